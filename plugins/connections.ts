@@ -1,0 +1,108 @@
+import type {} from "postgraphile";
+import type { PgResource } from "postgraphile/@dataplan/pg";
+import type { EdgeStep, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
+import { lambda } from "postgraphile/grafast";
+import type { GraphQLOutputType } from "postgraphile/graphql";
+import { getNamedType, getNullableType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
+import { apiError } from "../src/errors.ts";
+import { decodeCursor } from "./cursor.ts";
+import type { RowConnection } from "./page.ts";
+import { beginAfter, cursorOf, knownValue, PageStep, rememberPage, rowsOf } from "./page.ts";
+
+/** Entries on a page when the caller doesn't say. */
+export const defaultPageSize = 10;
+/** The most entries that a page can have. */
+export const maximalPageSize = 250;
+
+const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
+
+/** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
+export function checkPageSize(first: number | null | undefined): number {
+  if (first === null || first === undefined) return defaultPageSize;
+  if (first < 0) throw apiError("BAD_USER_INPUT", `\`first\` is ${first}, but must not be negative.`);
+  if (first > maximalPageSize) {
+    throw apiError("PAGE_SIZE_EXCEEDED", `\`first\` is ${first}, but a page has at most ${maximalPageSize} entries.`, {
+      maximum: maximalPageSize,
+    });
+  }
+  return first;
+}
+
+/** The one primary key column of a view, which orders its lists. */
+function keyOf(resource: PgResource): string {
+  const attributes = resource.uniques.find((unique) => unique.isPrimary)?.attributes;
+  if (attributes?.length !== 1) throw new Error(`${resource.name} can't be listed: it has no @primaryKey of one column`);
+  return attributes[0]!;
+}
+
+/** Applies `first` and `after` to a connection, checked. */
+function planPage($connection: RowConnection, list: string, key: string, args: FieldArgs): void {
+  const $rawFirst = args.getRaw("first");
+  const $rawAfter = args.getRaw("after");
+  const $first = lambda($rawFirst, checkPageSize);
+  const $after = lambda($rawAfter, (cursor) => (cursor == null ? null : decodeCursor(list, cursor)));
+  const knownFirst = knownValue($rawFirst);
+  const knownAfter = knownValue($rawAfter);
+  const mayFollow = !knownAfter || knownAfter.value != null;
+
+  $connection.setFirst($first);
+  if (mayFollow) rowsOf($connection).apply(lambda($after, beginAfter(key)));
+  const mayBeEmpty = !knownFirst || knownFirst.value === 0;
+  rememberPage($connection, { list, key, $first, $after, mayBeEmpty, mayFollow });
+}
+
+/**
+ * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
+ *
+ * Lists are ordered by primary key. Keys are made in the order of time, so this is oldest first, and rows that are
+ * added while somebody pages come after the last page.
+ */
+export const ConnectionsPlugin: GraphileConfig.Plugin = {
+  name: "ConnectionsPlugin",
+  description: "Shapes connections: edges and pageInfo, first and after, cursors, exact hasNextPage and hasPreviousPage",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLObjectType_fields(fields, _build, { scope }) {
+        if (!scope.isConnectionType) return fields;
+        const { nodes: _nodes, ...rest } = fields;
+        return rest;
+      },
+      GraphQLObjectType_fields_field(field, _build, { Self, scope }) {
+        const { fieldName } = scope;
+        if (scope.isPgFieldConnection) {
+          const { plan } = field;
+          const list = `${Self.name}.${fieldName}`;
+          const key = keyOf(scope.pgFieldResource!);
+          field.type = nonNull(field.type);
+          field.plan = ($parent: Step, args: FieldArgs, info: FieldInfo) => {
+            const $connection = plan!($parent, args, info) as RowConnection;
+            planPage($connection, list, key, args);
+            return $connection;
+          };
+        }
+        if (scope.isConnectionType && fieldName === "edges") {
+          field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
+        }
+        if (scope.isConnectionType && fieldName === "pageInfo") {
+          field.plan = ($connection: RowConnection) => new PageStep($connection);
+        }
+        if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
+        if (scope.isCursorField) {
+          field.type = nonNull(GraphQLString);
+          field.plan = ($edge: EdgeStep<any, any>) => cursorOf($edge.node());
+        }
+        if (scope.isPageInfoStartCursorField || scope.isPageInfoEndCursorField) field.type = GraphQLString;
+        return field;
+      },
+      GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
+        if (!scope.isPgFieldConnection || !scope.pgFieldResource) return args;
+        return build.extend(
+          args,
+          { first: { type: GraphQLInt, defaultValue: defaultPageSize }, after: { type: GraphQLString } },
+          `Adding the page arguments to ${Self.name}.${scope.fieldName}`,
+        );
+      },
+    },
+  },
+};

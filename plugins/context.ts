@@ -1,0 +1,21 @@
+/**
+ * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
+ */
+export interface ServiceContext {
+  /** The caller's scopes, for example `products:read`. */
+  readonly scopes: ReadonlySet<string>;
+  /** Id of the request, the same that answers and the log carry. */
+  readonly requestId: string;
+  /** Which API credential asks; null for calls from inside the service. */
+  readonly credentialId: string | null;
+  /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
+  readonly pgSettings: Record<string, string | undefined> | null;
+}
+
+declare global {
+  namespace Grafast {
+    // Grafast and PostGraphile read the context by this name. Its fields are optional there, because their own
+    // types also describe requests of other servers.
+    interface Context extends Partial<Omit<ServiceContext, "pgSettings">> {}
+  }
+}

@@ -1,0 +1,107 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
+import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { tagLines, tagText } from "./tags.ts";
+
+declare global {
+  namespace DataplanPg {
+    interface PgCodecExtensions {
+      /** The enum that a text codec shows to clients. */
+      enumOfText?: PgEnumCodec;
+    }
+  }
+}
+
+const textCodecs = new WeakMap<PgEnumCodec, PgCodec>();
+
+/** The codec of all text columns that one enum describes. */
+function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
+  const known = textCodecs.get(enumCodec);
+  if (known) return known;
+  const { sqlType, castFromPg } = TYPES.text;
+  const codec: PgCodec = {
+    name: `${enumCodec.name}Text`,
+    sqlType,
+    ...(castFromPg ? { castFromPg } : {}),
+    fromPg: (value: string) => value,
+    toPg: (value: string) => value,
+    attributes: undefined,
+    executor: null,
+    hasNaturalEquality: true,
+    hasNaturalOrdering: false,
+    extensions: { enumOfText: enumCodec },
+  };
+  textCodecs.set(enumCodec, codec);
+  return codec;
+}
+
+/** Takes the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
+function describeValues(codec: PgEnumCodec): void {
+  const descriptions = new Map<string, string>();
+  for (const line of tagLines(codec, "value")) {
+    const [value = "", ...words] = line.split(/\s+/);
+    descriptions.set(value, words.join(" "));
+  }
+  for (const value of codec.values) {
+    const description = descriptions.get(value.value);
+    if (description) value.description = description;
+  }
+}
+
+/**
+ * Shows text columns with the tag `@enum order_state` as the GraphQL enum of the Postgres enum type of that name in
+ * the same schema. SQL keeps the text: a view that casts it would lose the index on the table's column.
+ */
+export const EnumColumnsPlugin: GraphileConfig.Plugin = {
+  name: "EnumColumnsPlugin",
+  description: "Shows text columns with the tag @enum as GraphQL enums, and describes the values of enums",
+  version: "1.0.0",
+  gather: {
+    hooks: {
+      async pgCodecs_attribute(info, { serviceName, pgClass, pgAttribute, attribute }) {
+        const enumName = tagText(attribute, "enum");
+        if (!enumName) return;
+        const column = `${pgClass.relname}.${pgAttribute.attname}`;
+        if (attribute.codec !== TYPES.text) throw new Error(`${column} has the tag @enum but is no text`);
+        const schema = pgClass.getNamespace()!.nspname;
+        const type = await info.helpers.pgIntrospection.getTypeByName(serviceName, schema, enumName);
+        const enumCodec = type && (await info.helpers.pgCodecs.getCodecFromType(serviceName, type._id));
+        if (!enumCodec || !isEnumCodec(enumCodec)) throw new Error(`${column}: no enum type ${schema}.${enumName}`);
+        attribute.codec = textEnumCodec(enumCodec);
+      },
+      pgRegistry_PgRegistryBuilder_finalize(_info, { registryBuilder }) {
+        for (const codec of Object.values(registryBuilder.getRegistryConfig().pgCodecs)) {
+          if (isEnumCodec(codec)) describeValues(codec);
+        }
+      },
+    },
+  },
+  schema: {
+    hooks: {
+      init: {
+        before: ["PgCodecs"],
+        callback(_, build) {
+          // The library would do the same later, which is too late to name the type for the text codec.
+          for (const codec of build.allPgCodecs) {
+            const enumCodec = codec.extensions?.enumOfText;
+            if (!enumCodec) continue;
+            const typeName = build.inflection.enumType(enumCodec);
+            const values = enumCodec.values.map(({ value, description }) => [
+              build.inflection.enumValue(value, enumCodec),
+              { value, description },
+            ]);
+            build.registerEnumType(
+              typeName,
+              {},
+              () => ({ description: enumCodec.description, values: Object.fromEntries(values) }),
+              "EnumColumnsPlugin",
+            );
+            build.setGraphQLTypeForPgCodec(codec, ["input", "output"], typeName);
+            build.setGraphQLTypeForPgCodec(enumCodec, ["input", "output"], typeName);
+          }
+          return _;
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,87 @@
+import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, sqlValueWithCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { apiError } from "../src/errors.ts";
+
+/** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
+export interface Operator {
+  /** What is compared with: a value of the field's type, a list of such values, or a flag. */
+  operand: "value" | "list" | "flag";
+  description: string;
+  /** The condition; null values of the column follow SQL's rules. */
+  compare(column: SQL, operand: any, codec: PgCodecAnyScalar): SQL;
+}
+
+const comparison = (operator: SQL, description: string): Operator => ({
+  operand: "value",
+  description,
+  compare: (column, value, codec) => sql`${column} ${operator} ${sqlValueWithCodec(value, codec)}`,
+});
+
+/** The text with the three characters that mean something to LIKE taken literally. */
+const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
+const like = (pattern: (text: string) => string, description: string): Operator => ({
+  operand: "value",
+  description: `${description} Upper and lower case differ.`,
+  // A pattern that begins with text can use an index whose collation is "C".
+  compare: (column, text: string) => sql`${column} like ${sqlValueWithCodec(pattern(escaped(text)), TYPES.text)}`,
+});
+
+/** Every operator by its name in GraphQL. */
+export const operators = {
+  equals: comparison(sql`=`, "Exactly this value."),
+  lt: comparison(sql`<`, "Less than this value."),
+  lte: comparison(sql`<=`, "Less than or equal to this value."),
+  gt: comparison(sql`>`, "Greater than this value."),
+  gte: comparison(sql`>=`, "Greater than or equal to this value."),
+  before: comparison(sql`<`, "Earlier than this moment."),
+  after: comparison(sql`>`, "Later than this moment."),
+  in: {
+    operand: "list",
+    description: "Any of these values, at most 250. An empty list matches nothing.",
+    compare: (column, values, codec) => sql`${column} = any(${sqlValueWithCodec(values, listOfCodec(codec))})`,
+  },
+  notIn: {
+    operand: "list",
+    description: "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
+    compare: (column, values, codec) => sql`${column} <> all(${sqlValueWithCodec(values, listOfCodec(codec))})`,
+  },
+  contains: like((text) => `%${text}%`, "Holds this text somewhere."),
+  startsWith: like((text) => `${text}%`, "Begins with this text."),
+  endsWith: like((text) => `%${text}`, "Ends with this text."),
+  isNull: {
+    operand: "flag",
+    description: "`true` for fields that are null, `false` for those that are not.",
+    compare: (column, isNull: boolean) => (isNull ? sql`${column} is null` : sql`${column} is not null`),
+  },
+} satisfies Record<string, Operator>;
+
+export type OperatorName = keyof typeof operators;
+
+const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
+
+/** Which operators the filter of a scalar has. Enums have {@link enumOperators}. */
+export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>> = {
+  ID: ["equals", "in", "notIn"],
+  String: ["equals", "in", "contains", "startsWith", "endsWith", "isNull"],
+  Int: ordered,
+  Float: ordered,
+  DateTime: ["equals", "before", "after", "isNull"],
+  Boolean: ["equals"],
+};
+
+/** Which operators the filter of an enum has. */
+export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];
+
+/**
+ * Refuses what Postgres could not take as a parameter.
+ *
+ * @throws BAD_USER_INPUT for a text with a NUL character
+ */
+export function checkText(value: unknown): void {
+  if (typeof value === "string" && value.includes("\0")) {
+    throw apiError("BAD_USER_INPUT", "A text can't hold the character U+0000.");
+  }
+}

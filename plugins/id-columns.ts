@@ -1,0 +1,100 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAttribute, PgRegistry } from "postgraphile/@dataplan/pg";
+import { TYPES } from "postgraphile/@dataplan/pg";
+import { encodeGlobalId, requireUuid } from "./global-id.ts";
+import { tagLines, tagText } from "./tags.ts";
+
+declare global {
+  namespace DataplanPg {
+    interface PgCodecExtensions {
+      /** The GraphQL type, or mere name of a kind of thing, whose global ids the codec reads and writes. */
+      globalIdOf?: string;
+    }
+  }
+}
+
+/** A codec for uuid columns whose values are global ids of one type outside SQL. */
+function makeGlobalIdCodec(typeName: string): PgCodec {
+  const { sqlType, castFromPg } = TYPES.uuid;
+  return {
+    name: `globalIdOf${typeName}`,
+    sqlType,
+    ...(castFromPg ? { castFromPg } : {}),
+    fromPg: (uuid: string) => encodeGlobalId(typeName, uuid),
+    toPg: (id: string) => requireUuid(typeName, id),
+    attributes: undefined,
+    executor: null,
+    hasNaturalEquality: true,
+    hasNaturalOrdering: true,
+    extensions: { globalIdOf: typeName },
+  };
+}
+
+/**
+ * Makes ids of the uuid columns: primary keys, foreign keys, and those that the tag @gid names (`@gid StockContainer`
+ * on the column, or `@gid stock_container_id StockContainer` on the view).
+ *
+ * The columns get another codec. So there is one place that turns uuids into global ids and back, whatever the way:
+ * fields, filters, `node`, arguments of functions.
+ */
+export const IdColumnsPlugin: GraphileConfig.Plugin = {
+  name: "IdColumnsPlugin",
+  description: "Shows primary keys, foreign keys and columns with the tag @gid as global ids",
+  version: "1.0.0",
+  gather: {
+    hooks: {
+      pgRegistry_PgRegistry(info, event) {
+        const { pgCodecs, pgRelations, pgResources } = event.registry as PgRegistry;
+        const codecs = new Map<string, PgCodec>();
+        const become = (owner: PgCodec, attributeName: string, typeName: string) => {
+          const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
+          if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
+          const known = attribute.codec.extensions?.globalIdOf;
+          if (known === typeName) return;
+          // A primary key may be a foreign key too; it stays the id of its own row.
+          if (known !== undefined) return;
+          if (attribute.codec !== TYPES.uuid) throw new Error(`${owner.name}.${attributeName} is an id but no uuid`);
+          let codec = codecs.get(typeName);
+          if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
+          attribute.codec = codec;
+        };
+
+        for (const resource of Object.values(pgResources)) {
+          const key = resource.uniques?.find((unique) => unique.isPrimary);
+          if (resource.parameters || key?.attributes.length !== 1) continue;
+          become(resource.codec, key.attributes[0]!, info.inflection.tableType(resource.codec));
+        }
+        for (const [codecName, relations] of Object.entries(pgRelations)) {
+          for (const relation of Object.values(relations ?? {})) {
+            if (relation.isReferencee || relation.localAttributes.length !== 1) continue;
+            const target = info.inflection.tableType(relation.remoteResource.codec);
+            become(pgCodecs[codecName]!, relation.localAttributes[0]!, target);
+          }
+        }
+        for (const codec of Object.values(pgCodecs)) {
+          for (const line of tagLines(codec, "gid")) {
+            const [attributeName, typeName] = line.split(/\s+/);
+            become(codec, attributeName!, typeName!);
+          }
+          for (const [attributeName, attribute] of Object.entries(codec.attributes ?? {})) {
+            const typeName = tagText(attribute, "gid");
+            if (typeName) become(codec, attributeName, typeName);
+          }
+        }
+      },
+    },
+  },
+  schema: {
+    hooks: {
+      init: {
+        before: ["PgCodecs"],
+        callback(_, build) {
+          for (const codec of build.allPgCodecs) {
+            if (codec.extensions?.globalIdOf) build.setGraphQLTypeForPgCodec(codec, ["input", "output"], "ID");
+          }
+          return _;
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,68 @@
+import type {} from "postgraphile";
+import type { FieldArgs, Step } from "postgraphile/grafast";
+import { lambda } from "postgraphile/grafast";
+import type { GraphQLInterfaceType } from "postgraphile/graphql";
+import { decodeGlobalId, requireGlobalId, requireUuid } from "./global-id.ts";
+
+/**
+ * The `Node` interface, `node(id:)`, and one root field by id for each type.
+ *
+ * A text that is no global id, and in `product(id:)` the id of another type, is the caller's mistake and refused.
+ * An id of this form that leads to nothing the caller may read gives null: an unknown row, a row hidden by row-level
+ * security, a kind of thing without a GraphQL type.
+ */
+export const NodePlugin: GraphileConfig.Plugin = {
+  name: "GlobalNodePlugin",
+  description: "Looks rows up by global id, in `node` and in one root field for each type",
+  version: "1.0.0",
+  after: ["NodePlugin", "NodeAccessorPlugin"],
+  before: ["PgTableNodePlugin"],
+  inflection: {
+    replace: {
+      _attributeName(previous, _preset, details) {
+        // The library keeps the name `id` for its own field; here the column is that field.
+        return previous!({ ...details, skipRowId: true });
+      },
+    },
+  },
+  schema: {
+    hooks: {
+      build(build) {
+        // The id columns hold global ids already (IdColumnsPlugin): nothing is left to encode.
+        build.registerNodeIdCodec!({
+          name: "globalId",
+          encode: (specifier: [string, string] | null) => specifier?.[1] ?? null,
+          decode(id: unknown) {
+            const decoded = decodeGlobalId(id);
+            return decoded && [decoded.typeName, id];
+          },
+        });
+        return build;
+      },
+      GraphQLObjectType_interfaces(interfaces, build, { Self }) {
+        if (!build.getNodeIdHandler!(Self.name)) return interfaces;
+        return [...interfaces, build.getTypeByName("Node") as GraphQLInterfaceType];
+      },
+      GraphQLObjectType_fields_field(field, build, { scope }) {
+        if (scope.isRootNodeField) {
+          field.plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), checkGlobalId);
+        }
+        const typeName = scope.nodeAccessorTypeName;
+        if (typeName) {
+          const fetch = build.nodeFetcherByTypeName!(typeName)!;
+          const check = (id: string) => {
+            requireUuid(typeName, id);
+            return id;
+          };
+          field.plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
+        }
+        return field;
+      },
+    },
+  },
+};
+
+function checkGlobalId(id: string): string {
+  requireGlobalId(id);
+  return id;
+}

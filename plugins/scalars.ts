@@ -1,0 +1,63 @@
+import type {} from "postgraphile";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
+import { TYPES } from "postgraphile/@dataplan/pg";
+import { Kind, print } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
+import { parseDateTime } from "./date-time.ts";
+
+const timestamptzOid = "1184";
+const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
+
+/** Postgres prints moments in UTC itself, so that answers don't depend on the session's time zone. */
+const dateTimeCodec: PgCodec = {
+  name: "dateTime",
+  sqlType: TYPES.timestamptz.sqlType,
+  castFromPg: (expression) => sql`to_char((${expression}) at time zone 'UTC', ${format}::text)`,
+  fromPg: (value: string) => value,
+  toPg: (value: string) => value,
+  attributes: undefined,
+  executor: null,
+  hasNaturalEquality: true,
+  hasNaturalOrdering: true,
+  extensions: { oid: timestamptzOid },
+};
+
+/** Which GraphQL scalars stand for which SQL types, where PostGraphile's choice isn't ours. */
+export const ScalarsPlugin: GraphileConfig.Plugin = {
+  name: "ScalarsPlugin",
+  description: "timestamptz is DateTime, numeric is Float",
+  version: "1.0.0",
+  before: ["PgCodecsPlugin"],
+  gather: {
+    hooks: {
+      pgCodecs_findPgCodec(_info, event) {
+        if (event.pgType._id === timestamptzOid) event.pgCodec ??= dateTimeCodec;
+      },
+    },
+  },
+  schema: {
+    hooks: {
+      init: {
+        before: ["PgCodecs"],
+        callback(_, build) {
+          build.registerScalarType(
+            "DateTime",
+            {},
+            () => ({
+              description:
+                "A moment, as an RFC 3339 text such as `2026-06-30T08:15:00+00:00`. " +
+                "Answers are in UTC, to the second. Inputs may have any offset, or `Z`.",
+              serialize: (value) => value,
+              parseValue: parseDateTime,
+              parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : print(node)),
+            }),
+            "ScalarsPlugin",
+          );
+          build.setGraphQLTypeForPgCodec(dateTimeCodec, ["input", "output"], "DateTime");
+          build.setGraphQLTypeForPgCodec(TYPES.numeric, ["input", "output"], "Float");
+          return _;
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+import { makeSchema } from "postgraphile";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { grafast } from "postgraphile/grafast";
+import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
+import { createPreset } from "../../plugins/index.ts";
+
+/** The shop of sample.sql, in a database of its own, with its schema. */
+export interface Sample {
+  schema: GraphQLSchema;
+  /** Runs an operation as a caller with scopes; by default with all of the sample's. */
+  run(source: string, options?: RunOptions): Promise<Answer>;
+  /** SQL as the owner. */
+  sql(text: string): Promise<pg.QueryResult>;
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  variables?: Record<string, unknown>;
+  scopes?: string[];
+  operationName?: string;
+}
+
+export interface Answer {
+  data: any;
+  errors: { message: string; code: unknown; path: string | undefined; extensions: Record<string, unknown> }[];
+  /** The SQL statements that it took, without those that open and close the transaction. */
+  statements: string[];
+}
+
+export const allScopes = [
+  ..."countries currencies tags products batches locations audits".split(" ").map((name) => `${name}:read`),
+  "batches:audit",
+];
+
+const server = process.env.PLUGIN_TEST_SERVER ?? "postgres://postgres@localhost:55301/postgres";
+
+/** Id of a row of the sample: see the function sample.id there. */
+export function gid(typeName: string, number: number): string {
+  const kinds = ["Currency", "Country", "Tag", "Product", "Batch", "Location"];
+  const kind = typeName in { ReturnOrder: 1 } ? 9 : kinds.indexOf(typeName) + 1;
+  return `gid://service/${typeName}/01980000-0000-7000-${8000 + kind}-${String(number).padStart(12, "0")}`;
+}
+
+/** Makes the sample database and the schema over it. */
+export async function openSample(): Promise<Sample> {
+  const name = `plugins_${randomUUID().replaceAll("-", "")}`;
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
+
+  const statements: string[] = [];
+  pool.on("connect", (client) => recordStatements(client, statements));
+  const pgService = makePgService({ pool, schemas: ["sample_api"] });
+  const { schema, resolvedPreset } = await makeSchema({
+    extends: [createPreset({ pgService, schemaName: "sample_api" })],
+    grafast: { context: (request) => (request as unknown as { caller: object }).caller },
+  });
+
+  return {
+    schema,
+    async run(source, { variables, scopes = allScopes, operationName } = {}) {
+      statements.length = 0;
+      const pgSettings = { role: "plugin_sample_caller", "service.scopes": scopes.join(" ") };
+      const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
+      const result = (await grafast({
+        schema,
+        source,
+        resolvedPreset,
+        requestContext: { caller } as object,
+        variableValues: variables ?? null,
+        operationName: operationName ?? null,
+      })) as ExecutionResult;
+      const errors = (result.errors ?? []).map(({ message, extensions, path }) => {
+        return { message, code: extensions.code, path: path?.join("."), extensions };
+      });
+      // Through JSON, as a client sees it.
+      return { data: JSON.parse(JSON.stringify(result.data ?? null)), errors, statements: [...statements] };
+    },
+    sql: (text) => pool.query(text),
+    async close() {
+      await pool.end();
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}
+
+function recordStatements(client: pg.PoolClient, statements: string[]): void {
+  const { query } = client;
+  client.query = function (this: unknown, config: string | { text: string }, ...rest: unknown[]) {
+    const text = typeof config === "string" ? config : config.text;
+    if (!/^\s*(begin|commit|rollback|select set_config)/i.test(text)) statements.push(text);
+    return Reflect.apply(query, this, [config, ...rest]);
+  } as typeof client.query;
+}

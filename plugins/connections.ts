@@ -3,7 +3,14 @@ import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
-import { getNamedType, getNullableType, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from "postgraphile/graphql";
 import { apiError } from "../src/errors.ts";
 import { decodeCursor } from "./cursor.ts";
 import type { RowConnection } from "./page.ts";
@@ -21,9 +28,13 @@ export function checkPageSize(first: number | null | undefined): number {
   if (first === null || first === undefined) return defaultPageSize;
   if (first < 0) throw apiError("BAD_USER_INPUT", `\`first\` is ${first}, but must not be negative.`);
   if (first > maximalPageSize) {
-    throw apiError("PAGE_SIZE_EXCEEDED", `\`first\` is ${first}, but a page has at most ${maximalPageSize} entries.`, {
-      maximum: maximalPageSize,
-    });
+    throw apiError(
+      "PAGE_SIZE_EXCEEDED",
+      `\`first\` is ${first}, but a page has at most ${maximalPageSize} entries.`,
+      {
+        maximum: maximalPageSize,
+      },
+    );
   }
   return first;
 }
@@ -31,7 +42,8 @@ export function checkPageSize(first: number | null | undefined): number {
 /** The one primary key column of a view, which orders its lists. */
 function keyOf(resource: PgResource): string {
   const attributes = resource.uniques.find((unique) => unique.isPrimary)?.attributes;
-  if (attributes?.length !== 1) throw new Error(`${resource.name} can't be listed: it has no @primaryKey of one column`);
+  if (attributes?.length !== 1)
+    throw new Error(`${resource.name} can't be listed: it has no @primaryKey of one column`);
   return attributes[0]!;
 }
 
@@ -59,7 +71,8 @@ function planPage($connection: RowConnection, list: string, key: string, args: F
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",
-  description: "Shapes connections: edges and pageInfo, first and after, cursors, exact hasNextPage and hasPreviousPage",
+  description:
+    "Shapes connections: edges and pageInfo, first and after, cursors, exact hasNextPage and hasPreviousPage",
   version: "1.0.0",
   schema: {
     hooks: {

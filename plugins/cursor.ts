@@ -28,7 +28,11 @@ export function decodeCursor(list: string, cursor: string): string {
   const match = form.exec(Buffer.from(cursor, "base64url").toString());
   const [, foundList, uuid, sum] = match ?? [];
   // Decoding skips over characters that are not base64url; the round trip does not.
-  if (!isUuid(uuid) || checksum(`${foundList}:${uuid}`) !== sum || encodeCursor(foundList!, uuid) !== cursor) {
+  if (
+    !isUuid(uuid) ||
+    checksum(`${foundList}:${uuid}`) !== sum ||
+    encodeCursor(foundList!, uuid) !== cursor
+  ) {
     throw apiError(
       "CURSOR_INVALID",
       "The cursor is damaged or out of date. Start again without `after`, and pass cursors on as they came.",

@@ -66,13 +66,12 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
         const schema = pgClass.getNamespace()!.nspname;
         const type = await info.helpers.pgIntrospection.getTypeByName(serviceName, schema, enumName);
         const enumCodec = type && (await info.helpers.pgCodecs.getCodecFromType(serviceName, type._id));
-        if (!enumCodec || !isEnumCodec(enumCodec)) throw new Error(`${column}: no enum type ${schema}.${enumName}`);
+        if (!enumCodec || !isEnumCodec(enumCodec))
+          throw new Error(`${column}: no enum type ${schema}.${enumName}`);
         attribute.codec = textEnumCodec(enumCodec);
       },
-      pgRegistry_PgRegistryBuilder_finalize(_info, { registryBuilder }) {
-        for (const codec of Object.values(registryBuilder.getRegistryConfig().pgCodecs)) {
-          if (isEnumCodec(codec)) describeValues(codec);
-        }
+      pgCodecs_PgCodec(_info, { pgCodec }) {
+        if (isEnumCodec(pgCodec)) describeValues(pgCodec);
       },
     },
   },

@@ -42,7 +42,11 @@ interface Position {
  * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
  */
 export function filterCondition(columns: FilterColumns, filter: FilterValue, alias: SQL): SQL | null {
-  return conditionOf(columns, filter, alias, { path: "filter", depth: 0, budget: { comparisons: maximalComparisons } });
+  return conditionOf(columns, filter, alias, {
+    path: "filter",
+    depth: 0,
+    budget: { comparisons: maximalComparisons },
+  });
 }
 
 function conditionOf(columns: FilterColumns, filter: FilterValue, alias: SQL, at: Position): SQL | null {
@@ -77,7 +81,9 @@ function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR
   const some = conditions.filter((condition) => condition !== null);
   if (name === "AND") return all(some);
   // A branch without condition holds always, and so does the whole.
-  return some.length < conditions.length || some.length === 0 ? null : sql.join(some.map(parenthesised), " or ");
+  return some.length < conditions.length || some.length === 0
+    ? null
+    : sql.join(some.map(parenthesised), " or ");
 }
 
 function comparisons(column: FilterColumn, operands: FilterValue, alias: SQL, at: Position): SQL | null {

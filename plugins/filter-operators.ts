@@ -26,7 +26,8 @@ const like = (pattern: (text: string) => string, description: string): Operator 
   operand: "value",
   description: `${description} Upper and lower case differ.`,
   // A pattern that begins with text can use an index whose collation is "C".
-  compare: (column, text: string) => sql`${column} like ${sqlValueWithCodec(pattern(escaped(text)), TYPES.text)}`,
+  compare: (column, text: string) =>
+    sql`${column} like ${sqlValueWithCodec(pattern(escaped(text)), TYPES.text)}`,
 });
 
 /** Every operator by its name in GraphQL. */
@@ -41,12 +42,15 @@ export const operators = {
   in: {
     operand: "list",
     description: "Any of these values, at most 250. An empty list matches nothing.",
-    compare: (column, values, codec) => sql`${column} = any(${sqlValueWithCodec(values, listOfCodec(codec))})`,
+    compare: (column, values, codec) =>
+      sql`${column} = any(${sqlValueWithCodec(values, listOfCodec(codec))})`,
   },
   notIn: {
     operand: "list",
-    description: "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
-    compare: (column, values, codec) => sql`${column} <> all(${sqlValueWithCodec(values, listOfCodec(codec))})`,
+    description:
+      "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
+    compare: (column, values, codec) =>
+      sql`${column} <> all(${sqlValueWithCodec(values, listOfCodec(codec))})`,
   },
   contains: like((text) => `%${text}%`, "Holds this text somewhere."),
   startsWith: like((text) => `${text}%`, "Begins with this text."),

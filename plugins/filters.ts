@@ -1,5 +1,11 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
+import type {
+  PgCodec,
+  PgCodecAnyScalar,
+  PgCodecWithAttributes,
+  PgResource,
+  PgSelectQueryBuilder,
+} from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
@@ -12,6 +18,7 @@ import { enumOperators, operators, operatorsOfScalar } from "./filter-operators.
 import type { RowConnection } from "./page.ts";
 import { rowsOf } from "./page.ts";
 import { takesNoFilter } from "./relations.ts";
+import { requirementOf } from "./scopes.ts";
 import { tagText } from "./tags.ts";
 
 declare global {
@@ -37,7 +44,10 @@ function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
 }
 
 /** The columns that the tag @filters of a view names. */
-function columnsOf(build: GraphileBuild.Build, codec: PgCodecWithAttributes): Map<string, FilterColumn & { typeName: string }> {
+function columnsOf(
+  build: GraphileBuild.Build,
+  codec: PgCodecWithAttributes,
+): Map<string, FilterColumn & { typeName: string }> {
   const wanted = tagText(codec, "filters") ?? "";
   const names = wanted.split(/[\s,]+/).filter(Boolean);
   const missing = names.find((name) => name !== "*" && !codec.attributes[name]);
@@ -48,8 +58,10 @@ function columnsOf(build: GraphileBuild.Build, codec: PgCodecWithAttributes): Ma
     if (!named && !names.includes("*")) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
     const typeName = typeNameOf(build, attribute.codec);
-    const offered = operatorsFor(attribute.codec, typeName);
-    if (!offered && named) throw new Error(`@filters of ${codec.name}: ${name} is of a type without filter`);
+    // Who may not read a column must not find out its values by comparing, so one with scopes of its own is left out.
+    const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, typeName);
+    if (!offered && named)
+      throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
     // A smallint is compared as an integer, so that a larger value is merely not found.
     const operandCodec = (attribute.codec === TYPES.int2 ? TYPES.int : attribute.codec) as PgCodecAnyScalar;
@@ -78,7 +90,12 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
           const scalars = new Map<string, Record<string, Operator>>();
           for (const resource of Object.values(build.pgResources) as PgResource[]) {
             const { codec } = resource;
-            if (!codec.attributes || resource.parameters || !resource.uniques.some((unique) => unique.isPrimary)) continue;
+            if (
+              !codec.attributes ||
+              resource.parameters ||
+              !resource.uniques.some((unique) => unique.isPrimary)
+            )
+              continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
             const columns = columnsOf(build, codec as PgCodecWithAttributes);
             build.filterColumns.set(codec, columns);
@@ -147,10 +164,14 @@ function registerFilterInput(
         return {
           ...fields,
           AND: { type: list, description: "Filters that must all hold. An empty list holds for everything." },
-          OR: { type: list, description: "Filters of which one must hold. An empty list holds for everything." },
+          OR: {
+            type: list,
+            description: "Filters of which one must hold. An empty list holds for everything.",
+          },
           NOT: {
             type: self,
-            description: "A filter that must not hold. Where it compares with null it neither holds nor fails, as in SQL.",
+            description:
+              "A filter that must not hold. Where it compares with null it neither holds nor fails, as in SQL.",
           },
         };
       },
@@ -159,7 +180,11 @@ function registerFilterInput(
   );
 }
 
-function registerScalarFilter(build: GraphileBuild.Build, typeName: string, offered: Record<string, Operator>): void {
+function registerScalarFilter(
+  build: GraphileBuild.Build,
+  typeName: string,
+  offered: Record<string, Operator>,
+): void {
   build.registerInputObjectType(
     `${typeName}Filter`,
     {},

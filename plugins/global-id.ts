@@ -40,5 +40,8 @@ export function requireGlobalId(text: unknown, typeName = "<Type>"): { typeName:
   if (decoded) return decoded;
   // Shortened, because it comes from the client and goes back and into the log.
   const shown = JSON.stringify(String(text).slice(0, 80));
-  throw apiError("BAD_USER_INPUT", `${shown} is not an id. Ids have the form ${globalIdPrefix(typeName)}<uuid>.`);
+  throw apiError(
+    "BAD_USER_INPUT",
+    `${shown} is not an id. Ids have the form ${globalIdPrefix(typeName)}<uuid>.`,
+  );
 }

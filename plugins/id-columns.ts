@@ -53,7 +53,8 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           if (known === typeName) return;
           // A primary key may be a foreign key too; it stays the id of its own row.
           if (known !== undefined) return;
-          if (attribute.codec !== TYPES.uuid) throw new Error(`${owner.name}.${attributeName} is an id but no uuid`);
+          if (attribute.codec !== TYPES.uuid)
+            throw new Error(`${owner.name}.${attributeName} is an id but no uuid`);
           let codec = codecs.get(typeName);
           if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
           attribute.codec = codec;
@@ -90,7 +91,8 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
         before: ["PgCodecs"],
         callback(_, build) {
           for (const codec of build.allPgCodecs) {
-            if (codec.extensions?.globalIdOf) build.setGraphQLTypeForPgCodec(codec, ["input", "output"], "ID");
+            if (codec.extensions?.globalIdOf)
+              build.setGraphQLTypeForPgCodec(codec, ["input", "output"], "ID");
           }
           return _;
         },

@@ -1,7 +1,9 @@
 import { PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "./context.ts";
+import { CompositeListsPlugin } from "./composite-lists.ts";
 import { ConnectionsPlugin } from "./connections.ts";
+import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
 import { IdColumnsPlugin } from "./id-columns.ts";
@@ -9,23 +11,65 @@ import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
+import { ScopeCheckPlugin } from "./scope-check.ts";
+import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
 
 /** What differs between the instances of the API. */
 export interface PresetOptions {
-  /** The database, with its adaptor. */
+  /** The database, with its adaptor. Instances may share it. */
   pgService: GraphileConfig.PgServiceConfiguration;
   /** The Postgres schema of the version: its views, types and functions. */
   schemaName: string;
 }
 
-/** The one place that decides which plugins there are, in which order. */
+/**
+ * The GraphQL schema of one version: which plugins there are, and in which order they work.
+ *
+ * Each request's context comes from the server, which extends this preset with `grafast.context` (see context.ts).
+ */
 export function createPreset({ pgService, schemaName }: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PgSimplifyInflectionPreset],
-    plugins: [NamingPlugin, ScalarsPlugin, SurfacePlugin, EnumColumnsPlugin, IdColumnsPlugin, RelationsPlugin, NodePlugin, ConnectionsPlugin, FiltersPlugin],
-    schema: { defaultNodeIdCodec: "globalId" },
-    disablePlugins: ["SwallowErrorsPlugin", "QueryQueryPlugin", "RegisterQueryNodePlugin", "PgConnectionTotalCountPlugin", "AddNodeInterfaceToSuitableTypesPlugin", "NodeIdCodecBase64JSONPlugin", "NodeIdCodecPipeStringPlugin", "PgConditionArgumentPlugin","PgConnectionArgOrderByPlugin","PgFirstLastBeforeAfterArgsPlugin","PgIndexBehaviorsPlugin"],
+    plugins: [
+      // What the view is called, and what of it is offered
+      NamingPlugin,
+      SurfacePlugin,
+      RelationsPlugin,
+      // Which GraphQL types its columns have
+      ScalarsPlugin,
+      EnumColumnsPlugin,
+      IdColumnsPlugin,
+      CompositeListsPlugin,
+      // How rows are found
+      NodePlugin,
+      FiltersPlugin,
+      ConnectionsPlugin,
+      // Who may use it
+      ScopesPlugin,
+      ScopeCheckPlugin,
+      // What it says about itself: last, for it describes what the others made
+      DescriptionsPlugin,
+    ],
+    disablePlugins: [
+      // It drops fields when their plugin fails. We want to know.
+      "SwallowErrorsPlugin",
+      // Fields and types that the contract doesn't have
+      "QueryQueryPlugin",
+      "RegisterQueryNodePlugin",
+      "MutationPayloadQueryPlugin",
+      "PgConnectionTotalCountPlugin",
+      // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
+      "AddNodeInterfaceToSuitableTypesPlugin",
+      "NodeIdCodecBase64JSONPlugin",
+      "NodeIdCodecPipeStringPlugin",
+      "PgFirstLastBeforeAfterArgsPlugin",
+      "PgConditionArgumentPlugin",
+      "PgConnectionArgOrderByPlugin",
+      // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
+      "PgIndexBehaviorsPlugin",
+    ],
     pgServices: [{ ...pgService, schemas: [schemaName] }],
+    schema: { defaultNodeIdCodec: "globalId" },
   };
 }

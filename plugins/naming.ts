@@ -7,7 +7,8 @@ import { tagText } from "./tags.ts";
  */
 export const NamingPlugin: GraphileConfig.Plugin = {
   name: "NamingPlugin",
-  description: "Names root fields: `product(id:)` for one row, the tag @rootField for lists with a name of their own",
+  description:
+    "Names root fields: `product(id:)` for one row, the tag @rootField for lists with a name of their own",
   version: "1.0.0",
   inflection: {
     replace: {

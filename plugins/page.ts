@@ -72,7 +72,11 @@ function beside(key: string, comparison: ">" | "<="): (uuid: string | null) => C
  *
  * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, in no order".
  */
-function exists($connection: RowConnection, $wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
+function exists(
+  $connection: RowConnection,
+  $wanted: Step<boolean>,
+  $condition: Step<Condition>,
+): Step<boolean> {
   const $rows: PgSelectStep = $connection.cloneSubplanWithoutPagination("aggregate");
   // A limit of 0 is never sent to Postgres.
   $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));

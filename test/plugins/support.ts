@@ -32,7 +32,7 @@ export interface Answer {
 
 export const allScopes = [
   ..."countries currencies tags products batches locations audits".split(" ").map((name) => `${name}:read`),
-  "batches:audit",
+  "margins:read",
 ];
 
 const server = process.env.PLUGIN_TEST_SERVER ?? "postgres://postgres@localhost:55301/postgres";
@@ -53,10 +53,10 @@ export async function openSample(): Promise<Sample> {
   const url = new URL(server);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
-  await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
-
   const statements: string[] = [];
   pool.on("connect", (client) => recordStatements(client, statements));
+  await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
+
   const pgService = makePgService({ pool, schemas: ["sample_api"] });
   const { schema, resolvedPreset } = await makeSchema({
     extends: [createPreset({ pgService, schemaName: "sample_api" })],

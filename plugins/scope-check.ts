@@ -1,0 +1,78 @@
+import type {} from "postgraphile";
+import type { GrafastExecutionArgs } from "postgraphile/grafast";
+import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
+import { apiError } from "../src/errors.ts";
+import type { RequiringField } from "./requiring-fields.ts";
+import { requiringFields } from "./requiring-fields.ts";
+import type { ScopeRequirement } from "./scopes.ts";
+
+const isMet = ({ anyOf, allOf }: ScopeRequirement, scopes: ReadonlySet<string>): boolean =>
+  (!anyOf || anyOf.some((scope) => scopes.has(scope))) &&
+  (!allOf || allOf.every((scope) => scopes.has(scope)));
+
+const inWords = ({ anyOf, allOf }: ScopeRequirement): string =>
+  [anyOf?.join(" or "), allOf?.join(" and ")].filter(Boolean).join(", and ");
+
+/** One FORBIDDEN that names every field whose requirement the scopes don't meet; null when they meet all. */
+export function missingScopes(
+  fields: readonly RequiringField[],
+  scopes: ReadonlySet<string>,
+): GraphQLError | null {
+  const missing = fields.filter((field) => !isMet(field, scopes));
+  if (missing.length === 0) return null;
+  const named = missing.slice(0, 5).map((field) => `${field.field} needs ${inWords(field)}`);
+  const more = missing.length > named.length ? `; and ${missing.length - named.length} more fields` : "";
+  return apiError("FORBIDDEN", `The token lacks scopes: ${named.join("; ")}${more}.`, {
+    missingScopes: missing,
+  });
+}
+
+// Documents are cached by the server, so the same query comes as the same object. What the check looks at beside it
+// is the operation's name and the variables that can stand in @skip and @include.
+const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Map<string, RequiringField[]>>>();
+const maximalVariants = 32;
+
+function knownFields({
+  schema,
+  document,
+  operationName,
+  variableValues,
+}: GrafastExecutionArgs): RequiringField[] {
+  const variables = variableValues ?? {};
+  const flags = Object.entries(variables).filter(([, value]) => typeof value === "boolean");
+  const key = JSON.stringify([operationName ?? null, flags]);
+  let documents = known.get(schema);
+  if (!documents) known.set(schema, (documents = new WeakMap()));
+  let variants = documents.get(document);
+  if (!variants || variants.size >= maximalVariants) documents.set(document, (variants = new Map()));
+  let fields = variants.get(key);
+  if (!fields) variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
+  return fields;
+}
+
+function refusalOf(args: GrafastExecutionArgs): GraphQLError | null {
+  const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
+  return missingScopes(knownFields(args), scopes);
+}
+
+/**
+ * Refuses an operation before any of it runs, when the caller lacks a scope for one of its fields. A check in the
+ * plan would come too late: a mutation would have been committed before the field below it is refused.
+ */
+export const ScopeCheckPlugin: GraphileConfig.Plugin = {
+  name: "ScopeCheckPlugin",
+  description: "Refuses operations with fields whose scopes the caller lacks",
+  version: "1.0.0",
+  grafast: {
+    middleware: {
+      execute(next, { args }) {
+        const refusal = refusalOf(args);
+        return refusal ? { errors: [refusal] } : next();
+      },
+      subscribe(next, { args }) {
+        const refusal = refusalOf(args);
+        return refusal ? { errors: [refusal] } : next();
+      },
+    },
+  },
+};

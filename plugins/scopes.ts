@@ -1,0 +1,116 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from "postgraphile/graphql";
+import { specifiedDirectives } from "postgraphile/graphql";
+import { relationOf } from "./relations.ts";
+import type { Tagged } from "./tags.ts";
+import { hasTag, tagLines } from "./tags.ts";
+
+/** What a caller needs to use a field: one of `anyOf`, and all of `allOf`. */
+export interface ScopeRequirement {
+  anyOf?: string[];
+  allOf?: string[];
+}
+
+declare module "postgraphile/graphql" {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+    requiresScopes?: ScopeRequirement;
+  }
+}
+
+const scopes = () => new GraphQLList(new GraphQLNonNull(GraphQLString));
+
+/** The directive that shows a field's requirement in the printed schema. */
+export const requiresScopesDirective = new GraphQLDirective({
+  name: "requiresScopes",
+  description:
+    "Access scopes that a token needs to use the field. An operation with a field whose requirement is not met is " +
+    "refused as a whole.",
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    anyOf: { type: scopes(), description: "At least one of these scopes is needed." },
+    allOf: { type: scopes(), description: "All of these scopes are needed." },
+  },
+});
+
+/**
+ * Reads the tag `@requiresScopes`: scopes of which any will do, and after the word `allOf:` those that are all needed.
+ *
+ * @returns undefined without the tag
+ */
+export function requirementOf(thing: Tagged | null | undefined): ScopeRequirement | undefined {
+  if (!hasTag(thing, "requiresScopes")) return undefined;
+  const requirement: ScopeRequirement = {};
+  let list: keyof ScopeRequirement = "anyOf";
+  for (const word of tagLines(thing, "requiresScopes")
+    .join(" ")
+    .split(/[\s,]+/)) {
+    if (word === "anyOf:" || word === "allOf:") list = word === "anyOf:" ? "anyOf" : "allOf";
+    else if (/^[a-z_]+:[a-z_]+$/.test(word)) (requirement[list] ??= []).push(word);
+    else throw new Error(`@requiresScopes: "${word}" is not a scope such as products:read`);
+  }
+  return requirement;
+}
+
+/** The rows that a field leads to: of a root field, a foreign key or a ref. */
+function targetOf(
+  build: GraphileBuild.Build,
+  scope: GraphileBuild.ScopeObjectFieldsField,
+): PgCodec | undefined {
+  const { pgFieldResource, pgRefDetails, nodeAccessorTypeName } = scope;
+  const relation = relationOf(scope);
+  if (relation) return relation.remoteResource.codec;
+  if (pgFieldResource) return pgFieldResource.codec;
+  if (nodeAccessorTypeName) {
+    const resources = Object.values(build.pgResources) as PgResource[];
+    return resources.find(
+      ({ codec, parameters }) => !parameters && isType(build, codec, nodeAccessorTypeName),
+    )?.codec;
+  }
+  let target: PgCodec | undefined = pgRefDetails?.codec;
+  for (const { relationName } of pgRefDetails?.ref.paths[0] ?? []) {
+    target = pgRefDetails!.registry.pgRelations[target!.name]?.[relationName]?.remoteResource.codec;
+  }
+  return target;
+}
+
+const isType = (build: GraphileBuild.Build, codec: PgCodec, typeName: string): boolean =>
+  codec.attributes !== undefined && build.inflection.tableType(codec) === typeName;
+
+/**
+ * Puts requirements on fields. They are declared once, on the view; what leads to its rows takes them over, unless
+ * the foreign key or column has the tag itself. Row-level security of the tables is the second fence.
+ */
+export const ScopesPlugin: GraphileConfig.Plugin = {
+  name: "ScopesPlugin",
+  description: "Declares on each field which scopes it requires, from the tag @requiresScopes",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLSchema(config) {
+        return {
+          ...config,
+          directives: [...(config.directives ?? specifiedDirectives), requiresScopesDirective],
+        };
+      },
+      GraphQLObjectType_fields_field(field, build, { Self, scope }) {
+        const target = targetOf(build, scope);
+        const own = requirementOf(scope.pgFieldAttribute ?? relationOf(scope));
+        const requirement = own ?? requirementOf(target);
+        if (!requirement && target) {
+          throw new Error(
+            `${Self.name}.${scope.fieldName}: the view ${target.name} has no tag @requiresScopes`,
+          );
+        }
+        if (requirement) field.extensions = { ...field.extensions, requiresScopes: requirement };
+        return field;
+      },
+    },
+  },
+};

@@ -45,7 +45,11 @@ export const NodePlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field(field, build, { scope }) {
         if (scope.isRootNodeField) {
-          field.plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), checkGlobalId);
+          const check = (id: string) => {
+            const { typeName } = requireGlobalId(id);
+            return build.getNodeIdHandler!(typeName) ? id : null;
+          };
+          field.plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
         }
         const typeName = scope.nodeAccessorTypeName;
         if (typeName) {
@@ -61,8 +65,3 @@ export const NodePlugin: GraphileConfig.Plugin = {
     },
   },
 };
-
-function checkGlobalId(id: string): string {
-  requireGlobalId(id);
-  return id;
-}

@@ -44,8 +44,12 @@ export function gid(typeName: string, number: number): string {
   return `gid://service/${typeName}/01980000-0000-7000-${8000 + kind}-${String(number).padStart(12, "0")}`;
 }
 
-/** Makes the sample database and the schema over it. */
-export async function openSample(): Promise<Sample> {
+/**
+ * Makes the sample database and the schema over it.
+ *
+ * @param sql statements that change the database before the schema is made
+ */
+export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<Sample> {
   const name = `plugins_${randomUUID().replaceAll("-", "")}`;
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
@@ -57,11 +61,19 @@ export async function openSample(): Promise<Sample> {
   pool.on("connect", (client) => recordStatements(client, statements));
   await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
 
+  if (sql) await pool.query(sql);
+  const close = async () => {
+    await pool.end();
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  };
   const pgService = makePgService({ pool, schemas: ["sample_api"] });
-  const { schema, resolvedPreset } = await makeSchema({
+  const made = makeSchema({
     extends: [createPreset({ pgService, schemaName: "sample_api" })],
     grafast: { context: (request) => (request as unknown as { caller: object }).caller },
   });
+  made.catch(close);
+  const { schema, resolvedPreset } = await made;
 
   return {
     schema,
@@ -84,19 +96,16 @@ export async function openSample(): Promise<Sample> {
       return { data: JSON.parse(JSON.stringify(result.data ?? null)), errors, statements: [...statements] };
     },
     sql: (text) => pool.query(text),
-    async close() {
-      await pool.end();
-      await admin.query(`drop database ${name} with (force)`);
-      await admin.end();
-    },
+    close,
   };
 }
 
 function recordStatements(client: pg.PoolClient, statements: string[]): void {
+  client.on("error", () => {}); // the database may be dropped before the connection has said goodbye
   const { query } = client;
   client.query = function (this: unknown, config: string | { text: string }, ...rest: unknown[]) {
     const text = typeof config === "string" ? config : config.text;
-    if (!/^\s*(begin|commit|rollback|select set_config)/i.test(text)) statements.push(text);
+    if (!/^\s*(begin|commit|rollback|select set_config|set jit)/i.test(text)) statements.push(text);
     return Reflect.apply(query, this, [config, ...rest]);
   } as typeof client.query;
 }

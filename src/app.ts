@@ -1,6 +1,25 @@
+import express from "express";
 import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { AccessTokens } from "./auth/access-token.ts";
+import { ActiveCredentials } from "./auth/active-credentials.ts";
+import { requireToken } from "./auth/require-token.ts";
+import { loadSigningKeys } from "./auth/signing-keys.ts";
+import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { explorerPathOf, explorers } from "./http/explorer.ts";
+import { readGraphqlBody } from "./http/graphql-body.ts";
+import { health } from "./http/health.ts";
+import { notFound, unexpectedError } from "./http/last-resort.ts";
+import { Locales, negotiateLocale } from "./http/locale.ts";
+import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
+import { requestId } from "./http/request-id.ts";
+import { securityHeaders } from "./http/security-headers.ts";
+import { serveVersion } from "./versions/serve-version.ts";
+import { refuseUnsupported } from "./versions/unsupported.ts";
+import { pathOf, versions as allVersions } from "./versions/versions.ts";
+import type { Version } from "./versions/versions.ts";
 
 /** Settings that the stations need. The service's settings (src/settings.ts) have them, among others. */
 export interface AppSettings {
@@ -17,6 +36,8 @@ export interface AppOptions {
   logger: Logger;
   /** What time it is, in milliseconds since 1970. For tests. */
   now?: () => number;
+  /** Which versions to serve. */
+  versions?: readonly Version[];
 }
 
 /** The service's HTTP side. */
@@ -29,5 +50,68 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Puts the stations of a request in order and opens what they need. */
-export declare function createApp(options: AppOptions): Promise<App>;
+/** Opens what the stations of a request need, and puts them in order. */
+export async function createApp({
+  settings,
+  pool,
+  logger,
+  now = Date.now,
+  versions = allVersions,
+}: AppOptions): Promise<App> {
+  const pgService = makePgService({
+    pool,
+    pubsub: false,
+    pgSettingsForIntrospection: { role: "service_api" },
+  });
+  const served = await Promise.all(
+    versions.map((version) =>
+      serveVersion(version, {
+        pgService,
+        logger,
+        explorerPath: settings.explorer ? explorerPathOf(version) : null,
+      }),
+    ),
+  );
+  const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
+  const locales = new Locales(pool, logger);
+  await locales.refresh();
+  const credentials = new ActiveCredentials(pool, logger);
+
+  const app = express()
+    .disable("x-powered-by")
+    .disable("etag")
+    .enable("strict routing")
+    .enable("case sensitive routing");
+
+  app.use(requestId(logger), securityHeaders);
+  app.get("/healthz", health(pool));
+
+  // The way of credentials
+  app.all("/api/oauth/token", tokenEndpoint(pool, tokens, logger));
+
+  // The way of queries
+  app.all("/api/graphql/:version", [
+    refuseUnsupported(versions),
+    onlyPost,
+    requireToken(tokens, credentials, logger),
+    negotiateMediaType,
+    negotiateLocale(locales),
+    readGraphqlBody,
+  ]);
+  for (const { version, handler } of served) app.post(pathOf(version), handler);
+
+  if (settings.explorer) app.use(explorers(served));
+  app.use(notFound, unexpectedError(logger));
+
+  return {
+    express: app,
+    async reload() {
+      await Promise.all(served.map((version) => version.reload()));
+      await locales.refresh();
+    },
+    async close() {
+      await credentials.close();
+      await Promise.all(served.map((version) => version.close()));
+    },
+  };
+}

@@ -73,6 +73,7 @@ comment on view auth.credential_overview is 'Credentials as an administrator see
 --!include auth/authenticate_credential.sql
 --!include auth/active_scopes.sql
 --!include auth/signing_keys.sql
+--!include auth/supported_locales.sql
 --!include auth/announce_credential_change.sql
 
 create trigger credential_announces_changes after update of scopes, deactivated_at or delete or truncate on auth.credential

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Logger } from "pino";
+
+const changeChannel = "service_credential_change";
+/** Milliseconds between two checks of the line. */
+const checkInterval = 5_000;
+/** Milliseconds after which a check without an echo counts as a lost line. */
+const checkTimeout = 5_000;
+/** Milliseconds before the next attempt to connect. */
+const retryDelay = 500;
+
+/**
+ * Listens, on a connection of its own, for the database saying that a credential has changed.
+ *
+ * It says something to itself every few seconds and waits for the echo, so that neither a dead network nor a pooler
+ * that swallows notifications goes unnoticed.
+ */
+export class ChangeListener {
+  readonly #options: pg.ClientConfig;
+  readonly #logger: Logger;
+  readonly #onChange: () => void;
+  readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
+  readonly #closing = new AbortController();
+  readonly #ended: Promise<void>;
+  #hearsUntil = 0;
+  #echo = Promise.withResolvers<void>();
+
+  /** @param onChange called on each change, and whenever one may have been missed */
+  constructor(options: pg.ClientConfig, logger: Logger, onChange: () => void) {
+    this.#options = options;
+    this.#logger = logger;
+    this.#onChange = onChange;
+    this.#ended = this.#run();
+  }
+
+  /** Whether a change made right now would be heard. */
+  get hears(): boolean {
+    return performance.now() < this.#hearsUntil;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await this.#listen(signal);
+      } catch (error) {
+        if (!signal.aborted)
+          this.#logger.warn({ err: error }, "not listening for changes of credentials; trying again");
+      }
+      this.#hearsUntil = 0;
+      this.#onChange();
+      await sleep(retryDelay, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Listens until the connection is lost or the listener closed. Always ends with an error. */
+  async #listen(closing: AbortSignal): Promise<void> {
+    // Not a copy of the options: the pool hides the password in a property that spreading leaves out.
+    const client = new pg.Client(this.#options);
+    const line = new AbortController();
+    const hangUp = () => line.abort(new Error("The connection ended."));
+    line.signal.addEventListener("abort", () => {
+      this.#hearsUntil = 0;
+      this.#echo.reject(line.signal.reason);
+      client.end().catch(() => {});
+    });
+    client.on("error", (error) => line.abort(error));
+    client.on("end", hangUp);
+    closing.addEventListener("abort", hangUp);
+    client.on("notification", ({ channel }) =>
+      channel === changeChannel ? this.#onChange() : this.#echo.resolve(),
+    );
+    try {
+      await client.connect();
+      await client.query(`listen ${changeChannel}; listen ${this.#echoChannel}`);
+      for (;;) {
+        await this.#checkLine(client);
+        await sleep(checkInterval, undefined, { signal: line.signal, ref: false });
+      }
+    } catch (error) {
+      throw line.signal.aborted ? line.signal.reason : error;
+    } finally {
+      closing.removeEventListener("abort", hangUp);
+      hangUp();
+    }
+  }
+
+  async #checkLine(client: pg.Client): Promise<void> {
+    const echo = Promise.withResolvers<void>();
+    echo.promise.catch(() => {});
+    this.#echo = echo;
+    const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeout);
+    try {
+      await client.query("select pg_notify($1, '')", [this.#echoChannel]);
+      await echo.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+    // What was asked before the line stood may be outdated without our having heard of it.
+    if (!this.hears) this.#onChange();
+    this.#hearsUntil = performance.now() + checkInterval + checkTimeout;
+  }
+}

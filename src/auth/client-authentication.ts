@@ -1,0 +1,27 @@
+/** The key and secret by which a client proves itself to the token endpoint. */
+export interface ClientPair {
+  accessKey: string;
+  secret: string;
+}
+
+/** `application/x-www-form-urlencoded`, in which RFC 6749 §2.3.1 has both halves of the Basic pair. */
+function decodeFormValue(value: string): string {
+  return decodeURIComponent(value.replaceAll("+", " "));
+}
+
+/** The pair in an `Authorization: Basic` header; null when it isn't one. */
+export function parseBasic(header: string): ClientPair | null {
+  const encoded = /^Basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header)?.[1];
+  if (encoded === undefined) return null;
+  const pair = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  if (colon < 0) return null;
+  try {
+    return {
+      accessKey: decodeFormValue(pair.slice(0, colon)),
+      secret: decodeFormValue(pair.slice(colon + 1)),
+    };
+  } catch {
+    return null; // a percent sign that starts no code
+  }
+}

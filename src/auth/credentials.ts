@@ -1,0 +1,152 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { ClientBase, Pool } from "pg";
+
+/** The owner's connection: credentials are made by administrators, not by clients of the API. */
+type OwnerConnection = Pick<Pool | ClientBase, "query">;
+
+/** Which resources a credential may read or write: their names, such as `products`, or all that there are. */
+export type Resources = "all" | readonly string[];
+
+export interface CredentialRequest {
+  name: string;
+  read?: Resources;
+  /** Writing a resource includes reading it. */
+  write?: Resources;
+}
+
+/** A key with its secret. This is the only time that the secret is known: the database has its hash. */
+export interface IssuedPair {
+  /** Id of the credential. */
+  id: string;
+  /** The access key. Safe to log. */
+  clientId: string;
+  clientSecret: string;
+}
+
+export interface CredentialOverview {
+  id: string;
+  name: string;
+  clientId: string | null;
+  scopes: string[];
+  active: boolean;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  rotatedAt: Date | null;
+  deactivatedAt: Date | null;
+}
+
+/** A wish about credentials that can't be fulfilled. Its message is for whoever had it. */
+export class CredentialError extends Error {}
+
+/**
+ * Makes a credential.
+ *
+ * @throws {CredentialError} when a resource doesn't exist
+ */
+export async function createCredential(
+  connection: OwnerConnection,
+  { name, read = [], write = [] }: CredentialRequest,
+): Promise<IssuedPair & { scopes: string[] }> {
+  if (name.trim() === "" || name.length > 100)
+    throw new CredentialError("The name must have 1 to 100 characters.");
+  const scopes = scopesFor(await knownScopes(connection), read, write);
+  const pair = randomPair();
+  const { rows } = await connection.query<{ id: string }>(
+    "select auth.create_credential($1, $2, $3, $4) as id",
+    [name.trim(), scopes, pair.clientId, hashOf(pair.clientSecret)],
+  );
+  return { id: rows[0]!.id, ...pair, scopes };
+}
+
+/** All credentials, oldest first. */
+export async function listCredentials(connection: OwnerConnection): Promise<CredentialOverview[]> {
+  const { rows } = await connection.query("select * from auth.credential_overview order by id");
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    clientId: row.access_keys[0] ?? null,
+    scopes: row.scopes,
+    active: row.active,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    rotatedAt: row.rotated_at,
+    deactivatedAt: row.deactivated_at,
+  }));
+}
+
+/**
+ * Gives a credential a new key and secret. The old ones stop at once, with the tokens issued for them.
+ *
+ * @throws {CredentialError} when there is no such credential, or it is deactivated
+ */
+export async function rotateCredential(connection: OwnerConnection, id: string): Promise<IssuedPair> {
+  const pair = randomPair();
+  const values = [pair.clientId, hashOf(pair.clientSecret)];
+  await change(connection, id, "select auth.rotate_credential($1, $2, $3)", values);
+  return { id, ...pair };
+}
+
+/**
+ * Stops a credential and its tokens; it stays in lists.
+ *
+ * @throws {CredentialError} when there is no such credential
+ */
+export async function deactivateCredential(connection: OwnerConnection, id: string): Promise<void> {
+  await change(connection, id, "select auth.deactivate_credential($1)");
+}
+
+/**
+ * Removes a credential. Its tokens stop at once.
+ *
+ * @throws {CredentialError} when there is no such credential
+ */
+export async function deleteCredential(connection: OwnerConnection, id: string): Promise<void> {
+  await change(connection, id, "select auth.delete_credential($1)");
+}
+
+/** Every scope that a credential can have. */
+export async function knownScopes(connection: OwnerConnection): Promise<string[]> {
+  const { rows } = await connection.query<{ scope: string }>("select auth.known_scopes() as scope");
+  return rows.map(({ scope }) => scope);
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function change(connection: OwnerConnection, id: string, statement: string, values: unknown[] = []) {
+  if (!uuid.test(id)) throw new CredentialError(`“${id}” is not the id of a credential.`);
+  try {
+    await connection.query(statement, [id, ...values]);
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "P0002"; // no_data_found
+    throw isMissing ? new CredentialError(error.message) : error;
+  }
+}
+
+function scopesFor(known: string[], read: Resources, write: Resources): string[] {
+  const resources = new Set(known.map((scope) => scope.split(":")[0]!));
+  const isIn = (wanted: Resources, resource: string) => wanted === "all" || wanted.includes(resource);
+  const unknown = [read, write]
+    .flatMap((wanted) => (wanted === "all" ? [] : wanted))
+    .filter((name) => !resources.has(name));
+  if (unknown.length > 0) {
+    throw new CredentialError(
+      `There is no resource “${unknown.join("”, “")}”. There are: ${[...resources].join(", ")}.`,
+    );
+  }
+  return known.filter((scope) => {
+    const [resource = "", level] = scope.split(":");
+    return isIn(write, resource) || (level === "read" && isIn(read, resource));
+  });
+}
+
+function randomPair(): { clientId: string; clientSecret: string } {
+  // The prefixes tell both apart, and let scanners for leaked secrets find the second.
+  return {
+    clientId: `ak_${randomBytes(15).toString("hex")}`,
+    clientSecret: `sk_${randomBytes(32).toString("base64url")}`,
+  };
+}
+
+function hashOf(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

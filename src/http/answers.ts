@@ -1,0 +1,33 @@
+import type { Request, Response } from "express";
+import type { GraphQLError } from "postgraphile/graphql";
+import { apiError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
+import { completed } from "./client-errors.ts";
+
+/** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
+export const graphqlMediaTypes = ["application/json", "application/graphql-response+json"];
+
+/** Answers with GraphQL errors and no data, in the media type that the client prefers. */
+export function sendErrors(
+  request: Request,
+  response: Response,
+  status: number,
+  errors: readonly GraphQLError[],
+): void {
+  const type = request.accepts(graphqlMediaTypes) || "application/json";
+  response.status(status).setHeader("content-type", `${type}; charset=utf-8`);
+  response.setHeader("cache-control", "no-store");
+  response.vary("Accept");
+  response.end(JSON.stringify({ errors }));
+}
+
+/** Refuses a request before it reaches GraphQL. */
+export function refuse(
+  request: Request,
+  response: Response,
+  status: number,
+  code: ErrorCode,
+  message: string,
+): void {
+  sendErrors(request, response, status, [completed(apiError(code, message), response.locals.requestId)]);
+}

@@ -1,0 +1,68 @@
+import type { Request, RequestHandler, Response } from "express";
+import { json } from "express";
+import { refuse } from "./answers.ts";
+
+/** Of a request's body, in bytes. */
+const largestBody = 1_048_576;
+
+const parse = json({ limit: largestBody, type: "application/json" });
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What is wrong with the parameters of a GraphQL request; null when nothing is. */
+function complaintAbout({
+  query,
+  operationName,
+  variables,
+  extensions,
+}: Record<string, unknown>): string | null {
+  if (typeof query !== "string") return "“query” must be a string: the GraphQL document.";
+  if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
+  if (variables != null && !isObject(variables)) return "“variables” must be an object.";
+  if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
+  return null;
+}
+
+/** Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`. */
+export const readGraphqlBody: RequestHandler = (request, response, next) => {
+  if (!request.is("application/json")) {
+    return refuse(request, response, 415, "BAD_USER_INPUT", "Send the request as application/json.");
+  }
+  parse(request, response, (error?: unknown) => {
+    if (error) return refuseBody(request, response, error);
+    if (Array.isArray(request.body)) {
+      return refuse(
+        request,
+        response,
+        400,
+        "BAD_USER_INPUT",
+        "A request holds one operation; there are no batches.",
+      );
+    }
+    const complaint = complaintAbout(request.body ?? {});
+    if (complaint) return refuse(request, response, 400, "BAD_USER_INPUT", complaint);
+    // Nothing else goes on to Grafserv, such as its experimental parameters.
+    const { query, operationName, variables } = request.body;
+    request.body = { query, operationName, variables };
+    next();
+  });
+};
+
+function refuseBody(request: Request, response: Response, error: unknown): void {
+  const status = error instanceof Error && "status" in error ? error.status : 400;
+  if (status === 413) {
+    const message = `The body has more than ${largestBody} bytes.`;
+    return refuse(request, response, 413, "BAD_USER_INPUT", message);
+  }
+  if (status === 415) {
+    return refuse(
+      request,
+      response,
+      415,
+      "BAD_USER_INPUT",
+      "The charset or encoding of the body is not supported. Use UTF-8.",
+    );
+  }
+  refuse(request, response, 400, "BAD_USER_INPUT", "The body is not valid JSON.");
+}

@@ -1,0 +1,62 @@
+import type { ErrorCode } from "../errors.ts";
+
+/** What clients are told about a failure of the database. */
+export interface DatabaseFailure {
+  code: ErrorCode;
+  message: string;
+}
+
+const timeout: DatabaseFailure = {
+  code: "QUERY_TIMEOUT",
+  message: "The operation took too long and was stopped. Ask for less at once.",
+};
+const conflict: DatabaseFailure = {
+  code: "CONFLICT_RETRY",
+  message: "Another operation was changing the same data. Send the request again.",
+};
+const unavailable: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message: "The service can't reach its data at the moment. Send the request again in a little while.",
+};
+const unstorable: DatabaseFailure = {
+  code: "BAD_USER_INPUT",
+  message: "An argument holds a character or a number that the data can't hold.",
+};
+
+/** From the SQLSTATE of Postgres, or the error code of Node's sockets, to what clients are told. */
+const byCode: Readonly<Record<string, DatabaseFailure>> = {
+  "57014": timeout, // query_canceled: statement_timeout
+  "40001": conflict, // serialization_failure
+  "40P01": conflict, // deadlock_detected
+  "55P03": conflict, // lock_not_available: lock_timeout
+  "22003": unstorable, // numeric_value_out_of_range
+  "22021": unstorable, // character_not_in_repertoire: a null character in a text
+  "22P05": unstorable, // untranslatable_character
+  "25P03": unavailable, // idle_in_transaction_session_timeout
+  "53200": unavailable, // out_of_memory
+  "53300": unavailable, // too_many_connections
+  "57P01": unavailable, // admin_shutdown: also a terminated backend
+  "57P02": unavailable, // crash_shutdown
+  "57P03": unavailable, // cannot_connect_now
+  "57P05": unavailable, // idle_session_timeout
+  ECONNREFUSED: unavailable,
+  ECONNRESET: unavailable,
+  EHOSTUNREACH: unavailable,
+  ENOENT: unavailable, // the socket file is gone
+  ENOTFOUND: unavailable,
+  EPIPE: unavailable,
+  ETIMEDOUT: unavailable,
+};
+
+// The driver gives these no code.
+const connectionLost =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
+
+/** What clients are told about an error of the database or of the way to it; null when it is none of these. */
+export function databaseFailure(error: unknown): DatabaseFailure | null {
+  if (!(error instanceof Error)) return null;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code in byCode) return byCode[code]!;
+  // Class 08: connection exceptions
+  return /^08[0-9A-Z]{3}$/.test(code) || connectionLost.test(error.message) ? unavailable : null;
+}

@@ -1,0 +1,9 @@
+import type { RequestHandler } from "express";
+
+/** Tells browsers to take answers for nothing but what they say they are, and not to show them in frames. */
+export const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeader("x-content-type-options", "nosniff");
+  response.setHeader("referrer-policy", "no-referrer");
+  response.setHeader("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  next();
+};

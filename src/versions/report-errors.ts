@@ -1,0 +1,77 @@
+import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
+import { GraphQLError } from "postgraphile/graphql";
+import type { ExecutionConfig } from "postgraphile/grafserv";
+import type { Logger } from "pino";
+import { apiError } from "../errors.ts";
+import "../http/facts.ts";
+import type { ErrorScene } from "../http/client-errors.ts";
+import { clientError, completed } from "../http/client-errors.ts";
+
+type ParseAndValidate = ExecutionConfig["parseAndValidate"];
+type Execute = ExecutionConfig["execute"];
+
+/**
+ * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see.
+ *
+ * Grafserv's own place for that, `maskError`, knows neither the request nor the errors of parsing and validation.
+ */
+export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
+  return {
+    name: "ReportErrorsPlugin",
+    description: "Turns errors into answers that carry a code and the id of the request",
+    version: "1.0.0",
+    grafserv: {
+      middleware: {
+        setPreset(next, event) {
+          const { getExecutionConfig } = event;
+          event.getExecutionConfig = async function (context) {
+            const config = await getExecutionConfig.call(this, context);
+            const scene = { requestId: context.expressv4!.res.locals.requestId as string, logger };
+            return {
+              ...config,
+              parseAndValidate: reportingParser(config.parseAndValidate, scene),
+              execute: reportingExecutor(config.execute, scene),
+            };
+          };
+          return next();
+        },
+      },
+    },
+  };
+}
+
+function reportingParser(parseAndValidate: ParseAndValidate, { requestId }: ErrorScene): ParseAndValidate {
+  return (query) => {
+    try {
+      const result = parseAndValidate(query);
+      // Results are cached, so their errors must stay as they are.
+      return result.errors
+        ? { errors: result.errors.map((error) => completed(documentError(error), requestId)) }
+        : result;
+    } catch (error) {
+      return { errors: [completed(documentError(error), requestId)] };
+    }
+  };
+}
+
+function documentError(error: unknown): GraphQLError {
+  if (error instanceof RangeError)
+    return apiError("GRAPHQL_PARSE_FAILED", "The document is nested too deeply.");
+  if (!(error instanceof GraphQLError)) throw error;
+  const { message, nodes, source, positions } = error;
+  const isSyntaxError = message.startsWith("Syntax Error");
+  const code = isSyntaxError ? "GRAPHQL_PARSE_FAILED" : "GRAPHQL_VALIDATION_FAILED";
+  return apiError(code, message, {}, { nodes, source, positions });
+}
+
+function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
+  return (async (args: ExecutionArgs) => {
+    try {
+      const result = (await execute(args)) as ExecutionResult;
+      if (!result.errors) return result;
+      return { ...result, errors: result.errors.map((error) => clientError(error, scene)) };
+    } catch (error) {
+      return { errors: [clientError(error, scene)] };
+    }
+  }) as Execute;
+}

@@ -1,0 +1,104 @@
+import type { Express, RequestHandler } from "express";
+import { Router } from "express";
+import type { Logger } from "pino";
+import { makeSchema } from "postgraphile";
+import { grafserv } from "postgraphile/grafserv/express/v4";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { createPreset } from "../../plugins/index.ts";
+import type { ServiceContext } from "../../plugins/context.ts";
+import "../http/facts.ts";
+import { completed } from "../http/client-errors.ts";
+import { apiError, isApiError } from "../errors.ts";
+import { makeReportErrorsPlugin } from "./report-errors.ts";
+import { pathOf } from "./versions.ts";
+import type { Version } from "./versions.ts";
+
+/** A version of the API, ready to answer. */
+export interface ServedVersion {
+  version: Version;
+  /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
+  handler: RequestHandler;
+  /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ServeOptions {
+  pgService: GraphileConfig.PgServiceConfiguration;
+  logger: Logger;
+  /** Where the explorer of this version is; null for none. */
+  explorerPath: string | null;
+}
+
+/**
+ * Builds the GraphQL schema of a version and a Grafserv server for it.
+ *
+ * @throws when the database doesn't hold the version, or the login role may not see it
+ */
+export async function serveVersion(
+  version: Version,
+  { pgService, logger, explorerPath }: ServeOptions,
+): Promise<ServedVersion> {
+  const preset: GraphileConfig.Preset = {
+    extends: [createPreset({ pgService, schemaName: version.schemaName })],
+    plugins: [makeReportErrorsPlugin(logger)],
+    grafast: {
+      explain: false,
+      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals),
+    },
+    grafserv: {
+      graphqlPath: pathOf(version),
+      graphiql: explorerPath !== null,
+      graphiqlPath: explorerPath ?? "",
+      graphiqlOnGraphQLGET: false,
+      websockets: false,
+      // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
+      maskError: (error) =>
+        isApiError(error)
+          ? error
+          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
+    },
+  };
+  const schema = await buildSchema(preset, version);
+  const server = grafserv({ preset, schema });
+  await server.ready();
+  const router = Router();
+  // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
+  await server.addTo(router as unknown as Express, null, false);
+  return {
+    version,
+    handler: router,
+    async reload() {
+      server.setSchema(await buildSchema(preset, version));
+    },
+    close: () => server.release(),
+  };
+}
+
+async function buildSchema(preset: GraphileConfig.Preset, version: Version): Promise<GraphQLSchema> {
+  const { schema } = await makeSchema(preset);
+  const fields = Object.keys(schema.getQueryType()?.getFields() ?? {}).filter((name) => name !== "node");
+  if (fields.length === 0) {
+    // PostGraphile leaves out what the role may not see, so a lack of grants would show as an empty API.
+    throw new Error(
+      `The Postgres schema ${version.schemaName} offers nothing to the role of the API. Have the migrations run, and the roles been set up?`,
+    );
+  }
+  return schema;
+}
+
+function contextOf({ requestId, caller, locale }: Express.Locals): ServiceContext {
+  const { scopes, scopeText, credentialId } = caller!;
+  return {
+    scopes,
+    requestId,
+    credentialId,
+    pgSettings: {
+      role: "service_api",
+      "service.scopes": scopeText,
+      "service.locale": locale,
+      "service.credential_id": credentialId,
+      "service.request_id": requestId,
+    },
+  };
+}

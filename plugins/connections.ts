@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
-import type { PgResource } from "postgraphile/@dataplan/pg";
-import type { EdgeStep, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
+import type { PgResource, PgSelectStep } from "postgraphile/@dataplan/pg";
+import type { ConnectionStep, EdgeStep, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import {
@@ -13,8 +13,8 @@ import {
 } from "postgraphile/graphql";
 import { apiError } from "../src/errors.ts";
 import { decodeCursor } from "./cursor.ts";
-import type { RowConnection } from "./page.ts";
-import { beginAfter, cursorOf, knownValue, PageStep, rememberPage, rowsOf } from "./page.ts";
+import type { ListDetails } from "./page.ts";
+import { cursorOf, PageInfoOfRows, PageOfRows } from "./page.ts";
 
 /** Entries on a page when the caller doesn't say. */
 export const defaultPageSize = 10;
@@ -47,20 +47,15 @@ function keyOf(resource: PgResource): string {
   return attributes[0]!;
 }
 
-/** Applies `first` and `after` to a connection, checked. */
-function planPage($connection: RowConnection, list: string, key: string, args: FieldArgs): void {
+/** The page that the arguments of a list ask for. */
+function planPage($rows: PgSelectStep, details: ListDetails, args: FieldArgs): PageOfRows {
   const $rawFirst = args.getRaw("first");
   const $rawAfter = args.getRaw("after");
+  const decode = (cursor: string | null | undefined) =>
+    cursor == null ? null : decodeCursor(details.list, cursor);
   const $first = lambda($rawFirst, checkPageSize);
-  const $after = lambda($rawAfter, (cursor) => (cursor == null ? null : decodeCursor(list, cursor)));
-  const knownFirst = knownValue($rawFirst);
-  const knownAfter = knownValue($rawAfter);
-  const mayFollow = !knownAfter || knownAfter.value != null;
-
-  $connection.setFirst($first);
-  if (mayFollow) rowsOf($connection).apply(lambda($after, beginAfter(key)));
-  const mayBeEmpty = !knownFirst || knownFirst.value === 0;
-  rememberPage($connection, { list, key, $first, $after, mayBeEmpty, mayFollow });
+  const $after = lambda($rawAfter, decode);
+  return new PageOfRows($rows, details, { $rawFirst, $rawAfter, $first, $after });
 }
 
 /**
@@ -85,20 +80,18 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         const { fieldName } = scope;
         if (scope.isPgFieldConnection) {
           const { plan } = field;
-          const list = `${Self.name}.${fieldName}`;
-          const key = keyOf(scope.pgFieldResource!);
+          const details = { list: `${Self.name}.${fieldName}`, key: keyOf(scope.pgFieldResource!) };
           field.type = nonNull(field.type);
           field.plan = ($parent: Step, args: FieldArgs, info: FieldInfo) => {
-            const $connection = plan!($parent, args, info) as RowConnection;
-            planPage($connection, list, key, args);
-            return $connection;
+            const $connection = plan!($parent, args, info) as ConnectionStep<any, any, any, any, any, any>;
+            return planPage($connection.getSubplan() as PgSelectStep, details, args);
           };
         }
         if (scope.isConnectionType && fieldName === "edges") {
           field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
         }
         if (scope.isConnectionType && fieldName === "pageInfo") {
-          field.plan = ($connection: RowConnection) => new PageStep($connection);
+          field.plan = ($page: PageOfRows) => new PageInfoOfRows($page);
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {

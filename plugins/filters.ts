@@ -4,6 +4,7 @@ import type {
   PgCodecWithAttributes,
   PgResource,
   PgSelectQueryBuilder,
+  PgSelectStep,
 } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
@@ -11,8 +12,7 @@ import type { FilterColumns, FilterValue } from "./filter-conditions.ts";
 import { filterCondition } from "./filter-conditions.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./filter-inputs.ts";
 import type { Operator } from "./filter-operators.ts";
-import type { RowConnection } from "./page.ts";
-import { rowsOf } from "./page.ts";
+import type { PageOfRows } from "./page.ts";
 import { takesNoFilter } from "./relations.ts";
 
 declare global {
@@ -70,8 +70,9 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
             filter: {
               description: "Which entries the list has; without it, all.",
               type: build.getInputTypeByName(`${typeName}FilterInput`),
-              applyPlan(_$parent: Step, $connection: RowConnection, argument: FieldArg) {
-                rowsOf($connection).apply(lambda(argument.getRaw(), filterRows(columns)));
+              applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
+                const $rows = $page.getSubplan() as PgSelectStep;
+                $rows.apply(lambda(argument.getRaw(), filterRows(columns)));
               },
             },
           },

@@ -1,61 +1,45 @@
 import type { PgSelectQueryBuilder, PgSelectSingleStep, PgSelectStep } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
-import type { ConnectionStep, Step } from "postgraphile/grafast";
-import { constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
+import type { Step } from "postgraphile/grafast";
+import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
 import { sql } from "postgraphile/pg-sql2";
 import { encodeCursor } from "./cursor.ts";
 import { decodeGlobalId } from "./global-id.ts";
 
-/** The connection of rows of a view. */
-export type RowConnection = ConnectionStep<any, PgSelectSingleStep, any, any, any, any>;
-
-/** What is known of a list while its page is planned. */
-export interface PageRequest {
+/** What a field lists, and how. */
+export interface ListDetails {
   /** The field, for example `Tag.products`. */
   list: string;
   /** The primary key column, which orders the list. */
   key: string;
-  /** How many entries are wanted, once the argument is checked. */
+}
+
+/** The arguments of a list: as they come, and checked. */
+export interface PageArguments {
+  $rawFirst: Step;
+  $rawAfter: Step;
   $first: Step<number>;
-  /** Primary key of the entry before the page, or null: once the cursor is checked. */
+  /** Primary key of the entry before the page, or null. */
   $after: Step<string | null>;
-  /** Whether `first` may turn out to be 0. */
-  mayBeEmpty: boolean;
-  /** Whether `after` may turn out to be given. */
-  mayFollow: boolean;
-}
-
-// Kept beside the steps, because an edge and a pageInfo know their rows, but not the field that listed them.
-const requests = new WeakMap<PgSelectStep, PageRequest>();
-
-/** The rows that a connection pages through. */
-export const rowsOf = ($connection: RowConnection): PgSelectStep => $connection.getSubplan() as PgSelectStep;
-
-/** Remembers how a list is asked for; every connection does this once, when its arguments are planned. */
-export function rememberPage($connection: RowConnection, request: PageRequest): void {
-  requests.set(rowsOf($connection), request);
-}
-
-/** The cursor of a row of a list. */
-export function cursorOf($row: PgSelectSingleStep): Step {
-  const { list, key } = requests.get($row.getClassStep())!;
-  return lambda($row.get(key), (id) => {
-    const uuid = decodeGlobalId(id)?.uuid;
-    return uuid ? encodeCursor(list, uuid) : null;
-  });
 }
 
 type Condition = (rows: PgSelectQueryBuilder) => void;
 
-/** Lets the page begin after a row. Clones that look beside the page ("aggregate") don't keep to it. */
-export function beginAfter(key: string): (uuid: string | null) => Condition {
-  const after = beside(key, ">");
-  return (uuid) => {
-    const condition = after(uuid);
-    return (rows) => {
-      if (rows.mode !== "aggregate") condition(rows);
-    };
-  };
+// An edge knows its rows, but not the field that lists them.
+const listOf = new WeakMap<PgSelectStep, ListDetails>();
+
+/** The value of an argument that is no variable; undefined when only execution will tell. */
+function knownValue($argument: Step): { value: unknown } | undefined {
+  return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
+}
+
+/** The cursor of a row of a list. */
+export function cursorOf($row: PgSelectSingleStep): Step {
+  const { list, key } = listOf.get($row.getClassStep())!;
+  return lambda($row.get(key), (id) => {
+    const uuid = decodeGlobalId(id)?.uuid;
+    return uuid ? encodeCursor(list, uuid) : null;
+  });
 }
 
 /** Rows after, or up to, the one with a primary key. */
@@ -67,69 +51,84 @@ function beside(key: string, comparison: ">" | "<="): (uuid: string | null) => C
   };
 }
 
-/**
- * Whether the list has a row on one side of the page: one look at an index, and none when `wanted` is false.
- *
- * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, in no order".
- */
-function exists(
-  $connection: RowConnection,
-  $wanted: Step<boolean>,
-  $condition: Step<Condition>,
-): Step<boolean> {
-  const $rows: PgSelectStep = $connection.cloneSubplanWithoutPagination("aggregate");
-  // A limit of 0 is never sent to Postgres.
-  $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
-  $rows.apply($condition);
-  return lambda($rows.singleAsRecord().select(sql`true`, TYPES.boolean, true), (found) => found === true);
+/** Lets the page begin after a row. Clones that look beside the page ("aggregate") don't keep to it. */
+function beginAfter(key: string): (uuid: string | null) => Condition {
+  const after = beside(key, ">");
+  return (uuid) => {
+    const condition = after(uuid);
+    return (rows) => {
+      if (rows.mode !== "aggregate") condition(rows);
+    };
+  };
 }
 
-/** `pageInfo` of a connection. Each field costs only when it is asked for. */
-export class PageStep extends UnbatchedStep {
-  static override $$export = { moduleName: "plugins/page", exportName: "PageStep" };
-  override isSyncAndSafe = true;
+/** A page of the rows of a view, in the order of their primary key. */
+export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any, any, any> {
+  static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
+  readonly #key: string;
+  readonly #afterDependency: number;
+  /** Whether `first` may turn out to be 0. */
+  readonly #mayBeEmpty: boolean;
+  /** Whether `after` may turn out to be given. */
+  readonly #mayFollow: boolean;
 
-  constructor($connection: RowConnection) {
-    super();
-    this.addDependency($connection);
+  constructor(
+    $rows: PgSelectStep,
+    details: ListDetails,
+    { $rawFirst, $rawAfter, $first, $after }: PageArguments,
+  ) {
+    super($rows);
+    listOf.set($rows, details);
+    this.#key = details.key;
+    // As a dependency, because steps that are merely remembered may be replaced while the plan is made.
+    this.#afterDependency = this.addUnaryDependency($after);
+    const knownFirst = knownValue($rawFirst);
+    const knownAfter = knownValue($rawAfter);
+    this.#mayBeEmpty = !knownFirst || knownFirst.value === 0;
+    this.#mayFollow = !knownAfter || knownAfter.value != null;
+    this.setFirst($first);
+    if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details.key)));
   }
 
-  override unbatchedExecute(_extra: unknown, page: unknown): unknown {
-    return page;
-  }
-
-  get(fieldName: string): Step {
-    const $connection = this.getDepOptions(0).step as RowConnection;
-    switch (fieldName) {
-      case "hasNextPage":
-        return this.#hasNextPage($connection);
-      case "hasPreviousPage":
-        return this.#hasPreviousPage($connection);
-      case "startCursor":
-        return cursorOf($connection.nodePlan(lambda($connection, firstItem)));
-      case "endCursor":
-        return cursorOf($connection.nodePlan(lambda($connection, lastItem)));
-      default:
-        throw new Error(`PageInfo has no plan for ${fieldName}`);
-    }
+  #after(): Step<string | null> {
+    return this.getDepOptions<Step<string | null>>(this.#afterDependency).step;
   }
 
   /** Whether there is more than the page holds. The library fetches one row more than asked, except for 0 rows. */
-  #hasNextPage($connection: RowConnection): Step {
-    const $more = $connection.pageInfo().get("hasNextPage");
-    const { key, $first, $after, mayBeEmpty } = requests.get(rowsOf($connection))!;
-    if (!mayBeEmpty) return $more;
-    const $wanted = lambda($first, (first) => first === 0);
-    const $any = exists($connection, $wanted, lambda($after, beside(key, ">")));
+  hasNextPage(): Step {
+    const $more = super.pageInfo().get("hasNextPage");
+    if (!this.#mayBeEmpty) return $more;
+    const $wanted = lambda(this.getFirst()!, (first) => first === 0);
+    const $any = this.#exists($wanted, lambda(this.#after(), beside(this.#key, ">")));
     return lambda([$more, $any], ([more, any]) => more || any);
   }
 
   /** Whether an entry stands before the page: the one of the cursor, unless it is gone, or any before it. */
-  #hasPreviousPage($connection: RowConnection): Step {
-    const { key, $after, mayFollow } = requests.get(rowsOf($connection))!;
-    if (!mayFollow) return constant(false);
-    const $wanted = lambda($after, (after) => after !== null);
-    return exists($connection, $wanted, lambda($after, beside(key, "<=")));
+  hasPreviousPage(): Step {
+    if (!this.#mayFollow) return constant(false);
+    const $wanted = lambda(this.#after(), (after) => after !== null);
+    return this.#exists($wanted, lambda(this.#after(), beside(this.#key, "<=")));
+  }
+
+  startCursor(): Step {
+    return cursorOf(this.nodePlan(lambda(this, firstItem)));
+  }
+
+  endCursor(): Step {
+    return cursorOf(this.nodePlan(lambda(this, lastItem)));
+  }
+
+  /**
+   * Whether the list has a row on one side of the page: one look at an index, and none when it isn't wanted.
+   *
+   * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, unordered".
+   */
+  #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
+    const $rows: PgSelectStep = this.cloneSubplanWithoutPagination("aggregate");
+    // A limit of 0 is never sent to Postgres.
+    $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
+    $rows.apply($condition);
+    return lambda($rows.singleAsRecord().select(sql`true`, TYPES.boolean, true), (found) => found === true);
   }
 }
 
@@ -138,7 +137,30 @@ const itemsOf = (page: { items: unknown } | null) => (page?.items ?? []) as unkn
 const firstItem = (page: { items: unknown } | null): unknown => itemsOf(page)[0] ?? null;
 const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(-1) ?? null;
 
-/** The value of an argument when it does not come from a variable; undefined when only execution will tell. */
-export function knownValue($argument: Step): { value: unknown } | undefined {
-  return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
+/** The `pageInfo` of a page. Each field costs only when it is asked for. */
+export class PageInfoOfRows extends UnbatchedStep {
+  static override $$export = { moduleName: "plugins/page", exportName: "PageInfoOfRows" };
+  override isSyncAndSafe = true;
+
+  constructor($page: PageOfRows) {
+    super();
+    this.addDependency($page);
+  }
+
+  override unbatchedExecute(_extra: unknown, page: unknown): unknown {
+    return page;
+  }
+
+  get(fieldName: string): Step {
+    const $page = this.getDepOptions<PageOfRows>(0).step;
+    switch (fieldName) {
+      case "hasNextPage":
+      case "hasPreviousPage":
+      case "startCursor":
+      case "endCursor":
+        return $page[fieldName]();
+      default:
+        throw new Error(`PageInfo has no plan for ${fieldName}`);
+    }
+  }
 }

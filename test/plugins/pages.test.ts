@@ -169,6 +169,28 @@ describe("paging", () => {
     );
   });
 
+  it("keeps lists apart that are asked for twice with other arguments", async () => {
+    const { data, errors } = await sample.run(`{
+      a: products(first: 1) { ...page }
+      b: products(first: 2, after: "${cursorOf(1)}") { ...page }
+      c: products(first: 2, after: "${cursorOf(2)}") { ...page }
+      d: products(first: 2, filter: { stock: { equals: 50 } }) { ...page }
+      e: products(first: 2, filter: { stock: { equals: 60 } }) { ...page }
+    } fragment page on ProductConnection { edges { node { productNumber } } pageInfo { hasNextPage hasPreviousPage } }`);
+    assert.deepEqual(errors, []);
+    const found = Object.entries(data).map(([alias, { edges, pageInfo }]: [string, any]) => {
+      const entries = edges.map((edge: any) => Number(edge.node.productNumber.slice(2)));
+      return [alias, entries, pageInfo.hasNextPage, pageInfo.hasPreviousPage];
+    });
+    assert.deepEqual(found, [
+      ["a", [1], true, false],
+      ["b", [2, 3], true, true],
+      ["c", [3, 4], true, true],
+      ["d", [5], false, false],
+      ["e", [6], false, false],
+    ]);
+  });
+
   it("answers for each parent by itself", async () => {
     const after = encodeCursor("Product.tags", gid("Tag", 3).slice(-36));
     const source = `query ($first: Int) { products(first: 7) { edges { node {

@@ -58,6 +58,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   const statements: string[] = [];
+  pool.on("error", () => {}); // the database may be dropped before its connections have said goodbye
   pool.on("connect", (client) => recordStatements(client, statements));
   await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
 
@@ -101,7 +102,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
 }
 
 function recordStatements(client: pg.PoolClient, statements: string[]): void {
-  client.on("error", () => {}); // the database may be dropped before the connection has said goodbye
+  client.on("error", () => {});
   const { query } = client;
   client.query = function (this: unknown, config: string | { text: string }, ...rest: unknown[]) {
     const text = typeof config === "string" ? config : config.text;

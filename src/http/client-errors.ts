@@ -41,7 +41,7 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
     return apiError(failure.code, failure.message, {}, place);
   }
   // Complaints of graphql-js itself about the request, before any field: unknown operation name, wrong variables
-  if (error instanceof GraphQLError && !error.originalError && error.path === undefined) {
+  if (error instanceof GraphQLError && error.path === undefined && cause instanceof GraphQLError) {
     return apiError("BAD_USER_INPUT", error.message, {}, place);
   }
   logger.error({ requestId, err: cause, path: place?.path }, "unexpected error");

@@ -46,6 +46,7 @@ export async function serveVersion(
       explain: false,
       context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals),
     },
+    ruru: { clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } },
     grafserv: {
       graphqlPath: pathOf(version),
       graphiql: explorerPath !== null,

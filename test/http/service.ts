@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import type { Logger } from "pino";
+import pg from "pg";
+import { createApp } from "../../src/app.ts";
+import type { App, AppOptions } from "../../src/app.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
+import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
+import { openDatabase } from "./database.ts";
+
+/** One process of the service, answering on a port of its own. */
+export interface TestProcess {
+  app: App;
+  url: string;
+  pool: pg.Pool;
+  /** What it wrote to its log. */
+  log: Record<string, unknown>[];
+  /** Exchanges a credential's pair for a token. */
+  tokenFor(pair: IssuedPair): Promise<string>;
+  /** Sends a GraphQL request. */
+  ask(token: string | null, body: unknown, init?: AskOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface AskOptions {
+  headers?: Record<string, string>;
+  version?: string;
+  method?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body, when it is JSON. */
+  body: any;
+  /** Codes of its errors. */
+  codes: string[];
+}
+
+/** A database with one process over it, and a connection of its owner. */
+export interface TestService extends TestProcess {
+  owner: pg.Pool;
+  /** A new credential, by default for reading everything. */
+  credential(request?: Partial<CredentialRequest>): Promise<IssuedPair & { scopes: string[] }>;
+  /** A token of a new credential. */
+  token(request?: Partial<CredentialRequest>): Promise<string>;
+  /** Another process over the same database. */
+  another(options?: ProcessOptions): Promise<TestProcess>;
+}
+
+export interface ProcessOptions extends Partial<AppOptions> {
+  /** Where to connect instead of the database itself. */
+  loginUrl?: string;
+  poolConfig?: pg.PoolConfig;
+}
+
+/** The reading of everything that the tests here need. */
+export const query = "{ countrys { edges { node { id name } } } }";
+
+export async function startService(options: ProcessOptions = {}): Promise<TestService> {
+  const database = await openDatabase();
+  const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
+  const first = await startProcess({ loginUrl: database.loginUrl, ...options });
+  const processes = [first];
+  const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
+    createCredential(owner, { name, read, write });
+  return {
+    ...first,
+    owner,
+    credential,
+    token: async (request) => first.tokenFor(await credential(request)),
+    async another(more = {}) {
+      const process = await startProcess({ loginUrl: database.loginUrl, ...more });
+      processes.push(process);
+      return process;
+    },
+    async close() {
+      await Promise.all(processes.map((process) => process.close()));
+      await owner.end();
+      await database.close();
+    },
+  };
+}
+
+async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions): Promise<TestProcess> {
+  const pool = quietPool({ connectionString: loginUrl, max: 5, connectionTimeoutMillis: 2_000, ...poolConfig });
+  const log: Record<string, unknown>[] = [];
+  const app = await createApp({ settings: { explorer: false }, pool, logger: loggerInto(log), ...options });
+  const server = createServer(app.express).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    app,
+    url,
+    pool,
+    log,
+    tokenFor: (pair) => exchange(url, pair),
+    ask: (token, body, init) => ask(url, token, body, init),
+    async close() {
+      await stop(server);
+      await app.close();
+      await pool.end();
+    },
+  };
+}
+
+async function exchange(url: string, { clientId, clientSecret }: IssuedPair): Promise<string> {
+  const response = await fetch(`${url}/api/oauth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret }),
+  });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`no token: ${response.status}`);
+  return token;
+}
+
+async function ask(url: string, token: string | null, body: unknown, options: AskOptions = {}): Promise<Answer> {
+  const { headers = {}, version = "unstable", method = "POST" } = options;
+  const response = await fetch(`${url}/api/graphql/${version}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  return read(response);
+}
+
+/** A response with its body read. */
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  const codes = (body?.errors ?? []).map((error: any) => error.extensions?.code ?? error.code);
+  return { status: response.status, headers: response.headers, text, body, codes };
+}
+
+/** A pool that doesn't mind when its connections are cut: tests do that. */
+function quietPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+function loggerInto(log: Record<string, unknown>[]): Logger {
+  return pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+}
+
+async function stop(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  if (server.listening) await once(server, "close");
+}

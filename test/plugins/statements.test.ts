@@ -57,3 +57,27 @@ describe("the number of statements", () => {
     assert.equal(await statements(source("batches"), { after: after("batches", "Batch") }), 1);
   });
 });
+
+describe("the plan of an operation", () => {
+  it("serves all values of its variables", async () => {
+    const source = `query ($first: Int, $after: String, $filter: ProductFilterInput, $text: String) {
+      products(first: $first, after: $after, filter: $filter) {
+        edges { cursor node { id batches(first: $first, filter: { number: { contains: $text } }) { edges { node { id } } } } }
+        pageInfo { hasNextPage hasPreviousPage }
+      }
+    }`;
+    await statements(source);
+    const before = sample.plans.size;
+    const after = encodeCursor("Query.products", gid("Product", 3).slice(-36));
+    const filters = [
+      null,
+      {},
+      { OR: [{ id: { in: [] } }, { NOT: { name: { isNull: true } } }] },
+      { stock: { gt: 1 } },
+    ];
+    const values = [{ first: 0 }, { first: 1 }, { first: null }, { after: null }, { after }, { text: "x" }];
+    for (const variables of [...values, ...filters.map((filter) => ({ filter }))])
+      await statements(source, variables);
+    assert.equal(sample.plans.size, before);
+  });
+});

@@ -12,6 +12,8 @@ export interface Sample {
   schema: GraphQLSchema;
   /** Runs an operation as a caller with scopes; by default with all of the sample's. */
   run(source: string, options?: RunOptions): Promise<Answer>;
+  /** The plans that all operations together needed. */
+  plans: ReadonlySet<object>;
   /** SQL as the owner. */
   sql(text: string): Promise<pg.QueryResult>;
   close(): Promise<void>;
@@ -69,8 +71,23 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
     await admin.end();
   };
   const pgService = makePgService({ pool, schemas: ["sample_api"] });
+  const plans = new Set<object>();
+  const countPlans: GraphileConfig.Plugin = {
+    name: "CountPlansPlugin",
+    version: "1.0.0",
+    grafast: {
+      middleware: {
+        establishOperationPlan(next) {
+          const plan = next();
+          plans.add(plan);
+          return plan;
+        },
+      },
+    },
+  };
   const made = makeSchema({
     extends: [createPreset({ pgService, schemaName: "sample_api" })],
+    plugins: [countPlans],
     grafast: { context: (request) => (request as unknown as { caller: object }).caller },
   });
   made.catch(close);
@@ -78,6 +95,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
 
   return {
     schema,
+    plans,
     async run(source, { variables, scopes = allScopes, operationName } = {}) {
       statements.length = 0;
       const pgSettings = { role: "plugin_sample_caller", "service.scopes": scopes.join(" ") };

@@ -46,15 +46,16 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
       pgRegistry_PgRegistry(info, event) {
         const { pgCodecs, pgRelations, pgResources } = event.registry as PgRegistry;
         const codecs = new Map<string, PgCodec>();
+        const primaryKeys = new Set<PgCodecAttribute>();
         const become = (owner: PgCodec, attributeName: string, typeName: string) => {
           const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
           if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
+          const column = `${owner.name}.${attributeName}`;
           const known = attribute.codec.extensions?.globalIdOf;
-          if (known === typeName) return;
           // A primary key may be a foreign key too; it stays the id of its own row.
-          if (known !== undefined) return;
-          if (attribute.codec !== TYPES.uuid)
-            throw new Error(`${owner.name}.${attributeName} is an id but no uuid`);
+          if (known === typeName || primaryKeys.has(attribute)) return;
+          if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
+          if (attribute.codec !== TYPES.uuid) throw new Error(`${column} is an id but no uuid`);
           let codec = codecs.get(typeName);
           if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
           attribute.codec = codec;
@@ -64,6 +65,7 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           const key = resource.uniques?.find((unique) => unique.isPrimary);
           if (resource.parameters || key?.attributes.length !== 1) continue;
           become(resource.codec, key.attributes[0]!, info.inflection.tableType(resource.codec));
+          primaryKeys.add(resource.codec.attributes![key.attributes[0]!]!);
         }
         for (const [codecName, relations] of Object.entries(pgRelations)) {
           for (const relation of Object.values(relations ?? {})) {

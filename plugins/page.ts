@@ -86,6 +86,8 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
     const knownAfter = knownValue($rawAfter);
     this.#mayBeEmpty = !knownFirst || knownFirst.value === 0;
     this.#mayFollow = !knownAfter || knownAfter.value != null;
+    $rows.orderBy({ attribute: details.key, direction: "ASC" });
+    $rows.setOrderIsUnique();
     this.setFirst($first);
     if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details.key)));
   }

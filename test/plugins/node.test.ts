@@ -33,7 +33,7 @@ describe("ids", () => {
         id: gid("Batch", 1),
         productId: one,
         product: { id: one },
-        location: { id: gid("Location", 1), batchId: gid("Batch", 1) },
+        location: { id: gid("Location", 5), batchId: gid("Batch", 1) },
       },
     });
   });

@@ -191,6 +191,20 @@ describe("paging", () => {
     ]);
   });
 
+  it("is by primary key, whatever else is unique", async () => {
+    const source = `query ($after: String) {
+      locations(first: 3, after: $after) { edges { node { code } } pageInfo { endCursor } }
+    }`;
+    const codes: string[] = [];
+    for (let after: string | null = null; codes.length < 5;) {
+      const { data, errors } = await sample.run(source, { variables: { after } });
+      assert.deepEqual(errors, []);
+      codes.push(...data.locations.edges.map((edge: any) => edge.node.code));
+      after = data.locations.pageInfo.endCursor;
+    }
+    assert.deepEqual(codes, ["L-1", "L-2", "L-3", "L-4", "L-5"]);
+  });
+
   it("answers for each parent by itself", async () => {
     const after = encodeCursor("Product.tags", gid("Tag", 3).slice(-36));
     const source = `query ($first: Int) { products(first: 7) { edges { node {

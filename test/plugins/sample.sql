@@ -142,7 +142,7 @@ comment on view sample_api.batches is
 create view sample_api.locations with (security_invoker) as
   select id, batch_id, code from sample.location;
 comment on view sample_api.locations is
-  E'@primaryKey id\n@unique batch_id|@behavior -*\n@requiresScopes locations:read allOf: audits:read\n@filters code\n@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName location|@forwardDescription The batch that lies here.|@backwardDescription The place where the batch lies.\nA place where a batch lies.';
+  E'@unique batch_id|@behavior -*\n@primaryKey id\n@requiresScopes locations:read allOf: audits:read\n@filters code\n@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName location|@forwardDescription The batch that lies here.|@backwardDescription The place where the batch lies.\nA place where a batch lies.';
 
 do $$
 declare entry record;
@@ -207,4 +207,4 @@ insert into sample.product_tag select sample.id(4, p), sample.id(3, t)
 insert into sample.batch (id, product_id, number, state)
   select sample.id(5, n), sample.id(4, (n + 3) / 4), 'B-' || n, (array['Open', 'OnHold', 'Closed'])[1 + n % 3]
   from generate_series(1, 20) n;
-insert into sample.location select sample.id(6, n), sample.id(5, n), 'L-' || n from generate_series(1, 5) n;
+insert into sample.location select sample.id(6, n), sample.id(5, 6 - n), 'L-' || n from generate_series(1, 5) n;

@@ -79,6 +79,10 @@ describe("a view that is not fit for the API", () => {
       `comment on column sample_api.batches.state is E'@enum batch_stat\\nState.'`,
       /batches\.state: no enum type sample_api\.batch_stat/,
     ],
+    "gives a foreign key the ids of another type": [
+      `comment on column sample_api.batches.product_id is E'@gid Tag\\nProduct.'`,
+      /batches\.product_id can't be the id of a Product and of a Tag/,
+    ],
     "gives an id type to a column that is no uuid": [
       `comment on column sample_api.products.name is E'@gid Name\\nName.'`,
       /products\.name is an id but no uuid/,

@@ -1,6 +1,7 @@
 import type {
   ArgumentNode,
   ConstDirectiveNode,
+  DirectiveDefinitionNode,
   GraphQLSchema,
   ObjectTypeDefinitionNode,
 } from "postgraphile/graphql";
@@ -24,6 +25,14 @@ import { requiresScopesDirective } from "../../plugins/scopes.ts";
 export function printSdl(schema: GraphQLSchema): string {
   const sorted = lexicographicSortSchema(schema);
   const document = visit(parse(printSchema(sorted), { noLocation: true }), {
+    // Sorted too, but there the order has a meaning for readers: what usually counts comes first.
+    DirectiveDefinition(node): DirectiveDefinitionNode {
+      const names = schema.getDirective(node.name.value)!.args.map((argument) => argument.name);
+      const args = node.arguments?.toSorted(
+        (a, b) => names.indexOf(a.name.value) - names.indexOf(b.name.value),
+      );
+      return { ...node, ...(args ? { arguments: args } : {}) };
+    },
     ObjectTypeDefinition(node): ObjectTypeDefinitionNode {
       const type = sorted.getType(node.name.value) as GraphQLObjectType;
       const fields = node.fields?.map((field) => {

@@ -1,12 +1,12 @@
 import { PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "./context.ts";
-import { CompositeListsPlugin } from "./composite-lists.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
 import { IdColumnsPlugin } from "./id-columns.ts";
+import { ListColumnsPlugin } from "./list-columns.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import { RelationsPlugin } from "./relations.ts";
@@ -40,7 +40,7 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       ScalarsPlugin,
       EnumColumnsPlugin,
       IdColumnsPlugin,
-      CompositeListsPlugin,
+      ListColumnsPlugin,
       // How rows are found
       NodePlugin,
       FiltersPlugin,

@@ -44,7 +44,8 @@ create table sample.product (
   created_at timestamptz(0) not null default '2026-03-04 05:06:07+00',
   updated_at timestamptz(0),
   secret text,
-  margin numeric
+  margin numeric,
+  words text[]
 );
 create table sample.price (
   product_id uuid not null references sample.product,
@@ -116,7 +117,7 @@ comment on view sample_api.tags is
 
 create view sample_api.products with (security_invoker) as
   select p.id, p.parent_id, p.product_number, p.name, p.weight, p.rating, p.position, p.stock, p.active, p.attributes,
-    p.return_order_id, p.created_at, p.updated_at, p.secret, p.margin,
+    p.return_order_id, p.created_at, p.updated_at, p.secret, p.margin, p.words,
     array(
       select row(r.currency_id, r.net, r.gross, r.linked)::sample_api.price
       from sample.price r where r.product_id = p.id and r.kind = 'sale' order by r.currency_id
@@ -161,6 +162,7 @@ begin
       ('products', 'return_order_id', 'Return that it came from.'),
       ('products', 'created_at', E'@notNull\nTime of creation.'), ('products', 'updated_at', 'Time of the last change.'),
       ('products', 'secret', '@behavior -*'),
+      ('products', 'words', 'Words to find it by.'),
       ('products', 'margin', E'@requiresScopes margins:read\nWhat is earned with one.'), ('products', 'price', E'@notNull\nSales prices.'),
       ('products', 'purchase_prices', 'Purchase prices.'),
       ('batches', 'id', '@notNull'), ('batches', 'product_id', E'@notNull\nProduct of the batch.'),
@@ -187,14 +189,15 @@ insert into sample.country select sample.id(2, n), name
   from (values (1, 'Austria'), (2, null)) as v (n, name);
 insert into sample.tag select sample.id(3, n), 'tag-' || n from generate_series(1, 12) n;
 
-insert into sample.product (id, parent_id, product_number, name, weight, rating, position, stock, active, attributes, return_order_id, updated_at, margin)
+insert into sample.product (id, parent_id, product_number, name, weight, rating, position, stock, active, attributes, return_order_id, updated_at, margin, words)
 select sample.id(4, n), case when n between 4 and 6 then sample.id(4, 1) end, 'P-' || lpad(n::text, 3, '0'),
   case n when 7 then '100% pure' when 8 then 'under_score' when 9 then 'back\slash' when 10 then null
     when 11 then 'CASE' when 12 then 'case' else 'Product ' || n end,
   case when n % 3 <> 0 then n * 1.5 end, case when n % 4 <> 0 then n / 8.0 end,
   case when n % 5 <> 0 then n end, n * 10, n % 2 = 0,
   case n when 1 then '{"colours": ["red", null], "size": {"width": 1.5}}'::jsonb when 2 then '[]' when 3 then '"text"' else '{}' end,
-  case when n = 2 then sample.id(9, 1) end, case when n % 2 = 0 then timestamptz '2026-05-01 00:00:00+00' + n * interval '1 hour' end, n
+  case when n = 2 then sample.id(9, 1) end, case when n % 2 = 0 then timestamptz '2026-05-01 00:00:00+00' + n * interval '1 hour' end, n,
+  case n when 1 then array['a', '', '"quoted", \{}'] when 2 then '{}' end
 from generate_series(1, 30) n;
 insert into sample.price (product_id, currency_id, kind, net, gross, linked)
 values

@@ -67,6 +67,12 @@ describe("values", () => {
     );
   });
 
+  it("a list of texts is null, empty or has texts", async () => {
+    assert.deepEqual(await product(1, "words"), { words: ["a", "", '"quoted", \\{}'] });
+    assert.deepEqual(await product(2, "words"), { words: [] });
+    assert.deepEqual(await product(3, "words"), { words: null });
+  });
+
   it("an enum is its values, though SQL holds text", async () => {
     const { data } = await sample.run(`{ batches(first: 3) { edges { node { state } } } }`);
     assert.deepEqual(

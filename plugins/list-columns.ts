@@ -3,34 +3,30 @@ import type { PgSelectSingleStep, PgSelectStep } from "postgraphile/@dataplan/pg
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
 import { inhibitIf } from "postgraphile/grafast";
-import {
-  getNamedType,
-  getNullableType,
-  GraphQLList,
-  GraphQLNonNull,
-  isNonNullType,
-} from "postgraphile/graphql";
+import type { GraphQLOutputType } from "postgraphile/graphql";
+import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 
+const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
+
 /**
- * Columns that are arrays of a composite type, such as prices: `[Price!]`.
+ * Columns that are arrays, of texts or of a composite type such as prices: `[Price!]`.
  *
- * The library unnests the array in SQL, where an array that is null has no elements just like an empty one. Here null
- * stays null.
+ * The library unnests arrays of composites in SQL, where an array that is null has no elements just like an empty
+ * one. Here null stays null.
  */
-export const CompositeListsPlugin: GraphileConfig.Plugin = {
-  name: "CompositeListsPlugin",
-  description: "Lists of composites have no null elements, and a list that is null is not an empty one",
+export const ListColumnsPlugin: GraphileConfig.Plugin = {
+  name: "ListColumnsPlugin",
+  description: "Lists in columns have no null elements, and a list that is null is not an empty one",
   version: "1.0.0",
   schema: {
     hooks: {
       GraphQLObjectType_fields_field(field, _build, { scope }) {
         const { pgFieldAttribute: attribute, pgCodec: codec } = scope;
-        if (!attribute?.codec.arrayOfCodec?.attributes) return field;
+        if (!attribute?.codec.arrayOfCodec) return field;
         const isRequired = isNonNullType(field.type);
-        const list = new GraphQLList(new GraphQLNonNull(getNullableType(getNamedType(field.type))));
-        field.type = isRequired ? new GraphQLNonNull(list) : list;
-        if (isRequired) return field;
+        field.type = isRequired ? new GraphQLNonNull(listOf(field.type)) : listOf(field.type);
+        if (isRequired || !attribute.codec.arrayOfCodec.attributes) return field;
         const name = Object.entries(codec!.attributes!).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
         field.plan = ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {

@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
-import { getNamedType } from "postgraphile/graphql";
 import { maximalPageSize } from "./connections.ts";
 import { relationOf } from "./relations.ts";
+import { tagLines, tagText } from "./tags.ts";
 
 /** A name in words: `destinationBinLocation` is "destination bin location". */
 const inWords = (name: string): string => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();
@@ -16,14 +16,40 @@ const pageInfoFields: Readonly<Record<string, string>> = {
     "Cursor of the last entry of the page, to be passed as `after` for the next one; null when the page is empty.",
 };
 
-function describeField(
-  build: GraphileBuild.Build,
-  owner: string,
-  scope: GraphileBuild.ScopeObjectFieldsField,
-  typeName: string,
-): string | undefined {
+type FieldScope = GraphileBuild.ScopeObjectFieldsField;
+
+/** The plural of a type in words: of StockMovement "stock movements". */
+const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
+  inWords(build.inflection.pluralize(typeName));
+
+/** What a line `@describe customers Who buys here.` of the view's comment says about a field. */
+function statedDescription({ pgRelationDetails, pgRefDetails, fieldName }: FieldScope): string | undefined {
+  const lines = tagLines((pgRelationDetails ?? pgRefDetails)?.codec, "describe");
+  return lines.find((line) => line.startsWith(`${fieldName} `))?.slice(fieldName.length + 1);
+}
+
+function describeRelation(build: GraphileBuild.Build, owner: string, scope: FieldScope): string {
+  const stated = statedDescription(scope) ?? relationOf(scope)?.description;
+  if (stated) return stated;
+  const words = inWords(scope.fieldName);
+  const relation = relationOf(scope);
+  const wayBack = relation?.isReferencee ? tagText(relation, "fieldName") : undefined;
+  const condition = wayBack ? `whose \`${wayBack}\` is this` : "of the";
+  if (scope.isPgSingleRelationField && relation?.isReferencee) {
+    return `The ${words} ${condition} ${inWords(owner)}. Null also when the caller may not read it.`;
+  }
+  if (scope.isPgSingleRelationField) {
+    const column = relation?.localCodec.attributes[relation.localAttributes[0]!];
+    const about = column?.description ?? `The ${words} of the ${inWords(owner)}.`;
+    return `${about} Null also when the caller may not read it.`;
+  }
+  const target = relation?.remoteResource.codec ?? scope.pgFieldResource!.codec;
+  const entries = pluralInWords(build, build.inflection.tableType(target));
+  return `The ${entries} ${condition} ${inWords(owner)}, oldest first.`;
+}
+
+function describeField(build: GraphileBuild.Build, owner: string, scope: FieldScope): string | undefined {
   const { fieldName } = scope;
-  const words = inWords(fieldName);
   if (scope.isPageInfo) return pageInfoFields[fieldName];
   if (scope.isRootNodeField)
     return "Anything with a global id, whatever its type; null when the caller may not read it.";
@@ -31,15 +57,11 @@ function describeField(
     return `The ${inWords(scope.nodeAccessorTypeName)} with this id; null when there is none that the caller may read.`;
   }
   if (scope.isRootQuery && scope.pgFieldResource) {
-    const plural = build.inflection.pluralize(build.inflection.tableType(scope.pgFieldResource.codec));
-    return `All ${inWords(plural)} that the caller may read, oldest first.`;
+    const typeName = build.inflection.tableType(scope.pgFieldResource.codec);
+    return `All ${pluralInWords(build, typeName)} that the caller may read, oldest first.`;
   }
-  const stated = relationOf(scope)?.description;
-  if (scope.isPgSingleRelationField) {
-    const nullable = "Null when there is none, or none that the caller may read.";
-    return stated ?? `The ${words} of the ${inWords(owner)}. ${nullable}`;
-  }
-  if (scope.isPgFieldConnection) return stated ?? `The ${words} of the ${inWords(owner)}, oldest first.`;
+  if (scope.isPgSingleRelationField || scope.isPgFieldConnection)
+    return describeRelation(build, owner, scope);
   if (scope.isConnectionEdgeType) {
     return fieldName === "cursor"
       ? "Position of the entry in the list, to be passed as `after`."
@@ -49,8 +71,9 @@ function describeField(
   if (scope.isConnectionType && fieldName === "pageInfo") return "Where the page stands in the list.";
   // What is left are columns, which SQL describes. Ids speak for themselves.
   if (fieldName === "id") return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
-  const idOf = scope.pgFieldAttribute?.codec.extensions?.globalIdOf;
-  if (idOf && typeName === "ID") return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
+  if (scope.pgFieldAttribute?.codec.extensions?.globalIdOf) {
+    return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
+  }
   return undefined;
 }
 
@@ -63,7 +86,8 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
 
 /**
  * Describes what no SQL object stands for: root fields, relations, connections and their arguments. What stands in
- * SQL is described there, by comments.
+ * SQL is described there, by comments. Where the generated words won't do for a relation, the view's comment says
+ * better ones: `@describe customers Who buys here.`
  */
 export const DescriptionsPlugin: GraphileConfig.Plugin = {
   name: "DescriptionsPlugin",
@@ -77,7 +101,7 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
         if (isPageInfo) config.description = "Where a page stands in its list.";
         if ((isConnectionType || isConnectionEdgeType) && pgCodec) {
           const words = inWords(build.inflection.tableType(pgCodec));
-          const plural = inWords(build.inflection.pluralize(build.inflection.tableType(pgCodec)));
+          const plural = pluralInWords(build, build.inflection.tableType(pgCodec));
           config.description = isConnectionType
             ? `A page of a list of ${plural}.`
             : `${article(words)} in a list, with its position.`.replace(/^a/, "A");
@@ -102,7 +126,7 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {
         const isColumn = scope.pgFieldAttribute !== undefined;
-        const generated = describeField(build, Self.name, scope, getNamedType(field.type).name);
+        const generated = describeField(build, Self.name, scope);
         const description = isColumn ? (field.description ?? generated) : (generated ?? field.description);
         if (description) field.description = description;
         return field;

@@ -113,7 +113,7 @@ comment on view sample_api.countries is
 create view sample_api.tags with (security_invoker) as
   select id, name from sample.tag;
 comment on view sample_api.tags is
-  E'@primaryKey id\n@requiresScopes tags:read\n@filters *\n@ref products to:Product plural noFilter\n@refVia products via:(id)->product_tags(tag_id);(product_id)->products(id)\nA label.';
+  E'@primaryKey id\n@requiresScopes tags:read\n@filters *\n@ref products to:Product plural noFilter\n@refVia products via:(id)->product_tags(tag_id);(product_id)->products(id)\n@describe products Everything that bears the label.\nA label.';
 
 create view sample_api.products with (security_invoker) as
   select p.id, p.parent_id, p.product_number, p.name, p.weight, p.rating, p.position, p.stock, p.active, p.attributes,

@@ -20,7 +20,7 @@ comment on type api_unstable.fulfillment_order_state is $$
 How far the work on a fulfillment order is.$$;
 create type api_unstable.fulfillment_order_type as enum ('WarehouseLocationToOrder', 'ExternalToOrder');
 comment on type api_unstable.fulfillment_order_type is $$
-@value WarehouseLocationToOrder One of the merchant's locations ships to the customer, and the work is done in this system.
+@value WarehouseLocationToOrder A location of the merchant ships to the customer, and the work is done in this system.
 @value ExternalToOrder A location outside this system ships, such as a fulfillment network; this system only mirrors it.
 Who ships a fulfillment order.$$;
 create type api_unstable.fulfillment_state as enum ('Fulfilled', 'Cancelled');

@@ -4,3 +4,4 @@
 --!include functions/api_meta/protect_reads.sql
 --!include functions/api_meta/derive.sql
 --!include functions/api_meta/freeze.sql
+--!include functions/api_meta/migration_count.sql

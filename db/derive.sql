@@ -1,0 +1,2 @@
+-- Runs after every migration: what follows from the API views is never forgotten.
+select api_meta.derive();

@@ -1,0 +1,87 @@
+import pg from "pg";
+import type { Settings } from "../settings.ts";
+import { DatabaseError, runningClusterUrl, startCluster } from "./cluster.ts";
+import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
+import { checkDatabase, connect, requireVersion } from "./requirements.ts";
+import { asOwner, setUpRoles } from "./roles.ts";
+
+const databaseName = "erp";
+
+/** A database that the service can be built on. */
+export interface OpenDatabase {
+  /** Where requests are served. */
+  url: string;
+  /** The database as superuser; null when it isn't the service's own. */
+  adminUrl: string | null;
+  /** What the operator should hear about. */
+  warnings: string[];
+  close(): Promise<void>;
+}
+
+/**
+ * The database of the settings: an existing one, checked; or the service's own, started, made and migrated.
+ *
+ * @param onProgress told what is being done, when it takes a while
+ * @throws {DatabaseError} when it can't be used
+ */
+export async function openDatabase(settings: Settings, onProgress: (step: string) => void = () => {}): Promise<OpenDatabase> {
+  if (settings.databaseUrl !== undefined) {
+    const warnings = await checkDatabase(settings.databaseUrl);
+    return { url: settings.databaseUrl, adminUrl: null, warnings, close: async () => {} };
+  }
+  onProgress("Starting Postgres");
+  const cluster = await startCluster({ directory: settings.dataDirectory });
+  try {
+    await makeDatabase(cluster.adminUrl("postgres"));
+    const adminUrl = cluster.adminUrl(databaseName);
+    const url = await setUpDatabase(adminUrl, onProgress);
+    if (!settings.production && (await hasCurrentMigration())) await runCurrentMigration(adminUrl);
+    return { url, adminUrl, warnings: [], close: () => cluster.stop() };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+/**
+ * Makes roles and grants in a database, and migrates it.
+ *
+ * @returns the URL to serve with
+ */
+export async function setUpDatabase(adminUrl: string, onProgress: (step: string) => void = () => {}): Promise<string> {
+  const client = await connect(adminUrl);
+  try {
+    await requireVersion(client);
+  } finally {
+    await client.end();
+  }
+  onProgress("Setting up roles");
+  const url = await setUpRoles(adminUrl);
+  onProgress("Migrating");
+  await migrateDatabase(adminUrl);
+  return url;
+}
+
+/**
+ * A connection as the owner, for commands: to DATABASE_URL, to the running service's own Postgres, or to that Postgres
+ * started for as long as the command runs.
+ */
+export async function openForCommand(settings: Settings): Promise<{ url: string; close(): Promise<void> }> {
+  const running = settings.databaseUrl ?? (await runningClusterUrl(settings.dataDirectory, databaseName));
+  if (running) return { url: asOwner(running), close: async () => {} };
+  const { adminUrl, close } = await openDatabase(settings);
+  return { url: asOwner(adminUrl!), close };
+}
+
+async function makeDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
+  }
+}
+
+export { DatabaseError };

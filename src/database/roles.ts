@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+
+/**
+ * Makes the roles, and lets them into the database. Can be repeated.
+ *
+ * @param adminUrl the database, as a superuser or a role that may create roles
+ * @returns the URL that the service is to use: the login role, with a new password
+ */
+export async function setUpRoles(adminUrl: string): Promise<string> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  const password = randomBytes(24).toString("base64url");
+  try {
+    await client.query("begin");
+    // Roles belong to the cluster: two set-ups at once, of two databases, would collide
+    await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
+    await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
+    await client.query(`alter role service_login password ${client.escapeLiteral(password)}`);
+    const { rows } = await client.query("select current_database() as name");
+    const database = client.escapeIdentifier(rows[0].name);
+    await client.query(`grant connect, create on database ${database} to service_owner`);
+    await client.query(`grant connect on database ${database} to service_login`);
+    await client.query("commit");
+  } finally {
+    await client.end();
+  }
+  return Object.assign(new URL(adminUrl), { username: "service_login", password }).href;
+}
+
+/** The same connection, as the role that owns every object. */
+export function asOwner(url: string): string {
+  const owner = new URL(url);
+  owner.searchParams.set("options", "-c role=service_owner");
+  return owner.href;
+}

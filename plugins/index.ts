@@ -66,6 +66,9 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       "PgFirstLastBeforeAfterArgsPlugin",
       "PgConditionArgumentPlugin",
       "PgConnectionArgOrderByPlugin",
+      // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
+      // forgotten grant would show as a field that is gone instead of as an error.
+      "PgRBACPlugin",
       // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
       "PgIndexBehaviorsPlugin",
     ],

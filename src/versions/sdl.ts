@@ -1,3 +1,4 @@
+import { makeSchema } from "postgraphile";
 import type {
   ArgumentNode,
   ConstDirectiveNode,
@@ -15,8 +16,19 @@ import {
   visit,
 } from "postgraphile/graphql";
 import type { GraphQLObjectType } from "postgraphile/graphql";
+import { createPreset } from "../../plugins/index.ts";
 import type { ScopeRequirement } from "../../plugins/scopes.ts";
 import { requiresScopesDirective } from "../../plugins/scopes.ts";
+import type { Version } from "./versions.ts";
+
+/** The SDL of a version, as the views in the database make it. */
+export async function printVersion(
+  { schemaName }: Version,
+  pgService: GraphileConfig.PgServiceConfiguration,
+): Promise<string> {
+  const { schema } = await makeSchema(createPreset({ pgService, schemaName }));
+  return printSdl(schema);
+}
 
 /**
  * Prints a schema: sorted, so that equal schemas give equal texts, with descriptions, and with what each field

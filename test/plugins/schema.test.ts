@@ -57,6 +57,14 @@ describe("the schema of sample.sql", () => {
   });
 });
 
+describe("a Postgres schema without views", () => {
+  it("stops the start", async () => {
+    const sql = "drop schema sample_api cascade; create schema sample_api";
+    await assert.rejects(openSample({ sql }), /The Postgres schema sample_api has no views/);
+    await assert.rejects(openSample({ sql: "drop schema sample_api cascade" }), /sample_api has no views/);
+  });
+});
+
 describe("a view that is not fit for the API", () => {
   const refusals: Record<string, [sql: string, message: RegExp]> = {
     "has no scopes": [

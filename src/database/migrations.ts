@@ -1,74 +1,108 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
-import { defaultLogger, migrate, watch } from "graphile-migrate";
-import type { Settings as MigrateSettings } from "graphile-migrate";
+import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { DatabaseError } from "./cluster.ts";
 import { asOwner } from "./roles.ts";
 
 const root = new URL("../../", import.meta.url);
 
-type Logger = typeof defaultLogger;
-const Logger = defaultLogger.constructor as new (factory: () => (level: string, message: string) => void) => Logger;
+/**
+ * Starts a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection,
+ * which the service must not.
+ */
+function graphileMigrate(adminUrl: string, args: string[], stdio: "pipe" | "inherit"): ChildProcess {
+  const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
+  const database = new URL(adminUrl).pathname.slice(1);
+  const besides = (name: string) => Object.assign(new URL(asOwner(adminUrl)), { pathname: `/${name}` }).href;
+  return spawn(process.execPath, [program, ...args], {
+    cwd: fileURLToPath(root),
+    stdio: ["ignore", stdio, stdio],
+    env: {
+      ...process.env,
+      DATABASE_URL: asOwner(adminUrl),
+      SHADOW_DATABASE_URL: besides(`${database}_shadow`),
+      ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
+      DATABASE_OWNER: "service_owner",
+    },
+  });
+}
 
-const quiet = new Logger(() => (level, message) => {
-  if (level === "error") process.stderr.write(`${message}\n`);
-});
-
-async function settingsFor(adminUrl: string, logger = quiet): Promise<MigrateSettings> {
-  const file = JSON.parse(await readFile(new URL(".gmrc", root), "utf8"));
-  const url = asOwner(adminUrl);
-  // Only its `reset` uses the root connection; we have no such command, but it insists
-  const rootConnectionString = Object.assign(new URL(url), { pathname: "/template1" }).href;
-  return { ...file, connectionString: url, rootConnectionString, databaseOwner: "service_owner", logger };
+async function run(adminUrl: string, ...args: string[]): Promise<void> {
+  const child = graphileMigrate(adminUrl, args, "pipe");
+  let output = "";
+  const collect = (chunk: Buffer) => void (output += chunk);
+  child.stdout!.on("data", collect);
+  child.stderr!.on("data", collect);
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new DatabaseError(`graphile-migrate ${args.join(" ")} failed:\n${output.trim()}`);
 }
 
 /** Runs the committed migrations that the database doesn't have yet. */
-export async function migrateDatabase(adminUrl: string): Promise<void> {
-  await migrate(await settingsFor(adminUrl));
+export function migrateDatabase(adminUrl: string): Promise<void> {
+  return run(adminUrl, "migrate");
+}
+
+/** Runs the migration in db/current once, as development does. */
+export function runCurrentMigration(adminUrl: string): Promise<void> {
+  return run(adminUrl, "watch", "--once");
+}
+
+/**
+ * Turns db/current into a committed migration, which it first tries on a shadow database, made anew for it.
+ *
+ * @param message becomes part of the file's name
+ */
+export function commitMigration(adminUrl: string, message: string): Promise<void> {
+  return run(adminUrl, "commit", "--message", message);
+}
+
+/** Brings the newest committed migration back into db/current. */
+export function uncommitMigration(adminUrl: string): Promise<void> {
+  return run(adminUrl, "uncommit");
 }
 
 /** Whether there is a migration in db/current that isn't committed yet. */
 export async function hasCurrentMigration(): Promise<boolean> {
   const folder = new URL("db/current/", root);
-  const texts = await Promise.all(
-    (await readdir(folder).catch(() => [])).map((name) => readFile(new URL(name, folder), "utf8")),
-  );
-  return texts.some((text) => /^(?!\s*(--(?!!)|$)).+/m.test(text));
-}
-
-/** Runs the migration in db/current once, as development does. */
-export async function runCurrentMigration(adminUrl: string): Promise<void> {
-  await watch(await settingsFor(adminUrl), true);
+  const names = await readdir(folder).catch(() => []);
+  const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
+  const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
+  return texts.some((text) => text.split("\n").some(isStatement));
 }
 
 /**
- * Runs db/current now and whenever it changes, until the process ends.
+ * Runs db/current now and whenever it or a fixture changes, and shows what happens, until it is stopped.
  *
  * @param onMigrated called after each run that succeeded
+ * @returns stops watching
  */
-export async function watchCurrentMigration(adminUrl: string, onMigrated: () => void): Promise<void> {
-  const logger = new Logger(() => (level, message) => {
-    if (level !== "debug") process.stderr.write(`${message}\n`);
-    if (/: Finished \(/.test(message)) onMigrated();
-  });
-  await watch(await settingsFor(adminUrl, logger));
+export function watchCurrentMigration(adminUrl: string, onMigrated: () => void): () => void {
+  const child = graphileMigrate(adminUrl, ["watch"], "pipe");
+  const show = (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    if (/: Finished \(/.test(chunk.toString())) onMigrated();
+  };
+  child.stdout!.on("data", show);
+  child.stderr!.on("data", show);
+  return () => void child.kill("SIGTERM");
 }
 
 /**
- * Refuses a database whose migrations are behind those of this code.
+ * Refuses a database that the migrations of this code have not all reached.
  *
  * @throws {DatabaseError} naming the command that brings it up
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
-  const wanted = (await readdir(new URL("db/committed/", root)).catch(() => [])).filter((name) => /^\d+/.test(name));
-  const { rows: known } = await client.query("select to_regnamespace('api_unstable') is not null as there");
-  if (!known[0].there) {
-    throw new DatabaseError("This database has not been set up. Run `DATABASE_URL=<admin's URL> npm run db:setup` first.");
-  }
-  const { rows } = await client.query<{ seen: number }>("select api_meta.migration_count() as seen");
-  if (rows[0]!.seen < wanted.length) {
-    throw new DatabaseError(
-      `This database has ${rows[0]!.seen} of ${wanted.length} migrations. Run \`DATABASE_URL=<admin's URL> npm run db:setup\` first.`,
-    );
+  const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
+  const { rows: found } = await client.query("select to_regproc('api_meta.migration_count') is not null as ready");
+  if (!found[0].ready) throw new DatabaseError(`This database has not been set up. ${command}`);
+  const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
+  const names = await readdir(new URL("db/committed/", root)).catch(() => []);
+  const wanted = names.filter((name) => /^\d+.*\.sql$/.test(name)).length;
+  if (rows[0]!.count < wanted) {
+    throw new DatabaseError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
   }
 }

@@ -34,7 +34,7 @@ export async function openDatabase(settings: Settings, onProgress: (step: string
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
-    const url = await setUpDatabase(adminUrl, onProgress);
+    const url = (await setUpDatabase(adminUrl, { renewPassword: true, onProgress }))!;
     if (!settings.production && (await hasCurrentMigration())) await runCurrentMigration(adminUrl);
     return { url, adminUrl, warnings: [], close: () => cluster.stop() };
   } catch (error) {
@@ -44,11 +44,14 @@ export async function openDatabase(settings: Settings, onProgress: (step: string
 }
 
 /**
- * Makes roles and grants in a database, and migrates it.
+ * Makes roles and grants in a database, and migrates it. Can be repeated.
  *
- * @returns the URL to serve with
+ * @returns the URL to serve with, when the login role has a new password; else null
  */
-export async function setUpDatabase(adminUrl: string, onProgress: (step: string) => void = () => {}): Promise<string> {
+export async function setUpDatabase(
+  adminUrl: string,
+  { renewPassword = false, onProgress = () => {} }: { renewPassword?: boolean; onProgress?: (step: string) => void },
+): Promise<string | null> {
   const client = await connect(adminUrl);
   try {
     await requireVersion(client);
@@ -56,7 +59,7 @@ export async function setUpDatabase(adminUrl: string, onProgress: (step: string)
     await client.end();
   }
   onProgress("Setting up roles");
-  const url = await setUpRoles(adminUrl);
+  const url = await setUpRoles(adminUrl, { renewPassword });
   onProgress("Migrating");
   await migrateDatabase(adminUrl);
   return url;

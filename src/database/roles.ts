@@ -6,18 +6,25 @@ import pg from "pg";
  * Makes the roles, and lets them into the database. Can be repeated.
  *
  * @param adminUrl the database, as a superuser or a role that may create roles
- * @returns the URL that the service is to use: the login role, with a new password
+ * @param options.renewPassword give the login role a new password also when it exists already
+ * @returns the URL that the service is to use: the login role, with its password when that is new; else null
  */
-export async function setUpRoles(adminUrl: string): Promise<string> {
+export async function setUpRoles(
+  adminUrl: string,
+  { renewPassword }: { renewPassword: boolean },
+): Promise<string | null> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   const password = randomBytes(24).toString("base64url");
+  let isNew = true;
   try {
     await client.query("begin");
     // Roles belong to the cluster: two set-ups at once, of two databases, would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
+    const { rows: roles } = await client.query("select to_regrole('service_login') is null as missing");
+    isNew = roles[0].missing || renewPassword;
     await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
-    await client.query(`alter role service_login password ${client.escapeLiteral(password)}`);
+    if (isNew) await client.query(`alter role service_login password ${client.escapeLiteral(password)}`);
     const { rows } = await client.query("select current_database() as name");
     const database = client.escapeIdentifier(rows[0].name);
     await client.query(`grant connect, create on database ${database} to service_owner`);
@@ -26,7 +33,7 @@ export async function setUpRoles(adminUrl: string): Promise<string> {
   } finally {
     await client.end();
   }
-  return Object.assign(new URL(adminUrl), { username: "service_login", password }).href;
+  return isNew ? Object.assign(new URL(adminUrl), { username: "service_login", password }).href : null;
 }
 
 /** The same connection, as the role that owns every object. */

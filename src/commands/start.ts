@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import pg from "pg";
+import { pino } from "pino";
+import { createApp } from "../app.ts";
+import type { App } from "../app.ts";
+import { createCredential } from "../auth/credentials.ts";
+import { DatabaseError, openDatabase } from "../database/open.ts";
+import type { OpenDatabase } from "../database/open.ts";
+import { createPool } from "../database/pool.ts";
+import { asOwner } from "../database/roles.ts";
+import { readSettings, SettingsError } from "../settings.ts";
+import type { Settings } from "../settings.ts";
+import { pathOf, versions } from "../versions/versions.ts";
+import { fillDemo } from "./demo.ts";
+
+/** The service as it runs: everything that `npm start` brings up. */
+export interface RunningService {
+  address: string;
+  app: App;
+  database: OpenDatabase;
+  /** Lets requests end, then stops everything, the database last. */
+  stop(): Promise<void>;
+}
+
+const say = (text = "") => void process.stderr.write(`${text}\n`);
+
+/**
+ * Brings up the service: database, demonstration data and a first credential where there are none, HTTP.
+ *
+ * @throws {DatabaseError} when the database can't be used, or the port is taken
+ */
+export async function startService(settings: Settings): Promise<RunningService> {
+  const logger = pino({ level: settings.logLevel });
+  const database = await openDatabase(settings, say);
+  for (const warning of database.warnings) say(`Warning: ${warning}`);
+  const pool = createPool(database.url, { max: settings.databasePoolSize });
+  const closing: (() => Promise<unknown>)[] = [() => database.close(), () => pool.end()];
+  const stop = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    const first = database.adminUrl === null ? null : await fillFirst(asOwner(database.adminUrl));
+    const app = await createApp({ settings, pool, logger });
+    closing.push(() => app.close());
+    const server = createServer(app.express);
+    await listen(server, settings);
+    closing.push(() => closeServer(server));
+    const { port } = server.address() as AddressInfo;
+    const address = settings.publicUrl ?? `http://${settings.host}:${port}`;
+    announce(address, settings, first);
+    return { address, app, database, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface FirstCredential {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Fills an empty database of the service's own: demonstration data and a credential to try them with. */
+async function fillFirst(ownerUrl: string): Promise<FirstCredential | null> {
+  const client = new pg.Client({ connectionString: ownerUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `select not exists (select from erp.currency) as "hasNoData",
+         not exists (select from auth.credential_overview) as "hasNoCredential"`,
+    );
+    if (rows[0].hasNoData) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress: say });
+    if (!rows[0].hasNoCredential) return null;
+    return await createCredential(client, { name: "First credential", read: "all", write: "all" });
+  } finally {
+    await client.end();
+  }
+}
+
+async function listen(server: Server, { host, port }: Settings): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === "EADDRINUSE" ? "another program uses it. Set PORT to another one" : message;
+    throw new DatabaseError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
+  }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const patience = setTimeout(() => server.closeAllConnections(), 3_000);
+  await closed;
+  clearTimeout(patience);
+}
+
+function announce(address: string, { explorer }: Settings, first: FirstCredential | null): void {
+  say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
+  if (explorer) say(`An explorer is at ${address}/`);
+  if (first === null) return;
+  const { clientId, clientSecret } = first;
+  say(`
+Here is a credential that may read and write everything. Its secret is shown only now;
+\`npm run token -- create --help\` makes more.
+
+  client_id      ${clientId}
+  client_secret  ${clientSecret}
+
+Get an access token, then ask something:
+
+TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \\
+  -d '{"grant_type":"client_credentials","client_id":"${clientId}","client_secret":"${clientSecret}"}' \\
+  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+  -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
+`);
+}
+
+/** Runs a command until it ends; says in plain words what the person at the terminal can mend. */
+export async function atTheTerminal(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    if (!(error instanceof SettingsError) && !(error instanceof DatabaseError)) throw error;
+    say(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** Calls back once when the process is asked to end; a second signal ends it at once. */
+export function onStopSignal(stop: () => Promise<void>): void {
+  let isStopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      say("\nStopping");
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          say(String(error));
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+if (import.meta.main) {
+  await atTheTerminal(async () => {
+    const service = await startService(readSettings());
+    onStopSignal(service.stop);
+  });
+}

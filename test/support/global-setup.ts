@@ -1,0 +1,40 @@
+import pg from "pg";
+import { fillDemo } from "../../src/commands/demo.ts";
+import { startCluster } from "../../src/database/cluster.ts";
+import type { Cluster } from "../../src/database/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { setUpDatabase } from "../../src/database/open.ts";
+import { asOwner } from "../../src/database/roles.ts";
+
+let cluster: Cluster | undefined;
+
+/**
+ * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
+ * `template_demo` holds the demonstration data too. Test files learn of it by TEST_ADMIN_URL and TEST_LOGIN_URL.
+ */
+export async function globalSetup(): Promise<void> {
+  cluster = await startCluster({
+    directory: ".data/test",
+    // Nothing here outlives the run, so nothing need be safe on disk
+    flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+  });
+  const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
+  await admin.connect();
+  const { rows } = await admin.query(
+    "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
+  );
+  for (const { name } of rows) await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
+  await admin.query("create database template_schema");
+  const url = cluster.adminUrl("template_schema");
+  const loginUrl = await setUpDatabase(url, { renewPassword: true });
+  if (await hasCurrentMigration()) await runCurrentMigration(url);
+  await admin.query("create database template_demo template template_schema");
+  await fillDemo({ connectionString: asOwner(cluster.adminUrl("template_demo")), scale: 1, onProgress: () => {} });
+  await admin.end();
+  process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
+  process.env.TEST_LOGIN_URL = loginUrl!;
+}
+
+export async function globalTeardown(): Promise<void> {
+  await cluster?.stop();
+}

@@ -1,0 +1,8 @@
+-- Tables that more than one scope opens, other than by the link views of many-to-many relations. A view that joins
+-- another resource's table would let its own callers read that table.
+select r.table_id::regclass as object, r.scopes
+from api_meta.read_policy r
+where cardinality(r.scopes) > 1 and exists (
+  select from api_meta.view_column_source s
+  where s.table_id = r.table_id and not exists (select from api_meta.view_tag(s.view, 'behavior') b where b = '-*')
+);

@@ -1,0 +1,8 @@
+-- Objects that a role which serves requests owns, and rights to write that service_api has.
+select c.oid::regclass::text as object, c.relowner::regrole::text as role
+from pg_class c where c.relowner in ('service_login'::regrole, 'service_api'::regrole, 'service_auth'::regrole)
+union all
+select c.oid::regclass::text, 'service_api may write'
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname not like 'pg\_%' and n.nspname <> 'information_schema' and c.relkind in ('r', 'p', 'v')
+  and (has_table_privilege('service_api', c.oid, 'insert, update, delete, truncate') or has_any_column_privilege('service_api', c.oid, 'insert, update'));

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import pg from "pg";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+
+const folder = new URL("../../db/lint/", import.meta.url);
+
+/** For each lint, a mistake that it must find. */
+const mistakes: Record<string, string> = {
+  "definer-function":
+    "create function erp.f() returns int security definer set search_path = pg_catalog language sql as 'select 1'; grant execute on function erp.f() to public",
+  "definer-view": "alter view api_unstable.tags set (security_invoker = false)",
+  description: "comment on column api_unstable.tags.name is null",
+  "foreign-key-index": "create table erp.t (tag_id uuid references erp.tag)",
+  "frozen-versions": "create view api_2026_06_unstable.t as select id from api_unstable.tags",
+  "one-scope-per-table":
+    "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
+  ownership: "grant insert on erp.tag to service_api",
+  "policy-as-declared": "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",
+  "readable-without-policy": "grant select on auth.credential to service_api",
+  "row-level-security": "create table erp.t (id int)",
+  "search-path": "create function erp.f() returns int language sql as 'select 1'",
+  "view-tags": "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
+};
+
+describe("database lint", () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  before(async () => {
+    database = await openTestDatabase("template_schema");
+    client = new pg.Client({ connectionString: database.ownerUrl });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await database.close();
+  });
+
+  const lints = readdirSync(folder).filter((file) => file.endsWith(".sql"));
+
+  it("has a mistake to find for each query", () => {
+    assert.deepEqual(lints.map((file) => file.replace(".sql", "")).sort(), Object.keys(mistakes).sort());
+  });
+
+  for (const file of lints) {
+    const query = readFileSync(new URL(file, folder), "utf8");
+    it(`${file} returns nothing`, async () => {
+      assert.deepEqual((await client.query(query)).rows, []);
+    });
+    it(`${file} finds a mistake`, async () => {
+      await client.query("begin");
+      await client.query(mistakes[file.replace(".sql", "")]!);
+      const { rowCount } = await client.query(query);
+      await client.query("rollback");
+      assert.ok(rowCount! > 0);
+    });
+  }
+
+  it("derives nothing new when run again", async () => {
+    const snapshot = `select (select jsonb_agg(to_jsonb(p) order by polname) from pg_policy p) as policies,
+      (select jsonb_agg(to_jsonb(d) order by objoid, objsubid) from pg_description d where classoid = 'pg_class'::regclass) as comments,
+      (select jsonb_agg(relacl::text order by oid) from pg_class) as grants`;
+    const { rows: before } = await client.query(snapshot);
+    await client.query("select api_meta.derive()");
+    const { rows: after } = await client.query(snapshot);
+    assert.deepEqual(after, before);
+  });
+});

@@ -4,6 +4,8 @@ import pg from "pg";
 import type { Logger } from "pino";
 
 const changeChannel = "service_credential_change";
+/** What the connection calls itself in pg_stat_activity. */
+const listenerName = "service credential listener";
 /** Milliseconds between two checks of the line. */
 const checkInterval = 5_000;
 /** Milliseconds after which a check without an echo counts as a lost line. */
@@ -79,7 +81,9 @@ export class ChangeListener {
     );
     try {
       await client.connect();
-      await client.query(`listen ${changeChannel}; listen ${this.#echoChannel}`);
+      await client.query(
+        `set application_name = '${listenerName}'; listen ${changeChannel}; listen ${this.#echoChannel}`,
+      );
       for (;;) {
         await this.#checkLine(client);
         await sleep(checkInterval, undefined, { signal: line.signal, ref: false });

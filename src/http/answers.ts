@@ -5,7 +5,10 @@ import type { ErrorCode } from "../errors.ts";
 import { completed } from "./client-errors.ts";
 
 /** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
-export const graphqlMediaTypes = ["application/json", "application/graphql-response+json"];
+export const graphqlMediaTypes = [
+  "application/json; charset=utf-8",
+  "application/graphql-response+json; charset=utf-8",
+];
 
 /** Answers with GraphQL errors and no data, in the media type that the client prefers. */
 export function sendErrors(
@@ -14,8 +17,8 @@ export function sendErrors(
   status: number,
   errors: readonly GraphQLError[],
 ): void {
-  const type = request.accepts(graphqlMediaTypes) || "application/json";
-  response.status(status).setHeader("content-type", `${type}; charset=utf-8`);
+  const type = request.accepts(graphqlMediaTypes) || graphqlMediaTypes[0]!;
+  response.status(status).setHeader("content-type", type);
   response.setHeader("cache-control", "no-store");
   response.vary("Accept");
   response.end(JSON.stringify({ errors }));

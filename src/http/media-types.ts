@@ -12,7 +12,7 @@ export const onlyPost: RequestHandler = (request, response, next) => {
 export const negotiateMediaType: RequestHandler = (request, response, next) => {
   const type = request.accepts(graphqlMediaTypes);
   if (!type) {
-    const message = `Answers are ${graphqlMediaTypes.join(" or ")}. Accept one of these.`;
+    const message = "Answers are application/json or application/graphql-response+json. Accept one of these.";
     return refuse(request, response, 406, "BAD_USER_INPUT", message);
   }
   // For Grafserv, which would choose otherwise for clients that don't care.

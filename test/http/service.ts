@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
@@ -44,6 +45,8 @@ export interface Answer {
 /** A database with one process over it, and a connection of its owner. */
 export interface TestService extends TestProcess {
   owner: pg.Pool;
+  /** Where the login role connects. */
+  loginUrl: string;
   /** A new credential, by default for reading everything. */
   credential(request?: Partial<CredentialRequest>): Promise<IssuedPair & { scopes: string[] }>;
   /** A token of a new credential. */
@@ -71,6 +74,7 @@ export async function startService(options: ProcessOptions = {}): Promise<TestSe
   return {
     ...first,
     owner,
+    loginUrl: database.loginUrl,
     credential,
     token: async (request) => first.tokenFor(await credential(request)),
     async another(more = {}) {
@@ -93,6 +97,7 @@ async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions
   const server = createServer(app.express).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let closing: Promise<void> | undefined;
   return {
     app,
     url,
@@ -100,11 +105,7 @@ async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions
     log,
     tokenFor: (pair) => exchange(url, pair),
     ask: (token, body, init) => ask(url, token, body, init),
-    async close() {
-      await stop(server);
-      await app.close();
-      await pool.end();
-    },
+    close: () => (closing ??= stop(server).then(app.close).then(() => pool.end())),
   };
 }
 
@@ -144,6 +145,15 @@ export async function read(response: Response): Promise<Answer> {
   }
   const codes = (body?.errors ?? []).map((error: any) => error.extensions?.code ?? error.code);
   return { status: response.status, headers: response.headers, text, body, codes };
+}
+
+/** Waits until something holds, asking every few milliseconds; fails after five seconds. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error("It didn't come to hold.");
+    await sleep(10);
+  }
 }
 
 /** A pool that doesn't mind when its connections are cut: tests do that. */

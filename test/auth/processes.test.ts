@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { deactivateCredential, deleteCredential, rotateCredential } from "../../src/auth/credentials.ts";
+import { cuttableWay } from "../http/cuttable.ts";
+import { query, startService, until } from "../http/service.ts";
+import type { TestProcess, TestService } from "../http/service.ts";
+
+let service: TestService;
+let other: TestProcess;
+before(async () => {
+  service = await startService();
+  other = await service.another();
+});
+after(() => service.close());
+
+const codesOf = async (process: TestProcess, token: string) => (await process.ask(token, { query })).codes;
+
+/** Both processes know the token, so they would answer from memory. */
+async function knownToken(pair: Parameters<TestProcess["tokenFor"]>[0]): Promise<string> {
+  const token = await service.tokenFor(pair);
+  for (const process of [service, other, service, other]) assert.deepEqual(await codesOf(process, token), []);
+  return token;
+}
+
+/** Asserts that a token stops on both processes, within the time that a notification takes. */
+async function assertStops(token: string): Promise<void> {
+  const start = performance.now();
+  for (const process of [service, other]) await until(async () => (await codesOf(process, token)).length > 0);
+  assert.ok(performance.now() - start < 500, "at once");
+  for (const process of [service, other]) {
+    const { status, codes } = await process.ask(token, { query });
+    assert.deepEqual([status, codes], [403, ["UNAUTHORIZED"]]);
+  }
+}
+
+test("a deactivated credential's tokens stop at once on every process", async () => {
+  const pair = await service.credential();
+  const token = await knownToken(pair);
+  await deactivateCredential(service.owner, pair.id);
+  await assertStops(token);
+});
+
+test("a deleted credential's tokens stop at once on every process", async () => {
+  const pair = await service.credential();
+  const token = await knownToken(pair);
+  await deleteCredential(service.owner, pair.id);
+  await assertStops(token);
+});
+
+test("after a rotation the old pair and its tokens stop, and the new pair works", async () => {
+  const pair = await service.credential();
+  const token = await knownToken(pair);
+  const fresh = await rotateCredential(service.owner, pair.id);
+  assert.notEqual(fresh.clientId, pair.clientId);
+  await assertStops(token);
+  await assert.rejects(service.tokenFor(pair), /401/);
+  await knownToken(fresh);
+});
+
+test("scopes that are taken from a credential are taken from its tokens", async () => {
+  const pair = await service.credential();
+  const token = await knownToken(pair);
+  await service.owner.query("update auth.credential set scopes = '{currencies:read}' where id = $1", [pair.id]);
+  await until(async () => (await codesOf(other, token)).includes("FORBIDDEN"));
+});
+
+test("other credentials are not affected, and using one changes nothing", async () => {
+  const token = await knownToken(await service.credential());
+  await deactivateCredential(service.owner, (await service.credential()).id);
+  assert.deepEqual(await codesOf(service, token), []);
+});
+
+test("a known token costs no statement about its credential", async () => {
+  const token = await knownToken(await service.credential());
+  let connections = 0;
+  const count = () => connections++;
+  service.pool.on("acquire", count);
+  for (let i = 0; i < 10; i++) assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, []);
+  service.pool.off("acquire", count);
+  assert.equal(connections, 0);
+});
+
+test("a process that lost its listener asks the database each time, and listens again by itself", async () => {
+  const pair = await service.credential();
+  const token = await knownToken(pair);
+  await terminateListeners();
+  await deactivateCredential(service.owner, pair.id);
+  await assertStops(token);
+
+  await until(async () => (await countListeners()) === 2);
+  const next = await service.credential();
+  const nextToken = await knownToken(next);
+  await deactivateCredential(service.owner, next.id);
+  await assertStops(nextToken);
+});
+
+const listeners = "from pg_stat_activity where datname = current_database() and application_name ~ 'listener'";
+
+async function countListeners(): Promise<number> {
+  const { rows } = await service.owner.query(`select count(*)::int as n ${listeners}`);
+  return rows[0].n;
+}
+
+async function terminateListeners(): Promise<void> {
+  assert.equal(await countListeners(), 2);
+  await service.pool.query(`select pg_terminate_backend(pid) ${listeners}`);
+}
+
+test("while the database is gone: 503 and SERVICE_UNAVAILABLE; afterwards all is well by itself", async () => {
+  const way = await cuttableWay(service.loginUrl);
+  const process = await service.another({ loginUrl: way.url });
+  try {
+    const token = await process.tokenFor(await service.credential());
+    assert.deepEqual(await codesOf(process, token), []);
+    way.cut();
+    assert.deepEqual(await codesOf(process, token), ["SERVICE_UNAVAILABLE"]);
+    await until(async () => (await process.ask(token, { query })).status === 503);
+    const { codes, headers, body } = await process.ask(token, { query });
+    assert.deepEqual(codes, ["SERVICE_UNAVAILABLE"]);
+    assert.equal(body.errors[0].extensions.retryable, true);
+    assert.equal(headers.get("retry-after"), "1");
+    assert.equal((await fetch(`${process.url}/healthz`)).status, 503);
+    await assert.rejects(process.tokenFor(await service.credential()), /503/);
+    way.mend();
+    assert.deepEqual(await codesOf(process, token), []);
+    assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
+  } finally {
+    await process.close();
+    await way.close();
+  }
+});

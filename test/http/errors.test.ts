@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import type pg from "pg";
+import { errorCodes } from "../../src/errors.ts";
+import { query, startService, until } from "./service.ts";
+import type { Answer, TestProcess, TestService } from "./service.ts";
+
+let service: TestService;
+let token: string;
+before(async () => {
+  service = await startService();
+  token = await service.token();
+});
+after(() => service.close());
+
+/** Every error has a code, says whether trying again helps, and carries the request's id. No internals. */
+function assertErrors({ headers, body, text, codes }: Answer, ...expected: (keyof typeof errorCodes)[]): void {
+  assert.deepEqual(codes, expected, text);
+  for (const { message, extensions } of body.errors ?? []) {
+    assert.ok(message.length > 0);
+    assert.equal(extensions.requestId, headers.get("x-request-id"));
+    assert.equal(extensions.retryable, errorCodes[extensions.code as keyof typeof errorCodes].retryable);
+  }
+  assert.doesNotMatch(text, /node_modules|select |erp\.|api_unstable|at .*\.ts:|service_api/);
+}
+
+const modern = { headers: { accept: "application/graphql-response+json" } };
+
+const mistakes: [string, { query: string; [key: string]: unknown }, keyof typeof errorCodes][] = [
+  ["syntax", { query: "{" }, "GRAPHQL_PARSE_FAILED"],
+  ["an empty document", { query: "" }, "GRAPHQL_PARSE_FAILED"],
+  ["a document that would overflow the stack", { query: "{a".repeat(50_000) }, "GRAPHQL_PARSE_FAILED"],
+  ["an unknown field", { query: "{ nope }" }, "GRAPHQL_VALIDATION_FAILED"],
+  ["a bad literal", { query: '{ countrys(first: "x") { edges { cursor } } }' }, "GRAPHQL_VALIDATION_FAILED"],
+  ["a missing variable", { query: "query ($id: ID!) { node(id: $id) { id } }" }, "BAD_USER_INPUT"],
+  [
+    "a variable of the wrong type",
+    { query: "query ($n: Int!) { countrys(first: $n) { edges { cursor } } }", variables: { n: "x" } },
+    "BAD_USER_INPUT",
+  ],
+  ["an unknown operation", { query: "query A { __typename }", operationName: "B" }, "BAD_USER_INPUT"],
+  ["no operation named", { query: "query A { __typename } query B { __typename }" }, "BAD_USER_INPUT"],
+  ["no operation at all", { query: "fragment F on Query { __typename }" }, "GRAPHQL_VALIDATION_FAILED"],
+];
+
+for (const [what, body, code] of mistakes) {
+  test(`${what}: ${code}, once as before and once as cached`, async () => {
+    for (let i = 0; i < 2; i++) {
+      const plain = await service.ask(token, body);
+      assert.equal(plain.status, 200);
+      assertErrors(plain, code);
+      const answer = await service.ask(token, body, modern);
+      assert.equal(answer.status, 400);
+      assert.ok(!("data" in answer.body));
+      assertErrors(answer, code);
+    }
+  });
+}
+
+test("a missing scope: FORBIDDEN, nothing is run, and the fields are named", async () => {
+  const answer = await service.ask(await service.token({ read: ["currencies"] }), { query });
+  assertErrors(answer, "FORBIDDEN");
+  assert.equal(answer.body.data, undefined);
+  assert.ok(answer.body.errors[0].extensions.missingScopes.length > 0);
+});
+
+test("an unforeseen failure is masked, and its cause is in the log under the request's id", async () => {
+  await service.owner.query("revoke select on api_unstable.countries from service_api");
+  try {
+    const answer = await service.ask(token, { query }, { headers: { "x-request-id": "masked-1" } });
+    assertErrors(answer, "INTERNAL_SERVER_ERROR");
+    assert.doesNotMatch(answer.text, /permission|denied/);
+    assert.equal(answer.body.errors[0].path[0], "countrys");
+    const entry = service.log.find(({ requestId, level }) => requestId === "masked-1" && level === 50);
+    assert.match(JSON.stringify(entry), /permission denied/);
+  } finally {
+    await service.owner.query("grant select on api_unstable.countries to service_api");
+  }
+});
+
+// Queries are held up by a lock on their table, so that there is time to do something to them.
+
+let locker: pg.PoolClient | undefined;
+afterEach(async () => {
+  await locker?.query("rollback");
+  locker?.release();
+  locker = undefined;
+});
+
+async function lockCountries(): Promise<void> {
+  locker = await service.owner.connect();
+  await locker.query("begin; lock table erp.country in access exclusive mode");
+}
+
+const withLimits = (limits: string) => service.another({ poolConfig: { options: limits } });
+
+test("a statement that takes too long: QUERY_TIMEOUT", async () => {
+  const process = await withLimits("-c statement_timeout=100");
+  await lockCountries();
+  assertErrors(await process.ask(token, { query }), "QUERY_TIMEOUT");
+});
+
+test("a lock that takes too long: CONFLICT_RETRY", async () => {
+  const process = await withLimits("-c lock_timeout=100");
+  await lockCountries();
+  assertErrors(await process.ask(token, { query }), "CONFLICT_RETRY");
+});
+
+test("more requests than connections for too long: SERVICE_UNAVAILABLE", async () => {
+  const process = await service.another({ poolConfig: { max: 1, connectionTimeoutMillis: 100 } });
+  assertErrors(await process.ask(token, { query }));
+  await lockCountries();
+  const held = process.ask(token, { query });
+  await until(() => process.pool.totalCount > process.pool.idleCount);
+  assertErrors(await process.ask(token, { query }), "SERVICE_UNAVAILABLE");
+  await locker!.query("rollback");
+  assertErrors(await held);
+});
+
+async function terminateQueries(process: TestProcess): Promise<void> {
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_login'`;
+  await until(async () => (await process.pool.query(terminate)).rowCount! > 0);
+}
+
+test("a backend that is killed in the middle: SERVICE_UNAVAILABLE, and the next request is answered", async () => {
+  await lockCountries();
+  const held = Array.from({ length: 3 }, () => service.ask(token, { query }));
+  const isDone = Promise.all(held);
+  let finished = false;
+  void isDone.then(() => (finished = true));
+  await until(async () => {
+    if (!finished) await terminateQueries(service).catch(() => {});
+    return finished;
+  });
+  for (const answer of await isDone) assertErrors(answer, "SERVICE_UNAVAILABLE");
+  await locker!.query("rollback");
+  assertErrors(await service.ask(token, { query }));
+});
+
+test("idle backends that were killed: requests are answered again at once", async () => {
+  await Promise.all(Array.from({ length: 5 }, () => service.ask(token, { query })));
+  await service.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and usename = 'service_login' and pid <> pg_backend_pid()`,
+  );
+  await until(async () => (await service.ask(token, { query })).codes.length === 0);
+  for (let i = 0; i < 10; i++) assertErrors(await service.ask(token, { query }));
+});
+
+test("the log of all this is warnings and the one masked error", () => {
+  assert.equal(service.log.filter(({ level }) => (level as number) >= 50).length, 1);
+});

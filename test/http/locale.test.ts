@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chooseLocale } from "../../src/http/locale.ts";
+import { startService } from "./service.ts";
+import type { TestService } from "./service.ts";
+
+const supported = ["de-DE", "en-GB", "fr-FR"];
+
+test("the same locale is chosen, or one of the same language, in the client's order", () => {
+  const choices: [string[], string][] = [
+    [["de-DE"], "de-DE"],
+    [["DE-de"], "de-DE"],
+    [["de"], "de-DE"],
+    [["de-AT"], "de-DE"],
+    [["it", "fr-CH", "de"], "fr-FR"],
+    [["en-US"], "en-GB"],
+    [["*"], "en-GB"],
+    [["it"], "en-GB"],
+    [[], "en-GB"],
+  ];
+  for (const [preferred, expected] of choices) assert.equal(chooseLocale(preferred, supported), expected, `${preferred}`);
+});
+
+let service: TestService;
+before(async () => void (service = await startService()));
+after(() => service.close());
+
+test("Accept-Language decides about localised names, request by request", async () => {
+  const texts = { "en-GB": "Testland", "de-DE": "Prüfland" };
+  await service.owner.query("insert into erp.country (iso_code, name) values ('XA', $1)", [texts]);
+  const token = await service.token();
+  const query = '{ countrys(filter: { id: { equals: "ID" } }) { edges { node { name } } } }';
+  const { rows } = await service.owner.query("select id from erp.country where iso_code = 'XA'");
+  const id = `gid://service/Country/${rows[0].id}`;
+  const ask = async (language: string) => {
+    const headers = { "accept-language": language };
+    const answer = await service.ask(token, { query: query.replace("ID", id) }, { headers });
+    assert.match(answer.headers.get("vary")!, /Accept-Language/);
+    return [answer.body.data.countrys.edges[0].node.name, answer.headers.get("content-language")];
+  };
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2 ? "de-AT, en;q=0.5" : "en")));
+  answers.forEach((answer, i) => assert.deepEqual(answer, i % 2 ? ["Prüfland", "de-DE"] : ["Testland", "en-GB"]));
+  // A locale that the service knows, but this text doesn't have
+  assert.deepEqual(await ask("fr"), ["Testland", "fr-FR"]);
+  assert.deepEqual(await ask("nonsense;;q=x"), ["Testland", "en-GB"]);
+});

@@ -1,10 +1,10 @@
 -- A little shop for the plugin tests: "SQL in, SDL and answers out". It holds every smart tag of the vocabulary
 -- once, so that a plugin can be tested without the product's own tables. Run it in an empty database.
 
+-- Roles belong to the cluster, where several test files may be at this point at once.
 do $$ begin
-  if not exists (select from pg_roles where rolname = 'plugin_sample_caller') then
-    create role plugin_sample_caller nologin;
-  end if;
+  create role plugin_sample_caller nologin;
+exception when duplicate_object or unique_violation then null;
 end $$;
 
 create schema sample;

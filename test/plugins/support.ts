@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { makeSchema } from "postgraphile";
@@ -6,6 +5,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
+import { openTestDatabase } from "../support/database.ts";
 
 /** The shop of sample.sql, in a database of its own, with its schema. */
 export interface Sample {
@@ -23,6 +23,8 @@ export interface RunOptions {
   variables?: Record<string, unknown>;
   scopes?: string[];
   operationName?: string;
+  /** Settings of the transaction, beside the role and the scopes. */
+  settings?: Record<string, string>;
 }
 
 export interface Answer {
@@ -37,8 +39,6 @@ export const allScopes = [
   "margins:read",
 ];
 
-const server = process.env.PLUGIN_TEST_SERVER ?? "postgres://postgres@localhost:55301/postgres";
-
 /** Id of a row of the sample: see the function sample.id there. */
 export function gid(typeName: string, number: number): string {
   const kinds = ["Currency", "Country", "Tag", "Product", "Batch", "Location"];
@@ -52,13 +52,8 @@ export function gid(typeName: string, number: number): string {
  * @param sql statements that change the database before the schema is made
  */
 export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<Sample> {
-  const name = `plugins_${randomUUID().replaceAll("-", "")}`;
-  const admin = new pg.Client({ connectionString: server });
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  const database = await openTestDatabase("template0");
+  const pool = new pg.Pool({ connectionString: database.adminUrl, max: 4 });
   const statements: string[] = [];
   pool.on("error", () => {}); // the database may be dropped before its connections have said goodbye
   pool.on("connect", (client) => recordStatements(client, statements));
@@ -67,8 +62,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
   if (sql) await pool.query(sql);
   const close = async () => {
     await pool.end();
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.end();
+    await database.close();
   };
   const pgService = makePgService({ pool, schemas: ["sample_api"] });
   const plans = new Set<object>();
@@ -96,9 +90,9 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
   return {
     schema,
     plans,
-    async run(source, { variables, scopes = allScopes, operationName } = {}) {
+    async run(source, { variables, scopes = allScopes, operationName, settings } = {}) {
       statements.length = 0;
-      const pgSettings = { role: "plugin_sample_caller", "service.scopes": scopes.join(" ") };
+      const pgSettings = { role: "plugin_sample_caller", "service.scopes": scopes.join(" "), ...settings };
       const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
       const result = (await grafast({
         schema,

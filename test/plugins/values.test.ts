@@ -7,16 +7,16 @@ let sample: Sample;
 before(async () => void (sample = await openSample()));
 after(() => sample?.close());
 
-async function product(number: number, selection: string) {
-  const { data, errors } = await sample.run(`{ product(id: "${gid("Product", number)}") { ${selection} } }`);
+async function product(number: number, selection: string, settings: Record<string, string> = {}) {
+  const source = `{ product(id: "${gid("Product", number)}") { ${selection} } }`;
+  const { data, errors } = await sample.run(source, { settings });
   assert.deepEqual(errors, []);
   return data.product;
 }
 
 describe("values", () => {
   it("DateTime is UTC to the second, whatever the session's time zone", async () => {
-    await sample.sql("alter role plugin_sample_caller set timezone to 'Asia/Tokyo'");
-    assert.deepEqual(await product(2, "createdAt updatedAt"), {
+    assert.deepEqual(await product(2, "createdAt updatedAt", { timezone: "Asia/Tokyo" }), {
       createdAt: "2026-03-04T05:06:07+00:00",
       updatedAt: "2026-05-01T02:00:00+00:00",
     });

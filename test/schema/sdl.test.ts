@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, it } from "node:test";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { buildSchema, isScalarType } from "postgraphile/graphql";
+import { printVersion } from "../../src/versions/sdl.ts";
+import { versions } from "../../src/versions/versions.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { describedThings } from "./described-things.ts";
+
+let database: TestDatabase;
+let pgService: GraphileConfig.PgServiceConfiguration;
+before(async () => {
+  database = await openTestDatabase("template_schema");
+  pgService = makePgService({ connectionString: database.loginUrl });
+});
+after(async () => {
+  await pgService?.release?.();
+  await database?.close();
+});
+
+for (const version of versions) {
+  const file = new URL(`../../schema/${version.slug}.graphql`, import.meta.url);
+
+  describe(`the schema of ${version.slug}`, () => {
+    it("is the committed one (`npm run schema` writes it anew)", async () => {
+      assert.equal(await printVersion(version, pgService), await readFile(file, "utf8"));
+    });
+
+    it("describes everything, in words that are not the library's", async () => {
+      const things = [...describedThings(buildSchema(await readFile(file, "utf8")))];
+      assert.ok(things.length > 1000);
+      const wrong = things.filter(([, description]) => {
+        return !description?.trim() || /(^|\s)@[a-zA-Z]|Reads (a|and)|globally unique/.test(description);
+      });
+      assert.deepEqual(wrong, []);
+    });
+
+    it("has no scalars but those of the specification", async () => {
+      const types = Object.values(buildSchema(await readFile(file, "utf8")).getTypeMap());
+      const names = types.filter(isScalarType).map(({ name }) => name);
+      assert.deepEqual(names.sort(), ["Boolean", "DateTime", "Float", "ID", "Int", "JSON", "String"]);
+    });
+  });
+}

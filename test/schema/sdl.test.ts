@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
+import type { Pool } from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { buildSchema, isScalarType } from "postgraphile/graphql";
+import { createPool } from "../../src/database/pool.ts";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "../support/database.ts";
@@ -10,13 +12,15 @@ import type { TestDatabase } from "../support/database.ts";
 import { describedThings } from "./described-things.ts";
 
 let database: TestDatabase;
+let pool: Pool;
 let pgService: GraphileConfig.PgServiceConfiguration;
 before(async () => {
   database = await openTestDatabase("template_schema");
-  pgService = makePgService({ connectionString: database.loginUrl });
+  pool = createPool(database.loginUrl, { max: 2 });
+  pgService = makePgService({ pool });
 });
 after(async () => {
-  await pgService?.release?.();
+  await pool?.end();
   await database?.close();
 });
 

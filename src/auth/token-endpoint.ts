@@ -75,7 +75,8 @@ function narrow(held: string[], wanted: string[] | null): string[] {
 }
 
 function sendOAuthError(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, _next) => {
+  return (error: unknown, _request, response, next) => {
+    if (response.headersSent) return next(error);
     const { status, code, message } = oauthError(error, () => {
       logger.error({ requestId: response.locals.requestId, err: error }, "token exchange failed");
     });

@@ -53,6 +53,8 @@ function placeOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes, source, positions, path };
 }
 
-function withoutCode({ extensions: { code: _, ...others } }: GraphQLError): Record<string, unknown> {
+function withoutCode({ extensions }: GraphQLError): Record<string, unknown> {
+  const others: Record<string, unknown> = { ...extensions };
+  delete others.code;
   return others;
 }

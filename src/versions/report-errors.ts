@@ -26,7 +26,7 @@ export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const scene = { requestId: context.expressv4!.res.locals.requestId as string, logger };
+            const scene = { requestId: context.expressv4!.res.locals.requestId, logger };
             return {
               ...config,
               parseAndValidate: reportingParser(config.parseAndValidate, scene),
@@ -65,7 +65,7 @@ function documentError(error: unknown): GraphQLError {
 }
 
 function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
-  return (async (args: ExecutionArgs) => {
+  return async (args: ExecutionArgs) => {
     try {
       const result = (await execute(args)) as ExecutionResult;
       if (!result.errors) return result;
@@ -73,5 +73,5 @@ function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
     } catch (error) {
       return { errors: [clientError(error, scene)] };
     }
-  }) as Execute;
+  };
 }

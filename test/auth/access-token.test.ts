@@ -3,8 +3,8 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { query, startService } from "../http/service.ts";
-import type { TestService } from "../http/service.ts";
+import { query, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let time = Date.now();
 let service: TestService;
@@ -39,7 +39,11 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
     "x".repeat(10_000),
   ];
   for (const value of bad) {
-    assert.equal(await challengeOf(value), 'Bearer realm="service", error="invalid_token"', value.slice(0, 40));
+    assert.equal(
+      await challengeOf(value),
+      'Bearer realm="service", error="invalid_token"',
+      value.slice(0, 40),
+    );
   }
 });
 

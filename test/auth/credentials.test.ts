@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as credentials from "../../src/auth/credentials.ts";
-import { startService } from "../http/service.ts";
-import type { TestService } from "../http/service.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 const { createCredential, CredentialError, listCredentials } = credentials;
 let service: TestService;
@@ -13,12 +13,17 @@ const find = async (id: string) => (await listCredentials(service.owner)).find((
 
 test("scopes are known from the tags of the views", async () => {
   const known = await credentials.knownScopes(service.owner);
-  for (const scope of ["countries:read", "countries:write", "currencies:read"]) assert.ok(known.includes(scope), scope);
+  for (const scope of ["countries:read", "countries:write", "currencies:read"])
+    assert.ok(known.includes(scope), scope);
   assert.deepEqual(known, [...new Set(known)].sort());
 });
 
 test("write holds read", async () => {
-  const { scopes } = await createCredential(service.owner, { name: "a", write: ["countries"], read: ["currencies"] });
+  const { scopes } = await createCredential(service.owner, {
+    name: "a",
+    write: ["countries"],
+    read: ["currencies"],
+  });
   assert.deepEqual(scopes, ["countries:read", "countries:write", "currencies:read"]);
 });
 
@@ -26,7 +31,10 @@ test("all means every resource", async () => {
   const known = await credentials.knownScopes(service.owner);
   assert.deepEqual((await createCredential(service.owner, { name: "a", write: "all" })).scopes, known);
   const { scopes } = await createCredential(service.owner, { name: "a", read: "all" });
-  assert.deepEqual(scopes, known.filter((scope) => scope.endsWith(":read")));
+  assert.deepEqual(
+    scopes,
+    known.filter((scope) => scope.endsWith(":read")),
+  );
 });
 
 test("a credential may have no scope at all", async () => {
@@ -41,7 +49,9 @@ test("unknown resources are refused, with those that there are", async () => {
     return true;
   });
   await assert.rejects(
-    service.owner.query("select auth.create_credential('a', '{moons:read}', 'ak_0123456789abcdef', sha256('x'))"),
+    service.owner.query(
+      "select auth.create_credential('a', '{moons:read}', 'ak_0123456789abcdef', sha256('x'))",
+    ),
     /There is no scope moons:read/,
   );
 });
@@ -52,14 +62,19 @@ test("names must be there", async () => {
 });
 
 test("lists show everything but the secret", async () => {
-  const { id, clientId, clientSecret, scopes } = await createCredential(service.owner, { name: " shop ", read: "all" });
+  const { id, clientId, clientSecret, scopes } = await createCredential(service.owner, {
+    name: " shop ",
+    read: "all",
+  });
   const listed = (await find(id))!;
   assert.equal(listed.name, "shop");
   assert.equal(listed.clientId, clientId);
   assert.deepEqual(listed.scopes, scopes);
   assert.equal(listed.active, true);
   assert.equal(listed.lastUsedAt, null);
-  const { rows } = await service.owner.query("select to_jsonb(s) || to_jsonb(c) as row from auth.credential_secret s, auth.credential c");
+  const { rows } = await service.owner.query(
+    "select to_jsonb(s) || to_jsonb(c) as row from auth.credential_secret s, auth.credential c",
+  );
   assert.ok(!JSON.stringify(rows).includes(clientSecret));
 });
 
@@ -93,7 +108,10 @@ test("deletion removes it with its secrets", async () => {
   const { id } = await service.credential();
   await credentials.deleteCredential(service.owner, id);
   assert.equal(await find(id), undefined);
-  const { rowCount } = await service.owner.query("select from auth.credential_secret where credential_id = $1", [id]);
+  const { rowCount } = await service.owner.query(
+    "select from auth.credential_secret where credential_id = $1",
+    [id],
+  );
   assert.equal(rowCount, 0);
 });
 

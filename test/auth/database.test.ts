@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { startService } from "../http/service.ts";
-import type { TestService } from "../http/service.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));
@@ -31,7 +31,8 @@ async function attempt(role: string | null, statement: string, settings: Record<
   try {
     await client.query("begin");
     if (role) await client.query(`set local role ${role}`);
-    for (const setting of Object.entries(settings)) await client.query("select set_config($1, $2, true)", setting);
+    for (const setting of Object.entries(settings))
+      await client.query("select set_config($1, $2, true)", setting);
     return (await client.query({ text: statement, rowMode: "array" })).rows[0]?.[0];
   } catch (error) {
     return (error as { code: string }).code;
@@ -43,11 +44,13 @@ async function attempt(role: string | null, statement: string, settings: Record<
 const refused = "42501"; // insufficient_privilege
 
 test("the role for token exchange may call its functions and nothing else", async () => {
-  for (const call of functions.read) assert.notEqual(await attempt("service_auth", `select ${call}`), refused, call);
+  for (const call of functions.read)
+    assert.notEqual(await attempt("service_auth", `select ${call}`), refused, call);
   for (const call of functions.administrate) {
     assert.equal(await attempt("service_auth", `select ${call}`), refused, call);
   }
-  for (const table of tables) assert.equal(await attempt("service_auth", `select * from ${table}`), refused, table);
+  for (const table of tables)
+    assert.equal(await attempt("service_auth", `select * from ${table}`), refused, table);
 });
 
 test("the role of the API, and the login role itself, may do nothing about credentials", async () => {

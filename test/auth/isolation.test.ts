@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startService } from "../http/service.ts";
-import type { TestService } from "../http/service.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 // Few connections, so that callers keep getting those that others have just used
-before(async () => void (service = await startService({ poolConfig: { max: 3, connectionTimeoutMillis: 20_000 } })));
+before(
+  async () =>
+    void (service = await startService({ poolConfig: { max: 3, connectionTimeoutMillis: 20_000 } })),
+);
 after(() => service.close());
 
-const countries = "{ countrys { edges { node { id isoCode } } } }";
+const countries = "{ countrys { edges { node { id name } } } }";
 const currencies = "{ currencies { edges { node { id isoCode } } } }";
 
 test("what one caller may see never shows to another, however their requests interleave", async () => {
@@ -36,7 +39,9 @@ test("what one caller may see never shows to another, however their requests int
 test("rows stay hidden behind the second fence too: node of an unreadable row is null", async () => {
   const everything = await service.token();
   const countriesOnly = await service.token({ read: ["countries"] });
-  const { body } = await service.ask(everything, { query: "{ countrys(first: 1) { edges { node { id } } } }" });
+  const { body } = await service.ask(everything, {
+    query: "{ countrys(first: 1) { edges { node { id } } } }",
+  });
   const variables = { id: body.data.countrys.edges[0].node.id };
   const query = "query ($id: ID!) { node(id: $id) { id } }";
   const asks = Array.from({ length: 60 }, async (_, i) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { deactivateCredential, deleteCredential, rotateCredential } from "../../src/auth/credentials.ts";
-import { cuttableWay } from "../http/cuttable.ts";
-import { query, startService, until } from "../http/service.ts";
-import type { TestProcess, TestService } from "../http/service.ts";
+import { cuttableWay } from "../support/cuttable.ts";
+import { query, startService, until } from "../support/service.ts";
+import type { TestProcess, TestService } from "../support/service.ts";
 
 let service: TestService;
 let other: TestProcess;
@@ -60,7 +60,9 @@ test("after a rotation the old pair and its tokens stop, and the new pair works"
 test("scopes that are taken from a credential are taken from its tokens", async () => {
   const pair = await service.credential();
   const token = await knownToken(pair);
-  await service.owner.query("update auth.credential set scopes = '{currencies:read}' where id = $1", [pair.id]);
+  await service.owner.query("update auth.credential set scopes = '{currencies:read}' where id = $1", [
+    pair.id,
+  ]);
   await until(async () => (await codesOf(other, token)).includes("FORBIDDEN"));
 });
 
@@ -75,7 +77,8 @@ test("a known token costs no statement about its credential", async () => {
   let connections = 0;
   const count = () => connections++;
   service.pool.on("acquire", count);
-  for (let i = 0; i < 10; i++) assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, []);
+  for (let i = 0; i < 10; i++)
+    assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, []);
   service.pool.off("acquire", count);
   assert.equal(connections, 0);
 });
@@ -94,7 +97,8 @@ test("a process that lost its listener asks the database each time, and listens 
   await assertStops(nextToken);
 });
 
-const listeners = "from pg_stat_activity where datname = current_database() and application_name ~ 'listener'";
+const listeners =
+  "from pg_stat_activity where datname = current_database() and application_name ~ 'listener'";
 
 async function countListeners(): Promise<number> {
   const { rows } = await service.owner.query(`select count(*)::int as n ${listeners}`);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
-import { query, read, startService } from "../http/service.ts";
-import type { Answer, TestService } from "../http/service.ts";
+import { query, read, startService } from "../support/service.ts";
+import type { Answer, TestService } from "../support/service.ts";
 
 let service: TestService;
 let pair: IssuedPair & { scopes: string[] };
@@ -70,7 +70,9 @@ test("a pair in a form body is exchanged", async () => assertToken(await sendFor
 test("a pair in HTTP Basic is exchanged, with a form, JSON and the client_id repeated", async () => {
   assertToken(await sendForm(grant, basic(pair.clientId, pair.clientSecret)));
   assertToken(await sendJson(grant, basic(pair.clientId, pair.clientSecret)));
-  assertToken(await sendForm({ ...grant, client_id: pair.clientId }, basic(pair.clientId, pair.clientSecret)));
+  assertToken(
+    await sendForm({ ...grant, client_id: pair.clientId }, basic(pair.clientId, pair.clientSecret)),
+  );
 });
 
 test("HTTP Basic is percent-decoded", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { auditServer } from "graphql-http";
-import { startService } from "./service.ts";
-import type { TestService } from "./service.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));

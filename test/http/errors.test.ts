@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type pg from "pg";
 import { errorCodes } from "../../src/errors.ts";
-import { query, startService, until } from "./service.ts";
-import type { Answer, TestProcess, TestService } from "./service.ts";
+import { query, startService, until } from "../support/service.ts";
+import type { Answer, TestProcess, TestService } from "../support/service.ts";
 
 let service: TestService;
 let token: string;
@@ -14,7 +14,10 @@ before(async () => {
 after(() => service.close());
 
 /** Every error has a code, says whether trying again helps, and carries the request's id. No internals. */
-function assertErrors({ headers, body, text, codes }: Answer, ...expected: (keyof typeof errorCodes)[]): void {
+function assertErrors(
+  { headers, body, text, codes }: Answer,
+  ...expected: (keyof typeof errorCodes)[]
+): void {
   assert.deepEqual(codes, expected, text);
   for (const { message, extensions } of body.errors ?? []) {
     assert.ok(message.length > 0);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chooseLocale } from "../../src/http/locale.ts";
-import { startService } from "./service.ts";
-import type { TestService } from "./service.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 const supported = ["de-DE", "en-GB", "fr-FR"];
 
@@ -18,7 +18,8 @@ test("the same locale is chosen, or one of the same language, in the client's or
     [["it"], "en-GB"],
     [[], "en-GB"],
   ];
-  for (const [preferred, expected] of choices) assert.equal(chooseLocale(preferred, supported), expected, `${preferred}`);
+  for (const [preferred, expected] of choices)
+    assert.equal(chooseLocale(preferred, supported), expected, `${preferred}`);
 });
 
 let service: TestService;
@@ -38,8 +39,12 @@ test("Accept-Language decides about localised names, request by request", async 
     assert.match(answer.headers.get("vary")!, /Accept-Language/);
     return [answer.body.data.countrys.edges[0].node.name, answer.headers.get("content-language")];
   };
-  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2 ? "de-AT, en;q=0.5" : "en")));
-  answers.forEach((answer, i) => assert.deepEqual(answer, i % 2 ? ["Prüfland", "de-DE"] : ["Testland", "en-GB"]));
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => ask(i % 2 ? "de-AT, en;q=0.5" : "en")),
+  );
+  answers.forEach((answer, i) =>
+    assert.deepEqual(answer, i % 2 ? ["Prüfland", "de-DE"] : ["Testland", "en-GB"]),
+  );
   // A locale that the service knows, but this text doesn't have
   assert.deepEqual(await ask("fr"), ["Testland", "fr-FR"]);
   assert.deepEqual(await ask("nonsense;;q=x"), ["Testland", "en-GB"]);

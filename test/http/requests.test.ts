@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { query, read, startService } from "./service.ts";
-import type { TestService } from "./service.ts";
+import { query, read, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 let token: string;
@@ -60,7 +60,11 @@ test("the media type of the answer is the client's choice", async () => {
   for (const [accept, expected] of choices) {
     for (const asked of [token, null]) {
       const { headers } = await service.ask(asked, { query }, { headers: { accept } });
-      assert.match(headers.get("content-type")!, new RegExp(`^${expected.replace("+", "\\+")} *; *charset=utf-8$`), accept);
+      assert.match(
+        headers.get("content-type")!,
+        new RegExp(`^${expected.replace("+", "\\+")} *; *charset=utf-8$`),
+        accept,
+      );
       assert.match(headers.get("vary")!, /Accept/);
     }
   }
@@ -99,7 +103,11 @@ test("a body of almost a MiB, and a compressed one, are read; a bomb is not", as
   const send = (text: string) =>
     get("/api/graphql/unstable", {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "content-encoding": "gzip" },
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "content-encoding": "gzip",
+      },
       body: gzipSync(text),
     });
   assert.equal((await send(JSON.stringify({ query }))).status, 200);
@@ -111,7 +119,11 @@ test("every answer has a request id: the client's when it is sane, else a fresh 
   assert.equal(own.headers.get("x-request-id"), "trace-1:2/3");
   assert.equal(own.body.errors[0].extensions.requestId, "trace-1:2/3");
   for (const id of ["", "two words", "x".repeat(200), 'a"b', "{}"]) {
-    const { headers, body } = await service.ask(token, { query: "{ nope }" }, { headers: { "x-request-id": id } });
+    const { headers, body } = await service.ask(
+      token,
+      { query: "{ nope }" },
+      { headers: { "x-request-id": id } },
+    );
     const given = headers.get("x-request-id")!;
     assert.match(given, /^[0-9a-f-]{36}$/);
     assert.equal(body.errors[0].extensions.requestId, given);
@@ -121,7 +133,14 @@ test("every answer has a request id: the client's when it is sane, else a fresh 
 });
 
 test("unknown addresses: 404 as JSON", async () => {
-  for (const path of ["/", "/nowhere", "/api/graphql", "/api/graphql/unstable/", "/API/graphql/unstable", "/explorer/unstable"]) {
+  for (const path of [
+    "/",
+    "/nowhere",
+    "/api/graphql",
+    "/api/graphql/unstable/",
+    "/API/graphql/unstable",
+    "/explorer/unstable",
+  ]) {
     const { status, body } = await get(path);
     assert.equal(status, 404, path);
     assert.ok(body.errors[0].extensions.code);

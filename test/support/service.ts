@@ -10,7 +10,8 @@ import { createApp } from "../../src/app.ts";
 import type { App, AppOptions } from "../../src/app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
-import { openDatabase } from "./database.ts";
+import { openTestDatabase } from "./database.ts";
+import type { Template } from "./database.ts";
 
 /** One process of the service, answering on a port of its own. */
 export interface TestProcess {
@@ -45,6 +46,8 @@ export interface Answer {
 /** A database with one process over it, and a connection of its owner. */
 export interface TestService extends TestProcess {
   owner: pg.Pool;
+  /** Where the owner connects. */
+  ownerUrl: string;
   /** Where the login role connects. */
   loginUrl: string;
   /** A new credential, by default for reading everything. */
@@ -61,11 +64,20 @@ export interface ProcessOptions extends Partial<AppOptions> {
   poolConfig?: pg.PoolConfig;
 }
 
+export interface ServiceOptions extends ProcessOptions {
+  /** What the database holds at the beginning. */
+  template?: Template;
+}
+
 /** The reading of everything that the tests here need. */
 export const query = "{ countrys { edges { node { id name } } } }";
 
-export async function startService(options: ProcessOptions = {}): Promise<TestService> {
-  const database = await openDatabase();
+/** Starts the service over a database of its own, by default an empty one. */
+export async function startService({
+  template = "template_schema",
+  ...options
+}: ServiceOptions = {}): Promise<TestService> {
+  const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
@@ -74,6 +86,7 @@ export async function startService(options: ProcessOptions = {}): Promise<TestSe
   return {
     ...first,
     owner,
+    ownerUrl: database.ownerUrl,
     loginUrl: database.loginUrl,
     credential,
     token: async (request) => first.tokenFor(await credential(request)),
@@ -91,7 +104,12 @@ export async function startService(options: ProcessOptions = {}): Promise<TestSe
 }
 
 async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions): Promise<TestProcess> {
-  const pool = quietPool({ connectionString: loginUrl, max: 5, connectionTimeoutMillis: 2_000, ...poolConfig });
+  const pool = quietPool({
+    connectionString: loginUrl,
+    max: 5,
+    connectionTimeoutMillis: 2_000,
+    ...poolConfig,
+  });
   const log: Record<string, unknown>[] = [];
   const app = await createApp({ settings: { explorer: false }, pool, logger: loggerInto(log), ...options });
   const server = createServer(app.express).listen(0, "127.0.0.1");
@@ -105,7 +123,10 @@ async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions
     log,
     tokenFor: (pair) => exchange(url, pair),
     ask: (token, body, init) => ask(url, token, body, init),
-    close: () => (closing ??= stop(server).then(app.close).then(() => pool.end())),
+    close: () =>
+      (closing ??= stop(server)
+        .then(app.close)
+        .then(() => pool.end())),
   };
 }
 
@@ -113,14 +134,23 @@ async function exchange(url: string, { clientId, clientSecret }: IssuedPair): Pr
   const response = await fetch(`${url}/api/oauth/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret }),
+    body: JSON.stringify({
+      grant_type: "client_credentials",
+      client_id: clientId,
+      client_secret: clientSecret,
+    }),
   });
   const { access_token: token } = (await response.json()) as { access_token?: string };
   if (token === undefined) throw new Error(`no token: ${response.status}`);
   return token;
 }
 
-async function ask(url: string, token: string | null, body: unknown, options: AskOptions = {}): Promise<Answer> {
+async function ask(
+  url: string,
+  token: string | null,
+  body: unknown,
+  options: AskOptions = {},
+): Promise<Answer> {
   const { headers = {}, version = "unstable", method = "POST" } = options;
   const response = await fetch(`${url}/api/graphql/${version}`, {
     method,

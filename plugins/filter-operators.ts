@@ -25,10 +25,39 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 const like = (pattern: (text: string) => string, description: string): Operator => ({
   operand: "value",
   description: `${description} Upper and lower case differ.`,
-  // A pattern that begins with text can use an index whose collation is "C".
   compare: (column, text: string) =>
     sql`${column} like ${sqlValueWithCodec(pattern(escaped(text)), TYPES.text)}`,
 });
+
+const inCodePointOrder = (text: string): SQL => sql`${sqlValueWithCodec(text, TYPES.text)} collate "C"`;
+
+/**
+ * The first text, in the order of code points, that is greater than all that begin with a prefix; null when there is
+ * none.
+ */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix, (character) => character.codePointAt(0)!);
+  while (points.length > 0) {
+    const next = points.pop()! + 1;
+    // Code points from U+D800 to U+DFFF are no characters
+    if (next <= 0x10ffff) return String.fromCodePoint(...points, next === 0xd800 ? 0xe000 : next);
+  }
+  return null;
+}
+
+/**
+ * A range instead of LIKE: behind row-level security Postgres uses indexes only for comparisons that it knows to leak
+ * nothing, and LIKE is not among them.
+ */
+const startsWith: Operator = {
+  operand: "value",
+  description: "Begins with this text. Upper and lower case differ.",
+  compare(column, prefix: string) {
+    const end = afterPrefix(prefix);
+    const begin = sql`${column} >= ${inCodePointOrder(prefix)}`;
+    return end === null ? begin : sql`${begin} and ${column} < ${inCodePointOrder(end)}`;
+  },
+};
 
 /** Every operator by its name in GraphQL. */
 export const operators = {
@@ -53,7 +82,7 @@ export const operators = {
       sql`${column} <> all(${sqlValueWithCodec(values, listOfCodec(codec))})`,
   },
   contains: like((text) => `%${text}%`, "Holds this text somewhere."),
-  startsWith: like((text) => `${text}%`, "Begins with this text."),
+  startsWith,
   endsWith: like((text) => `%${text}`, "Ends with this text."),
   isNull: {
     operand: "flag",

@@ -73,8 +73,9 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
     hooks: {
       GraphQLObjectType_fields(fields, _build, { scope }) {
         if (!scope.isConnectionType) return fields;
-        const { nodes: _nodes, ...rest } = fields;
-        return rest;
+        const shown = { ...fields };
+        delete shown.nodes;
+        return shown;
       },
       GraphQLObjectType_fields_field(field, _build, { Self, scope }) {
         const { fieldName } = scope;

@@ -22,8 +22,8 @@ export function parseDateTime(text: unknown): string {
   if (!match) return refuse(text);
   const [, year, month, day] = match.map(Number);
   // Date.UTC rolls the 30th of February over into March; a changed day tells.
-  const date = new Date(Date.UTC(2000, month! - 1, day!));
-  date.setUTCFullYear(year!, month! - 1, day!);
+  const date = new Date(Date.UTC(2000, month! - 1, day));
+  date.setUTCFullYear(year!, month! - 1, day);
   if (date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day!) return refuse(text);
   const moment = new Date(match[0]);
   const utcYear = moment.getUTCFullYear();

@@ -65,7 +65,7 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           const key = resource.uniques?.find((unique) => unique.isPrimary);
           if (resource.parameters || key?.attributes.length !== 1) continue;
           become(resource.codec, key.attributes[0]!, info.inflection.tableType(resource.codec));
-          primaryKeys.add(resource.codec.attributes![key.attributes[0]!]!);
+          primaryKeys.add(resource.codec.attributes[key.attributes[0]!]!);
         }
         for (const [codecName, relations] of Object.entries(pgRelations)) {
           for (const relation of Object.values(relations ?? {})) {

@@ -27,7 +27,7 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         const isRequired = isNonNullType(field.type);
         field.type = isRequired ? new GraphQLNonNull(listOf(field.type)) : listOf(field.type);
         if (isRequired || !attribute.codec.arrayOfCodec.attributes) return field;
-        const name = Object.entries(codec!.attributes!).find(([, candidate]) => candidate === attribute)![0];
+        const name = Object.entries(codec!.attributes).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
         field.plan = ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
           const $rows = (plan!($row, args, info) as unknown as PgSelectStep).items();

@@ -14,6 +14,7 @@ describe("the end of a prefix's range", () => {
     ["", null],
     ["😀", "😁"],
   ] as const) {
-    it(`${JSON.stringify(prefix)} ends at ${JSON.stringify(end)}`, () => assert.equal(afterPrefix(prefix), end));
+    it(`${JSON.stringify(prefix)} ends at ${JSON.stringify(end)}`, () =>
+      assert.equal(afterPrefix(prefix), end));
   }
 });

@@ -1,7 +1,6 @@
 import type { Caller } from "../auth/caller.ts";
 
 declare global {
-  // eslint-disable-next-line @typescript-eslint/no-namespace -- Express is extended by this name
   namespace Express {
     /** What the stations found out about a request, for those behind them (`response.locals`). */
     interface Locals {

@@ -46,6 +46,8 @@ export interface Answer {
 /** A database with one process over it, and a connection of its owner. */
 export interface TestService extends TestProcess {
   owner: pg.Pool;
+  /** The database as superuser. */
+  adminUrl: string;
   /** Where the owner connects. */
   ownerUrl: string;
   /** Where the login role connects. */
@@ -86,6 +88,7 @@ export async function startService({
   return {
     ...first,
     owner,
+    adminUrl: database.adminUrl,
     ownerUrl: database.ownerUrl,
     loginUrl: database.loginUrl,
     credential,

@@ -1,0 +1,189 @@
+import { parseArgs } from "node:util";
+import pg from "pg";
+import * as credentials from "../auth/credentials.ts";
+import type { CredentialOverview, IssuedPair, Resources } from "../auth/credentials.ts";
+import { DatabaseError, openForCommand } from "../database/open.ts";
+import { readSettings, SettingsError } from "../settings.ts";
+
+const usage = `API credentials: a key and a secret, which clients exchange for access tokens.
+
+Usage: npm run token -- <command> [options]
+
+  create --name NAME [--read all|a,b] [--write all|a,b]
+                    make a credential; it may read and write the resources that are named,
+                    such as products or stocks, and writing includes reading
+  list              show all credentials
+  rotate ID         give a credential a new key and secret; the old ones and their tokens stop at once
+  deactivate ID     stop a credential and its tokens at once; it stays in the list
+  delete ID         remove a credential; its tokens stop at once
+
+Options:
+  --json            print one line of JSON instead of text
+  --help            print this
+
+ID is what list shows. The secret is shown once, by create and rotate; the database has only its hash.
+Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
+administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
+`;
+
+class UsageError extends Error {}
+
+function parseCommandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        name: { type: "string" },
+        read: { type: "string", multiple: true },
+        write: { type: "string", multiple: true },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+type Options = ReturnType<typeof parseCommandLine>["values"];
+type Command = (
+  connection: pg.Client,
+  id: string,
+  options: Options,
+) => Promise<{ json: unknown; text: string }>;
+
+const withoutId: Record<string, Command> = {
+  async create(connection, _id, { name = "", read, write }) {
+    const request = { name, read: parseResources(read), write: parseResources(write) };
+    const { scopes, ...pair } = await credentials.createCredential(connection, request);
+    return {
+      json: { id: pair.id, name, client_id: pair.clientId, client_secret: pair.clientSecret, scopes },
+      text: `Made “${name}”.\n\n${describePair(pair)}\n  scopes         ${scopes.join(" ") || "none"}`,
+    };
+  },
+  async list(connection) {
+    const all = await credentials.listCredentials(connection);
+    return { json: all.map(toJson), text: all.map(describe).join("\n\n") || "There are no credentials." };
+  },
+};
+
+const withId: Record<string, Command> = {
+  async rotate(connection, id) {
+    const pair = await credentials.rotateCredential(connection, id);
+    return {
+      json: { id, client_id: pair.clientId, client_secret: pair.clientSecret },
+      text: `The old key has stopped. Here is the new one.\n\n${describePair(pair)}`,
+    };
+  },
+  async deactivate(connection, id) {
+    await credentials.deactivateCredential(connection, id);
+    return { json: { id, active: false }, text: `Deactivated ${id}.` };
+  },
+  async delete(connection, id) {
+    await credentials.deleteCredential(connection, id);
+    return { json: { id, deleted: true }, text: `Deleted ${id}.` };
+  },
+};
+
+function parseResources(values: string[] = []): Resources {
+  const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());
+  return names.includes("all") ? "all" : names.filter((name) => name !== "");
+}
+
+function describePair({ id, clientId, clientSecret }: IssuedPair): string {
+  return [
+    `  id             ${id}`,
+    `  client_id      ${clientId}`,
+    `  client_secret  ${clientSecret}   (shown only now)`,
+  ].join("\n");
+}
+
+function describe({
+  id,
+  name,
+  clientId,
+  scopes,
+  active,
+  lastUsedAt,
+  deactivatedAt,
+}: CredentialOverview): string {
+  const state = active ? "active" : `deactivated since ${deactivatedAt!.toISOString()}`;
+  return [
+    `${id}  ${name}`,
+    `  client_id  ${clientId ?? "none"}`,
+    `  state      ${state}, ${lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : "never used"}`,
+    `  scopes     ${scopes.join(" ") || "none"}`,
+  ].join("\n");
+}
+
+function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOverview) {
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt } = times;
+  return {
+    ...{ id, name, client_id: clientId, scopes, active },
+    ...{
+      created_at: createdAt,
+      last_used_at: lastUsedAt,
+      rotated_at: rotatedAt,
+      deactivated_at: deactivatedAt,
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { values: options, positionals } = parseCommandLine();
+  const [name, id, ...others] = positionals;
+  if (options.help || name === "help") return void process.stdout.write(usage);
+  if (name === undefined) throw new UsageError("Which command?");
+  const command = withoutId[name] ?? withId[name];
+  if (!command) throw new UsageError(`There is no command “${name}”.`);
+  if (name in withId !== (id !== undefined) || others.length > 0) {
+    throw new UsageError(name in withId ? `${name} needs one ID.` : `${name} takes no “${id}”.`);
+  }
+  if (name === "create" && options.name === undefined) throw new UsageError("create needs --name.");
+  const { json, text } = await withOwner((connection) => command(connection, id ?? "", options));
+  process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
+}
+
+async function withOwner<T>(work: (connection: pg.Client) => Promise<T>): Promise<T> {
+  const database = await openForCommand(readSettings());
+  const connection = new pg.Client({ connectionString: database.url });
+  try {
+    await connection.connect();
+    return await work(connection);
+  } finally {
+    await connection.end().catch(() => {});
+    await database.close();
+  }
+}
+
+/** What to tell the person at the terminal; null for faults of ours. */
+function explain(error: unknown): string | null {
+  if (error instanceof credentials.CredentialError) return error.message;
+  if (error instanceof DatabaseError || error instanceof SettingsError) return error.message;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "42501") {
+    return "DATABASE_URL must be an administrator's for this: its role may not manage credentials.";
+  }
+  // undefined_function, undefined_table, invalid_schema_name
+  if (code === "42883" || code === "42P01" || code === "3F000") {
+    return "The database has not been set up yet. Run `npm run db:setup` first.";
+  }
+  if (code === "ECONNREFUSED" || code === "ENOTFOUND") {
+    return `The database can't be reached: ${(error as Error).message}`;
+  }
+  return null;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    process.exitCode = 2;
+  } else {
+    const message = explain(error);
+    if (message === null) throw error;
+    process.stderr.write(`${message}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { query, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const program = fileURLToPath(new URL("../../src/commands/token.ts", import.meta.url));
+
+let service: TestService;
+before(async () => void (service = await startService()));
+after(() => service.close());
+
+interface Result {
+  exitCode: unknown;
+  stdout: string;
+  stderr: string;
+}
+
+function run(args: string[], databaseUrl = service.adminUrl): Promise<Result> {
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+async function json(...args: string[]): Promise<any> {
+  const { exitCode, stdout, stderr } = await run([...args, "--json"]);
+  assert.equal(exitCode, 0, stderr);
+  assert.equal(stdout.trim().split("\n").length, 1);
+  return JSON.parse(stdout);
+}
+
+const tokenOf = ({ id, client_id: clientId, client_secret: clientSecret }: Record<string, string>) =>
+  service.tokenFor({ id: id!, clientId: clientId!, clientSecret: clientSecret! });
+
+test("a credential made at the terminal works, is listed, rotated, deactivated and deleted", async () => {
+  const made = await json("create", "--name", "shop", "--read", "countries, currencies", "--write", "tags");
+  assert.deepEqual(made.scopes, ["countries:read", "currencies:read", "tags:read", "tags:write"]);
+  const token = await tokenOf(made);
+  assert.equal((await service.ask(token, { query })).status, 200);
+
+  const [listed] = (await json("list")).filter(({ id }: { id: string }) => id === made.id);
+  assert.deepEqual([listed.name, listed.client_id, listed.active], ["shop", made.client_id, true]);
+  assert.ok(listed.last_used_at);
+  assert.ok(!("client_secret" in listed));
+
+  const rotated = await json("rotate", made.id);
+  assert.notEqual(rotated.client_id, made.client_id);
+  await assert.rejects(tokenOf(made), /401/);
+  const next = await tokenOf(rotated);
+
+  await json("deactivate", made.id);
+  assert.deepEqual((await service.ask(next, { query })).codes, ["UNAUTHORIZED"]);
+  await json("delete", made.id);
+  assert.ok(!(await json("list")).some(({ id }: { id: string }) => id === made.id));
+});
+
+test("all resources at once, and none", async () => {
+  const reader = await json("create", "--name", "reader", "--read", "all");
+  assert.ok(reader.scopes.length > 20 && reader.scopes.every((scope: string) => scope.endsWith(":read")));
+  const writer = await json("create", "--name", "writer", "--write", "all", "--read", "all");
+  assert.equal(writer.scopes.length, 2 * reader.scopes.length);
+  assert.deepEqual((await json("create", "--name", "nobody")).scopes, []);
+});
+
+test("people read text, with the secret once", async () => {
+  const { stdout } = await run(["create", "--name", "shop", "--read", "tags"]);
+  for (const line of [/client_id +ak_/, /client_secret +sk_/, /tags:read/]) assert.match(stdout, line);
+  const { stdout: list } = await run(["list"]);
+  assert.match(list, /shop[^]*client_id +ak_[^]*never used/);
+  assert.doesNotMatch(list, /sk_/);
+});
+
+test("refusals end with 1 and say why", async () => {
+  const unknown = await run(["create", "--name", "x", "--read", "moons"]);
+  assert.equal(unknown.exitCode, 1);
+  assert.match(unknown.stderr, /“moons”.*countries/);
+  const missing = await run(["delete", "01980000-0000-7000-8000-000000000000"]);
+  assert.deepEqual([missing.exitCode, missing.stdout], [1, ""]);
+  assert.match(missing.stderr, /^There is no credential/);
+  const login = await run(["list"], service.loginUrl);
+  assert.equal(login.exitCode, 1);
+  assert.match(login.stderr, /administrator/);
+  for (const { stderr } of [unknown, missing, login]) assert.doesNotMatch(stderr, /\n +at /);
+});
+
+test("what isn't understood ends with 2 and shows the usage", async () => {
+  for (const args of [
+    [],
+    ["nonsense"],
+    ["create"],
+    ["rotate"],
+    ["list", "x"],
+    ["list", "--nonsense"],
+    ["delete", "a", "b"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(args);
+    assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, /Usage: npm run token/);
+  }
+  const { exitCode, stdout } = await run(["--help"]);
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /Usage: npm run token/);
+});

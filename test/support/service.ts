@@ -106,7 +106,12 @@ export async function startService({
   };
 }
 
-async function startProcess({ loginUrl, poolConfig, ...options }: ProcessOptions): Promise<TestProcess> {
+/** Starts one process of the service over a database. */
+export async function startProcess({
+  loginUrl,
+  poolConfig,
+  ...options
+}: ProcessOptions): Promise<TestProcess> {
   const pool = quietPool({
     connectionString: loginUrl,
     max: 5,

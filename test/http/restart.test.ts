@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import pg from "pg";
+import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
+import type { IssuedPair } from "../../src/auth/credentials.ts";
+import { startCluster } from "../../src/database/cluster.ts";
+import type { Cluster } from "../../src/database/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { setUpDatabase } from "../../src/database/open.ts";
+import { asOwner } from "../../src/database/roles.ts";
+import { query, startProcess, until } from "../support/service.ts";
+import type { TestProcess } from "../support/service.ts";
+
+// A Postgres of its own, for the others are using theirs
+const directory = `.data/restart-${randomUUID()}`;
+let cluster: Cluster;
+let process: TestProcess;
+before(async () => {
+  cluster = await startCluster({ directory, flags: { fsync: "off" } });
+  const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
+  if (await hasCurrentMigration()) await runCurrentMigration(cluster.adminUrl("postgres"));
+  process = await startProcess({ loginUrl: loginUrl! });
+});
+after(async () => {
+  await process?.close();
+  await cluster?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function asAdministrator<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: asOwner(cluster.adminUrl("postgres")) });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+test("when Postgres is restarted, requests fail with SERVICE_UNAVAILABLE, and then all works as before", async () => {
+  const pair: IssuedPair = await asAdministrator((client) =>
+    createCredential(client, { name: "test", read: "all" }),
+  );
+  const token = await process.tokenFor(pair);
+  const codesNow = async () => (await process.ask(token, { query })).codes;
+  assert.deepEqual(await codesNow(), []);
+
+  await cluster.stop();
+  assert.deepEqual(await codesNow(), ["SERVICE_UNAVAILABLE"]);
+  assert.equal((await fetch(`${process.url}/healthz`)).status, 503);
+
+  cluster = await startCluster({ directory, flags: { fsync: "off" } });
+  await until(async () => (await codesNow()).length === 0);
+  assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
+
+  await asAdministrator((client) => deactivateCredential(client, pair.id));
+  await until(async () => (await codesNow()).includes("UNAUTHORIZED"));
+  assert.deepEqual(
+    process.log.filter(({ level }) => (level as number) >= 50),
+    [],
+  );
+});

@@ -9,7 +9,14 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       // node:test takes promises that it awaits itself
-      "@typescript-eslint/no-floating-promises": ["error", { allowForKnownSafeCalls: [{ from: "package", package: "node:test", name: ["test", "describe", "it", "suite"] }] }],
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        {
+          allowForKnownSafeCalls: [
+            { from: "package", package: "node:test", name: ["test", "describe", "it", "suite"] },
+          ],
+        },
+      ],
       "@typescript-eslint/restrict-template-expressions": "off",
       "@typescript-eslint/require-await": "off",
       // Grafast and PostGraphile are extended by declaring into their namespaces

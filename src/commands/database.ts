@@ -14,10 +14,13 @@ const usage = `Usage: npm run db:<command>
 async function setUp(renewPassword: boolean): Promise<void> {
   const { databaseUrl } = readSettings();
   if (databaseUrl === undefined) {
-    throw new DatabaseError("Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.");
+    throw new DatabaseError(
+      "Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.",
+    );
   }
   const url = await setUpDatabase(databaseUrl, { renewPassword, onProgress: (step) => console.error(step) });
-  if (url === null) console.error("Done. The role service_login keeps its password; --new-password gives it another.");
+  if (url === null)
+    console.error("Done. The role service_login keeps its password; --new-password gives it another.");
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
 }
 

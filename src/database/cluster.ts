@@ -112,7 +112,12 @@ async function loadBinaries(): Promise<{ pg_ctl: string; initdb: string }> {
   }
 }
 
-async function makeCluster(user: PostgresUser, initdb: string, data: string, password: string): Promise<void> {
+async function makeCluster(
+  user: PostgresUser,
+  initdb: string,
+  data: string,
+  password: string,
+): Promise<void> {
   // What a broken-off attempt has left
   await rm(data, { recursive: true, force: true });
   await mkdir(data, { recursive: true, mode: 0o700 });
@@ -166,7 +171,9 @@ async function holdAlone(url: string, home: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
-  const { rows } = await client.query("select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held");
+  const { rows } = await client.query(
+    "select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held",
+  );
   if (rows[0].held) return client;
   await client.end();
   throw new DatabaseError(`Another process is using the database in ${home}. Stop it first.`);

@@ -33,7 +33,7 @@ function graphileMigrate(adminUrl: string, args: string[], stdio: "pipe" | "inhe
 async function run(adminUrl: string, ...args: string[]): Promise<void> {
   const child = graphileMigrate(adminUrl, args, "pipe");
   let output = "";
-  const collect = (chunk: Buffer) => void (output += chunk);
+  const collect = (chunk: Buffer) => void (output += chunk.toString());
   child.stdout!.on("data", collect);
   child.stderr!.on("data", collect);
   const [code] = await once(child, "close");
@@ -97,7 +97,9 @@ export function watchCurrentMigration(adminUrl: string, onMigrated: () => void):
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
-  const { rows: found } = await client.query("select to_regproc('api_meta.migration_count') is not null as ready");
+  const { rows: found } = await client.query(
+    "select to_regproc('api_meta.migration_count') is not null as ready",
+  );
   if (!found[0].ready) throw new DatabaseError(`This database has not been set up. ${command}`);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const names = await readdir(new URL("db/committed/", root)).catch(() => []);

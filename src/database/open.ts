@@ -24,7 +24,10 @@ export interface OpenDatabase {
  * @param onProgress told what is being done, when it takes a while
  * @throws {DatabaseError} when it can't be used
  */
-export async function openDatabase(settings: Settings, onProgress: (step: string) => void = () => {}): Promise<OpenDatabase> {
+export async function openDatabase(
+  settings: Settings,
+  onProgress: (step: string) => void = () => {},
+): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
     const warnings = await checkDatabase(settings.databaseUrl);
     return { url: settings.databaseUrl, adminUrl: null, warnings, close: async () => {} };
@@ -50,7 +53,10 @@ export async function openDatabase(settings: Settings, onProgress: (step: string
  */
 export async function setUpDatabase(
   adminUrl: string,
-  { renewPassword = false, onProgress = () => {} }: { renewPassword?: boolean; onProgress?: (step: string) => void },
+  {
+    renewPassword = false,
+    onProgress = () => {},
+  }: { renewPassword?: boolean; onProgress?: (step: string) => void },
 ): Promise<string | null> {
   const client = await connect(adminUrl);
   try {

@@ -14,7 +14,13 @@ export function createPool(connectionString: string, { max }: { max: number }): 
   const options = Object.entries(session)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(" ");
-  const pool = new pg.Pool({ connectionString, max, connectionTimeoutMillis: 5_000, options, application_name: "service" });
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: 5_000,
+    options,
+    application_name: "service",
+  });
   // A connection that breaks while idle is replaced. Without listeners it would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));

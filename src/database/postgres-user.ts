@@ -21,7 +21,9 @@ export async function postgresUser(program: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { execute: (path, args) => run(path, args), own: async () => {} };
 
   const idOf = async (flag: string) => Number((await run("id", [flag, "postgres"])).stdout);
-  await idOf("-u").catch(() => run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]));
+  await idOf("-u").catch(() =>
+    run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]),
+  );
   const [uid, gid] = [await idOf("-u"), await idOf("-g")];
 
   const plainly = { uid, gid, cwd: "/" };

@@ -44,9 +44,13 @@ export async function connect(url: string): Promise<pg.Client> {
 
 /** @throws {DatabaseError} when Postgres is older than what the migrations need */
 export async function requireVersion(client: Pick<pg.ClientBase, "query">): Promise<void> {
-  const { rows } = await client.query("select current_setting('server_version') as version, current_setting('server_version_num')::int as number");
+  const { rows } = await client.query(
+    "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
+  );
   if (rows[0].number < oldest * 10_000) {
-    throw new DatabaseError(`This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${rows[0].version}.`);
+    throw new DatabaseError(
+      `This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${rows[0].version}.`,
+    );
   }
 }
 

@@ -18,11 +18,13 @@ const mistakes: Record<string, string> = {
   "one-scope-per-table":
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
   ownership: "grant insert on erp.tag to service_api",
-  "policy-as-declared": "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",
+  "policy-as-declared":
+    "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",
   "readable-without-policy": "grant select on auth.credential to service_api",
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
-  "view-tags": "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
+  "view-tags":
+    "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
 };
 
 describe("database lint", () => {

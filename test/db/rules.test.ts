@@ -6,9 +6,18 @@ import type { TestDatabase } from "../support/database.ts";
 
 /** Statements that must fail, by the constraint that stops them. A row of each table is there already. */
 const refusals: [constraint: string, statement: string][] = [
-  ["batch_number_is_unique_per_product", "insert into erp.batch (product_id, number) select product_id, number from erp.batch limit 1"],
-  ["bin_location_code_is_unique_per_warehouse", "insert into erp.bin_location (warehouse_id, code) select warehouse_id, code from erp.bin_location limit 1"],
-  ["product_number_is_unique", "insert into erp.product (product_number) select product_number from erp.product limit 1"],
+  [
+    "batch_number_is_unique_per_product",
+    "insert into erp.batch (product_id, number) select product_id, number from erp.batch limit 1",
+  ],
+  [
+    "bin_location_code_is_unique_per_warehouse",
+    "insert into erp.bin_location (warehouse_id, code) select warehouse_id, code from erp.bin_location limit 1",
+  ],
+  [
+    "product_number_is_unique",
+    "insert into erp.product (product_number) select product_number from erp.product limit 1",
+  ],
   ["tag_name_is_unique", "insert into erp.tag (name) select name from erp.tag limit 1"],
   [
     "customer_email_is_unique_per_channel",
@@ -18,29 +27,63 @@ const refusals: [constraint: string, statement: string][] = [
   ["stock_movement_names_its_places", movement("source => null")],
   ["stock_movement_source_id_is_of_its_type", movement("type => 'bin_location'")],
   ["stock_movement_goes_somewhere_else", movement("destination => 'unknown'")],
-  ["order_line_item_quantity_is_positive", "update erp.sales_order_line_item set quantity = -1, shipped_quantity = 0"],
-  ["order_line_item_ships_no_more_than_ordered", "update erp.sales_order_line_item set shipped_quantity = quantity + 1"],
-  ["order_line_item_product_only_on_product_lines", "update erp.sales_order_line_item set type = 'custom' where product_id is not null"],
-  ["goods_receipt_line_item_disposes_no_more_than_received", "update erp.goods_receipt_line_item set planned_disposal_quantity = quantity + 1 where quantity > 0"],
-  ["goods_receipt_rate_source_only_when_imported", "update erp.goods_receipt set currency_factor_origin_type = 'Manual', currency_factor_origin_source = 'ECB'"],
-  ["product_supplier_configuration_is_unique", "insert into erp.product_supplier_configuration (product_id, supplier_id) select product_id, supplier_id from erp.product_supplier_configuration limit 1"],
+  [
+    "order_line_item_quantity_is_positive",
+    "update erp.sales_order_line_item set quantity = -1, shipped_quantity = 0",
+  ],
+  [
+    "order_line_item_ships_no_more_than_ordered",
+    "update erp.sales_order_line_item set shipped_quantity = quantity + 1",
+  ],
+  [
+    "order_line_item_product_only_on_product_lines",
+    "update erp.sales_order_line_item set type = 'custom' where product_id is not null",
+  ],
+  [
+    "goods_receipt_line_item_disposes_no_more_than_received",
+    "update erp.goods_receipt_line_item set planned_disposal_quantity = quantity + 1 where quantity > 0",
+  ],
+  [
+    "goods_receipt_rate_source_only_when_imported",
+    "update erp.goods_receipt set currency_factor_origin_type = 'Manual', currency_factor_origin_source = 'ECB'",
+  ],
+  [
+    "product_supplier_configuration_is_unique",
+    "insert into erp.product_supplier_configuration (product_id, supplier_id) select product_id, supplier_id from erp.product_supplier_configuration limit 1",
+  ],
   [
     "product_supplier_configuration_has_one_default",
     "insert into erp.product_supplier_configuration (product_id, supplier_id, supplier_is_default) select c.product_id, s.id, true from erp.product_supplier_configuration c, erp.supplier s where c.supplier_is_default and not exists (select from erp.product_supplier_configuration o where o.product_id = c.product_id and o.supplier_id = s.id) limit 1",
   ],
-  ["product_stock_not_for_sale_is_part_of_physical_stock", "update erp.product set stock_not_available_for_sale = physical_stock + 1"],
-  ["stock_quantity_is_not_negative", "update ledger.stock set quantity = -1 where location_type_technical_name = 'warehouse'"],
+  [
+    "product_stock_not_for_sale_is_part_of_physical_stock",
+    "update erp.product set stock_not_available_for_sale = physical_stock + 1",
+  ],
+  [
+    "stock_quantity_is_not_negative",
+    "update ledger.stock set quantity = -1 where location_type_technical_name = 'warehouse'",
+  ],
   ["warehouse_is_default_once", "update erp.warehouse set is_default = true"],
   ["currency_default_has_factor_one", "update erp.currency set factor = 2 where is_default_currency"],
-  ["fulfillment_order_external_has_no_warehouse_location", "update erp.fulfillment_order set type = 'ExternalToOrder' where source_warehouse_location_id is not null"],
+  [
+    "fulfillment_order_external_has_no_warehouse_location",
+    "update erp.fulfillment_order set type = 'ExternalToOrder' where source_warehouse_location_id is not null",
+  ],
   ["document_static_has_no_config", `update erp.document set static = true, config = '{"a":1}'`],
   ["localized_text_has_the_default_locale", `update erp.country set name = '{"de-DE":"Land"}'`],
 ];
 
 function movement(change: string): string {
-  const defaults = { quantity: "1", source: "'unknown'", type: "'special_stock_location'", destination: "'import'" };
-  const [name, value] = change.split(" => ") as [keyof typeof defaults, string];
-  const { quantity, source, type, destination } = { ...defaults, [name]: value };
+  const defaults = {
+    quantity: "1",
+    source: "'unknown'",
+    type: "'special_stock_location'",
+    destination: "'import'",
+  };
+  const { quantity, source, type, destination } = {
+    ...defaults,
+    ...Object.fromEntries([change.split(" => ")]),
+  } as typeof defaults;
   return `insert into ledger.stock_movement (product_id, quantity, source_location_type_technical_name, source_special_stock_location_technical_name,
       destination_location_type_technical_name, destination_special_stock_location_technical_name)
     select id, ${quantity}, ${type}, ${source}, 'special_stock_location', ${destination} from erp.product limit 1`;
@@ -69,7 +112,9 @@ describe("rules of the tables", () => {
   }
 
   it("always has a default warehouse", async () => {
-    await assert.rejects(client.query("update erp.warehouse set is_default = false"), { constraint: "warehouse_has_its_defaults" });
+    await assert.rejects(client.query("update erp.warehouse set is_default = false"), {
+      constraint: "warehouse_has_its_defaults",
+    });
   });
 
   it("keeps a movement when its place is deleted, without the id, with the type", async () => {
@@ -89,8 +134,13 @@ describe("rules of the tables", () => {
 
   it("deletes the movements of a product with it", async () => {
     await client.query("begin");
-    const { rows } = await client.query("delete from erp.product where id = (select product_id from ledger.stock_movement limit 1) returning id");
-    const { rows: left } = await client.query("select count(*)::int as count from ledger.stock_movement where product_id = $1", [rows[0].id]);
+    const { rows } = await client.query(
+      "delete from erp.product where id = (select product_id from ledger.stock_movement limit 1) returning id",
+    );
+    const { rows: left } = await client.query(
+      "select count(*)::int as count from ledger.stock_movement where product_id = $1",
+      [rows[0].id],
+    );
     await client.query("rollback");
     assert.equal(left[0].count, 0);
   });
@@ -101,7 +151,9 @@ describe("rules of the tables", () => {
 
   it("notices when they don't", async () => {
     await client.query("begin");
-    await client.query("update erp.product set physical_stock = physical_stock + 1 where id = (select id from erp.product limit 1)");
+    await client.query(
+      "update erp.product set physical_stock = physical_stock + 1 where id = (select id from erp.product limit 1)",
+    );
     const { rows } = await client.query("select figure from ledger.proof");
     await client.query("rollback");
     assert.deepEqual(rows, [{ figure: "product.physical_stock" }]);
@@ -147,7 +199,10 @@ describe("the role of the API", () => {
   it("may not write, nor read what no view shows", async () => {
     const denied = { code: "42501" };
     await assert.rejects(asApi("products:write", "update erp.product set name = 'x'"), denied);
-    await assert.rejects(asApi("products:write", "insert into api_unstable.tags (name) values ('x')"), denied);
+    await assert.rejects(
+      asApi("products:write", "insert into api_unstable.tags (name) values ('x')"),
+      denied,
+    );
     await assert.rejects(asApi("stocks:write", "delete from ledger.stock_movement"), denied);
     await assert.rejects(asApi("documents:read", "select content from erp.document"), denied);
     await assert.rejects(asApi("products:read", "select * from auth.credential"), denied);

@@ -23,13 +23,18 @@ export async function globalSetup(): Promise<void> {
   const { rows } = await admin.query(
     "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
   );
-  for (const { name } of rows) await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
+  for (const { name } of rows)
+    await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
   await admin.query("create database template_schema");
   const url = cluster.adminUrl("template_schema");
   const loginUrl = await setUpDatabase(url, { renewPassword: true });
   if (await hasCurrentMigration()) await runCurrentMigration(url);
   await admin.query("create database template_demo template template_schema");
-  await fillDemo({ connectionString: asOwner(cluster.adminUrl("template_demo")), scale: 1, onProgress: () => {} });
+  await fillDemo({
+    connectionString: asOwner(cluster.adminUrl("template_demo")),
+    scale: 1,
+    onProgress: () => {},
+  });
   await admin.end();
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;

@@ -1,0 +1,97 @@
+-- Products, variants and batches
+-- Blocks of 40: a garment in 12 variants, a coffee in 3 sizes, 3 foods, 20 pieces of gear. Parents are not stocked.
+create table demo.product as
+with
+row as (
+  select n, (n - 1) / 40 as block, (n - 1) % 40 as r from generate_series(1, 200 * demo.scale()) n
+),
+named as (
+  select *,
+    case when r <= 12 then 'garment' when r <= 16 then 'coffee' when r <= 19 then 'food' else 'gear' end as kind,
+    case when r between 1 and 12 then n - r when r between 14 and 16 then n - r + 13 end as parent_n,
+    (array['Höhenweg', 'Alpage', 'Ridgeline', 'Wildbach', 'Refuge', 'Fernblick', 'Granite', 'Sentier', 'Nordwand', 'Vallée', 'Moorland', 'Steinbock', 'Edelweiss', 'Chamois', 'Lochside',
+      'Bivouac', 'Gletscher', 'Brume', 'Harbour', 'Kiefer', 'Cairn', 'Lavande', 'Firn', 'Grouse'])[1 + block % 24] || case when block >= 24 then ' ' || block / 24 + 1 else '' end as style
+  from row
+),
+labelled as (
+  select *,
+    case kind
+      when 'garment' then (array['Merino T-Shirt', 'Fleecejacke', 'Veste imperméable', 'Wanderhose', 'Softshell Jacket', 'Chemise de trek'])[1 + block % 6]
+      when 'coffee' then (array['Espresso', 'Filterkaffee', 'Café en grains', 'Single Origin Coffee'])[1 + block % 4]
+      when 'food' then (array['Energieriegel Haselnuss', 'Barre aux abricots', 'Trail Mix'])[r - 16]
+      else (array['Trekkingrucksack 45 l', 'Tagesrucksack 20 l', 'Tente légère 2 places', 'Schlafsack Daune', 'Sac de couchage été', 'Inflatable Sleeping Mat', 'Stirnlampe 400 lm', 'Gas Stove',
+        'Popote en titane', 'Thermosflasche 1 l', 'Enamel Mug', 'Handmühle', 'Cafetière à piston', 'Espressokocher 4 Tassen', 'Pour-over Dripper', 'Trekkingstöcke', 'Gourde isotherme',
+        'First-aid Kit', 'Wanderstiefel', 'Wanderstiefel'])[r - 19]
+    end || ' ' || style as base,
+    (array['Moos', 'Ardoise', 'Rust'])[1 + (r - 1) / 4] || ' ' || (array['S', 'M', 'L', 'XL'])[1 + (r - 1) % 4] as garment,
+    (array['250 g', '500 g', '1 kg'])[r - 13] as pack
+  from named
+)
+select n, demo.id('product', n) as id, parent_n, kind, r, block,
+  case when r between 1 and 12 then base || ' ' || garment when r between 14 and 16 then base || ' ' || pack when r = 39 then base || ' (2. Wahl)' else base end as label,
+  format('%s-%s-%s', case kind when 'garment' then 'BK' when 'coffee' then 'KA' when 'food' then 'LM' else 'AU' end, lpad((block + 1)::text, 4, '0'), lpad(r::text, 2, '0')) as number,
+  kind in ('coffee', 'food') as has_batches,
+  r not in (0, 13) as is_stocked,
+  case when kind in ('coffee', 'food') then 7 else 19 end::numeric as tax_rate,
+  case kind when 'garment' then 49 + 20 * demo.pick(block, 'garment price', 6) + 0.95 when 'coffee' then 8.9 * (array[1, 1, 1.9, 3.6])[1 + greatest(r - 13, 0)] + demo.pick(block, 'coffee price', 4)
+    when 'food' then 2.5 + demo.pick(n, 'price', 30) / 10.0 else 15 + demo.pick(r, 'gear price', 20) * 10 + demo.pick(n, 'price', 9) + 0.9 - case when r = 39 then 5 else 0 end end::numeric as gross,
+  demo.opening() - interval '15 days' + n * interval '1 second' as created_at
+from labelled;
+alter table demo.product add primary key (n);
+
+create function demo.ean13(n bigint) returns text language sql immutable parallel safe
+return (select digits || (10 - sum(substr(digits, i, 1)::integer * case when i % 2 = 0 then 3 else 1 end) % 10) % 10
+  from (values ('402' || lpad(n::text, 9, '0'))) as v (digits), generate_series(1, 12) i group by digits);
+
+insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed,
+  storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at)
+select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n - 1) end,
+  -- Variants may leave name and description to their parent
+  case when p.r not in (4, 8, 12) then p.label end,
+  case when p.parent_n is null and p.r <> 27 then case p.kind
+    when 'garment' then 'Für lange Tage draußen: robust, atmungsaktiv und fair genäht.'
+    when 'coffee' then 'Roasted in small batches. Notes of cocoa, hazelnut and orange.'
+    when 'food' then 'De l''énergie pour la route, sans additifs.'
+    else 'Tested on tour, repairable, with a five-year guarantee.' end end,
+  case when p.is_stocked and p.n % 10 <> 7 then demo.ean13(p.n) end,
+  case when p.n % 5 <> 3 then 'M' || lpad(demo.pick(p.n, 'manufacturer', 100000)::text, 5, '0') || '-' || p.n end,
+  p.tax_rate, p.has_batches and p.is_stocked,
+  case when p.n % 10 in (2, 5, 8) then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
+    'productId', 'gid://storefront/Product/' || 7000000 + coalesce(p.parent_n, p.n),
+    'variantId', case when p.parent_n is not null then 'gid://storefront/ProductVariant/' || 9000000 + p.n end)) end,
+  case when p.is_stocked then demo.pick(p.n, 'reorder', 6) * 5 end,
+  case when p.is_stocked and p.n % 3 > 0 then 40 + demo.pick(p.n, 'target', 6) * 20 end,
+  p.created_at, case when p.n % 2 = 0 then demo.opening() + demo.pick(p.n, 'updated', 700) * interval '1 day' end
+from demo.product p left join demo.product parent on parent.n = p.parent_n
+order by p.n;
+
+insert into erp.product_price (product_id, currency_id, net, gross, linked)
+select p.id, c.id, demo.net(price, p.tax_rate) - case when p.n % 12 = 5 then 0.01 else 0 end, price, p.n % 12 <> 5
+from demo.product p, erp.currency c, lateral (select case when c.is_default_currency then round(p.gross, 2) else ceil(p.gross * c.factor) - 0.05 end as price) v
+where p.r not in (4, 8, 12) and (c.is_default_currency or demo.pick(p.n, c.iso_code, 4) > 0);
+
+-- Kinds of products that lie in the warehouse, numbered without gaps
+create table demo.stocked as
+select row_number() over (order by n) as s, n, id, label, number, has_batches, tax_rate, gross, kind,
+  case when has_batches then 3 + demo.pick(n, 'batches', 3) else 0 end as batches, created_at
+from demo.product where is_stocked;
+alter table demo.stocked add primary key (n);
+create unique index on demo.stocked (s);
+analyze demo.stocked;
+
+create function demo.batch_id(product_n bigint, batch integer) returns uuid language sql immutable parallel safe
+return case when batch is not null then demo.id('batch', product_n * 8 + batch) end;
+
+insert into erp.batch (id, product_id, number, comment, created_at, updated_at)
+select demo.batch_id(p.n, i), p.id, 'L' || to_char(at, 'YYMM') || '-' || lpad(demo.pick(p.n * 8 + i, 'lot', 1000)::text, 3, '0') || '-' || i,
+  case when (p.n + i) % 4 = 0 then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months', 'Contrôle qualité fait']) end,
+  at, case when (p.n + i) % 3 = 0 then at + interval '40 days' end
+from demo.stocked p, generate_series(1, p.batches) i, lateral (select demo.opening() - interval '10 days' as at) v
+order by p.n, i;
+
+insert into erp.product_tag (product_id, tag_id)
+select p.id, demo.id('tag', t) from demo.product p, generate_series(1, 24) t
+where case when p.n = 20 then t <= 14 else demo.pick(p.n * 32 + t, 'product tag', 16) = 0 end;
+insert into erp.batch_tag (batch_id, tag_id)
+select demo.batch_id(p.n, i), demo.id('tag', t) from demo.stocked p, generate_series(1, p.batches) i, generate_series(1, 24) t
+where case when p.n = 15 and i = 1 then t <= 12 else demo.pick((p.n * 8 + i) * 32 + t, 'batch tag', 40) = 0 end;

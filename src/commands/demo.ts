@@ -1,0 +1,96 @@
+import { readdir, readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import { DatabaseError, openForCommand } from "../database/open.ts";
+import { readSettings } from "../settings.ts";
+
+/** What to fill, and how much of it. */
+export interface DemoOptions {
+  /** The database, as the owner of its tables. */
+  connectionString: string;
+  /** 1: a small shop of about 200 products and 500 orders. 100 is a hundred times that. */
+  scale: number;
+  /** Empty the tables first, whatever is in them. */
+  reset?: boolean;
+  /** Told the name of each step as it begins. */
+  onProgress?: (step: string) => void;
+}
+
+const folder = new URL("../../db/demo/", import.meta.url);
+
+const dataTables = `
+  select array_agg(c.oid::regclass::text order by c.oid::regclass::text) as names
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname in ('erp', 'ledger', 'events') and c.relkind = 'r' and c.oid <> all (array[
+    'erp.language', 'erp.state_transition', 'ledger.process_type', 'ledger.special_stock_location']::regclass[])`;
+
+/**
+ * Fills an empty database with a believable shop. The same scale always gives the same rows. All or nothing: it is one
+ * transaction, which ends only when the proof of the stock ledger is empty.
+ *
+ * @throws {DatabaseError} when there is data already and `reset` is not set
+ */
+export async function fillDemo({ connectionString, scale, reset = false, onProgress = () => {} }: DemoOptions): Promise<void> {
+  if (!Number.isInteger(scale) || scale < 1 || scale > 1000) throw new DatabaseError("The scale is a whole number from 1 to 1000.");
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query("set local statement_timeout = 0");
+    await client.query("set local timezone to 'UTC'");
+    // Sorting and joining at scale 100 would otherwise go to disk
+    await client.query("set local work_mem to '128MB'");
+    const tables = await findDataTables(client);
+    if (reset) await client.query(`truncate ${tables.join(", ")}`);
+    else await requireNoData(client, tables);
+    await client.query("select set_config('demo.scale', $1, true)", [String(scale)]);
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()) {
+      const sql = await readFile(new URL(file, folder), "utf8");
+      onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);
+      await client.query(sql);
+    }
+    await requireProof(client);
+    await client.query("commit");
+    onProgress("Demonstration data: Gathering statistics");
+    await client.query(`analyze ${tables.join(", ")}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function findDataTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ names: string[] }>(dataTables);
+  return rows[0]!.names;
+}
+
+async function requireNoData(client: pg.Client, tables: string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    tables.map((name) => `(select '${name}' as name from ${name} limit 1)`).join(" union all "),
+  );
+  if (rows.length > 0) {
+    throw new DatabaseError("The database has data already. Demonstration data needs an empty one: --reset deletes everything first.");
+  }
+}
+
+async function requireProof(client: pg.Client): Promise<void> {
+  const { rows } = await client.query("select * from ledger.proof limit 20");
+  if (rows.length > 0) throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } } });
+  const { url, close } = await openForCommand(readSettings());
+  const start = performance.now();
+  const say = (step: string) => console.error(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${step}`);
+  try {
+    await fillDemo({ connectionString: url, scale: Number(values.scale), reset: values.reset, onProgress: say });
+    say("Done");
+  } finally {
+    await close();
+  }
+}
+
+if (import.meta.main) {
+  const { atTheTerminal } = await import("./start.ts");
+  await atTheTerminal(main);
+}

@@ -1,5 +1,6 @@
 // Writes the schema of every served version, as clients see it, to schema/<slug>.graphql. A test compares the files
 // with the running schema, so that a change of the API shows in the change of a file.
+import "../graphile-env.ts";
 import { mkdir, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { openForCommand } from "../database/open.ts";

@@ -1,3 +1,4 @@
+import "../graphile-env.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Server } from "node:http";

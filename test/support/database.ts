@@ -25,7 +25,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
-  await admin.query(`create database ${name} template ${template}`);
+  await admin.query(`create database ${name} template ${template} owner service_owner`);
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   return {
     adminUrl: inDatabase(server),

@@ -29,13 +29,14 @@ export async function globalSetup(): Promise<void> {
   const url = cluster.adminUrl("template_schema");
   const loginUrl = await setUpDatabase(url, { renewPassword: true });
   if (await hasCurrentMigration()) await runCurrentMigration(url);
-  await admin.query("create database template_demo template template_schema");
+  await admin.query("create database template_demo template template_schema owner service_owner");
   await fillDemo({
     connectionString: asOwner(cluster.adminUrl("template_demo")),
     scale: 1,
     onProgress: () => {},
   });
   await admin.end();
+  process.env.GRAPHILE_ENV = "development";
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;
 }

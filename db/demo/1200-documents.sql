@@ -1,0 +1,42 @@
+-- Documents
+-- A page that any viewer opens: the places of its objects are counted while it is put together.
+create function demo.pdf(title text) returns bytea language plpgsql immutable as $$
+declare
+  content text := format('BT /F1 18 Tf 72 770 Td (%s) Tj ET', title);
+  objects text[] := array['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
+    format(E'<< /Length %s >>\nstream\n%s\nendstream', length(content), content), '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'];
+  pdf text := E'%PDF-1.4\n';
+  xref text := E'0000000000 65535 f \n';
+begin
+  for i in 1 .. cardinality(objects) loop
+    xref := xref || lpad(length(pdf)::text, 10, '0') || E' 00000 n \n';
+    pdf := pdf || i || E' 0 obj\n' || objects[i] || E'\nendobj\n';
+  end loop;
+  return convert_to(format(E'%sxref\n0 6\n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%s\n%%%%EOF\n', pdf, xref, length(pdf)), 'UTF8');
+end
+$$;
+
+-- Type 1 invoice, 2 delivery note, 3 credit note and 4 storno of the invoice, 5 a file that was uploaded
+create table demo.document as
+select row_number() over (order by at, order_n, type, copy) as n, row_number() over (partition by type, is_draft order by at, order_n, copy) as number, *,
+  demo.id('document', row_number() over (order by at, order_n, type, copy)) as id
+from (
+  select o.n as order_n, type, copy, o.at + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days', interval '1 hour'])[type] as at, o.state = 'in_progress' as is_draft
+  from demo.sales_order o, generate_series(1, 5) type, lateral generate_series(1, case when o.n % 500 = 17 and type in (2, 3) then 12 else 1 end) copy
+  where case type
+    when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress' and o.n % 3 = 0
+    when 2 then o.state = 'completed' and not is_digital and o.n % 2 = 1
+    when 3 then o.state = 'completed' and wants_return or o.n % 500 = 17
+    when 4 then o.state = 'cancelled' and o.n % 2 = 0
+    when 5 then o.n % 37 = 5 end
+) v where at < demo.today();
+analyze demo.document;
+
+-- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
+insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content, content_type, created_at, updated_at)
+select d.id, demo.id('document_type', d.type), demo.id('order', d.order_n), i.id, case when not d.is_draft or d.type <> 1 then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number) end,
+  md5('deep link ' || d.n), case when d.type = 5 then '{}'::jsonb else jsonb_build_object('documentDate', to_char(d.at, 'YYYY-MM-DD'), 'displayPrices', d.type <> 2, 'locale', (array['de-DE', 'en-GB', 'fr-FR'])[1 + d.order_n % 3], 'comment', null) end,
+  d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end, case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
+from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
+order by d.n;

@@ -4,11 +4,11 @@ import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 let service: TestService;
-// Few connections, so that callers keep getting those that others have just used
-before(
-  async () =>
-    void (service = await startService({ poolConfig: { max: 3, connectionTimeoutMillis: 20_000 } })),
-);
+before(async () => {
+  // Few connections, so that callers keep getting those that others have just used
+  service = await startService({ poolSize: 3 });
+  service.pool.options.connectionTimeoutMillis = 30_000;
+});
 after(() => service.close());
 
 const countries = "{ countrys { edges { node { id name } } } }";

@@ -95,23 +95,29 @@ async function lockCountries(): Promise<void> {
   await locker.query("begin; lock table erp.country in access exclusive mode");
 }
 
-const withLimits = (limits: string) => service.another({ poolConfig: { options: limits } });
+/** A process with a limit that holds for requests, but not for building the schema. */
+async function withLimit(setting: "statement_timeout" | "lock_timeout"): Promise<TestProcess> {
+  const process = await service.another();
+  process.pool.on("acquire", (client) => void client.query(`set ${setting} = 100`));
+  return process;
+}
 
 test("a statement that takes too long: QUERY_TIMEOUT", async () => {
-  const process = await withLimits("-c statement_timeout=100");
+  const process = await withLimit("statement_timeout");
   await lockCountries();
   assertErrors(await process.ask(token, { query }), "QUERY_TIMEOUT");
 });
 
 test("a lock that takes too long: CONFLICT_RETRY", async () => {
-  const process = await withLimits("-c lock_timeout=100");
+  const process = await withLimit("lock_timeout");
   await lockCountries();
   assertErrors(await process.ask(token, { query }), "CONFLICT_RETRY");
 });
 
 test("more requests than connections for too long: SERVICE_UNAVAILABLE", async () => {
-  const process = await service.another({ poolConfig: { max: 1, connectionTimeoutMillis: 100 } });
+  const process = await service.another({ poolSize: 1 });
   assertErrors(await process.ask(token, { query }));
+  process.pool.options.connectionTimeoutMillis = 100;
   await lockCountries();
   const held = process.ask(token, { query });
   await until(() => process.pool.totalCount > process.pool.idleCount);

@@ -10,6 +10,7 @@ import { createApp } from "../../src/app.ts";
 import type { App, AppOptions } from "../../src/app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
+import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
 
@@ -63,7 +64,8 @@ export interface TestService extends TestProcess {
 export interface ProcessOptions extends Partial<AppOptions> {
   /** Where to connect instead of the database itself. */
   loginUrl?: string;
-  poolConfig?: pg.PoolConfig;
+  /** Connections at most. */
+  poolSize?: number;
 }
 
 export interface ServiceOptions extends ProcessOptions {
@@ -109,15 +111,10 @@ export async function startService({
 /** Starts one process of the service over a database. */
 export async function startProcess({
   loginUrl,
-  poolConfig,
+  poolSize = 5,
   ...options
-}: ProcessOptions): Promise<TestProcess> {
-  const pool = quietPool({
-    connectionString: loginUrl,
-    max: 5,
-    connectionTimeoutMillis: 2_000,
-    ...poolConfig,
-  });
+}: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
+  const pool = createPool(loginUrl, { max: poolSize });
   const log: Record<string, unknown>[] = [];
   const app = await createApp({ settings: { explorer: false }, pool, logger: loggerInto(log), ...options });
   const server = createServer(app.express).listen(0, "127.0.0.1");

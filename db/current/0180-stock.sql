@@ -62,12 +62,12 @@ create table ledger.stock_movement (
     ('warehouse', 'bin_location', 'order', 'return_order', 'goods_receipt', 'stock_container', 'special_stock_location')),
   constraint stock_movement_destination_type_is_known check (destination_location_type_technical_name in
     ('warehouse', 'bin_location', 'order', 'return_order', 'goods_receipt', 'stock_container', 'special_stock_location')),
-  constraint stock_movement_goes_somewhere_else check (
-    source_warehouse_id <> destination_warehouse_id or source_bin_location_id <> destination_bin_location_id
-    or source_order_id <> destination_order_id or source_return_order_id <> destination_return_order_id
-    or source_goods_receipt_id <> destination_goods_receipt_id or source_stock_container_id <> destination_stock_container_id
-    or source_special_stock_location_technical_name <> destination_special_stock_location_technical_name
-  )
+  constraint stock_movement_goes_somewhere_else check ((
+    source_warehouse_id = destination_warehouse_id or source_bin_location_id = destination_bin_location_id
+    or source_order_id = destination_order_id or source_return_order_id = destination_return_order_id
+    or source_goods_receipt_id = destination_goods_receipt_id or source_stock_container_id = destination_stock_container_id
+    or source_special_stock_location_technical_name = destination_special_stock_location_technical_name
+  ) is not true)
 );
 create index on ledger.stock_movement (product_id, id);
 create index on ledger.stock_movement (created_at, id);

@@ -1,24 +1,26 @@
 // Writes the schema of every served version, as clients see it, to schema/<slug>.graphql. A test compares the files
-// with the running schema, so that a change of the API shows in the change of a file.
-import "../graphile-env.ts";
+// with the running schema, so that a change of the API shows as a change of a file.
 import { mkdir, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { openForCommand } from "../database/open.ts";
 import { readSettings } from "../settings.ts";
 import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
+import { atTheTerminal } from "./start.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
 
-const { url, close } = await openForCommand(readSettings());
-const pgService = makePgService({ connectionString: url });
-try {
-  await mkdir(folder, { recursive: true });
-  for (const version of versions) {
-    await writeFile(new URL(`${version.slug}.graphql`, folder), await printVersion(version, pgService));
-    console.log(`schema/${version.slug}.graphql`);
+await atTheTerminal(async () => {
+  const { url, close } = await openForCommand(readSettings());
+  const pgService = makePgService({ connectionString: url });
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const version of versions) {
+      await writeFile(new URL(`${version.slug}.graphql`, folder), await printVersion(version, pgService));
+      console.log(`schema/${version.slug}.graphql`);
+    }
+  } finally {
+    await pgService.release?.();
+    await close();
   }
-} finally {
-  await pgService.release?.();
-  await close();
-}
+});

@@ -27,7 +27,7 @@ export class ChangeListener {
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
   #hearsUntil = 0;
-  #echo = Promise.withResolvers<void>();
+  #echo = awaitEcho();
 
   /** @param onChange called on each change, and whenever one may have been missed */
   constructor(options: pg.ClientConfig, logger: Logger, onChange: () => void) {
@@ -97,9 +97,7 @@ export class ChangeListener {
   }
 
   async #checkLine(client: pg.Client): Promise<void> {
-    const echo = Promise.withResolvers<void>();
-    echo.promise.catch(() => {});
-    this.#echo = echo;
+    const echo = (this.#echo = awaitEcho());
     const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeout);
     try {
       await client.query("select pg_notify($1, '')", [this.#echoChannel]);
@@ -111,4 +109,11 @@ export class ChangeListener {
     if (!this.hears) this.#onChange();
     this.#hearsUntil = performance.now() + checkInterval + checkTimeout;
   }
+}
+
+/** An echo to come. When nobody waits for it, that it fails to come is no fault. */
+function awaitEcho(): PromiseWithResolvers<void> {
+  const echo = Promise.withResolvers<void>();
+  echo.promise.catch(() => {});
+  return echo;
 }

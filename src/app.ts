@@ -58,11 +58,7 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
-  const pgService = makePgService({
-    pool,
-    pubsub: false,
-    pgSettingsForIntrospection: { role: "service_api" },
-  });
+  const pgService = makePgService({ pool, pubsub: false });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {

@@ -26,22 +26,17 @@ function complaintAbout({
 
 /** Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`. */
 export const readGraphqlBody: RequestHandler = (request, response, next) => {
-  if (!request.is("application/json")) {
-    return refuse(request, response, 415, "BAD_USER_INPUT", "Send the request as application/json.");
-  }
+  const refuseWith = (status: number, message: string) =>
+    refuse(request, response, status, "BAD_USER_INPUT", message);
+  // It is null when there is no body at all, which the check of the parameters complains about.
+  if (request.is("application/json") === false)
+    return refuseWith(415, "Send the request as application/json.");
   parse(request, response, (error?: unknown) => {
-    if (error) return refuseBody(request, response, error);
-    if (Array.isArray(request.body)) {
-      return refuse(
-        request,
-        response,
-        400,
-        "BAD_USER_INPUT",
-        "A request holds one operation; there are no batches.",
-      );
-    }
+    if (error) return refuseWith(...complaintAboutBody(error));
+    if (Array.isArray(request.body))
+      return refuseWith(400, "A request holds one operation; there are no batches.");
     const complaint = complaintAbout(request.body ?? {});
-    if (complaint) return refuse(request, response, 400, "BAD_USER_INPUT", complaint);
+    if (complaint) return refuseWith(400, complaint);
     // Nothing else goes on to Grafserv, such as its experimental parameters.
     const { query, operationName, variables } = request.body;
     request.body = { query, operationName, variables };
@@ -49,20 +44,10 @@ export const readGraphqlBody: RequestHandler = (request, response, next) => {
   });
 };
 
-function refuseBody(request: Request, response: Response, error: unknown): void {
+/** Status and message for an error of Express's body parser. */
+function complaintAboutBody(error: unknown): [number, string] {
   const status = error instanceof Error && "status" in error ? error.status : 400;
-  if (status === 413) {
-    const message = `The body has more than ${largestBody} bytes.`;
-    return refuse(request, response, 413, "BAD_USER_INPUT", message);
-  }
-  if (status === 415) {
-    return refuse(
-      request,
-      response,
-      415,
-      "BAD_USER_INPUT",
-      "The charset or encoding of the body is not supported. Use UTF-8.",
-    );
-  }
-  refuse(request, response, 400, "BAD_USER_INPUT", "The body is not valid JSON.");
+  if (status === 413) return [413, `The body has more than ${largestBody} bytes.`];
+  if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
+  return [400, "The body is not valid JSON."];
 }

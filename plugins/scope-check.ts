@@ -28,7 +28,8 @@ export function missingScopes(
 }
 
 // Documents are cached by the server, so the same query comes as the same object. What the check looks at beside it
-// is the operation's name and the variables that can stand in @skip and @include.
+// is the operation's name, and of each variable whether it is given, and whether it is true or false: that is what
+// @skip and @include depend on.
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Map<string, RequiringField[]>>>();
 const maximalVariants = 32;
 
@@ -39,7 +40,9 @@ function knownFields({
   variableValues,
 }: GrafastExecutionArgs): RequiringField[] {
   const variables = variableValues ?? {};
-  const flags = Object.entries(variables).filter(([, value]) => typeof value === "boolean");
+  const flags = Object.entries(variables).flatMap(([name, value]) => {
+    return value === undefined ? [] : [name, typeof value === "boolean" ? value : null];
+  });
   const key = JSON.stringify([operationName ?? null, flags]);
   let documents = known.get(schema);
   if (!documents) known.set(schema, (documents = new WeakMap()));

@@ -80,9 +80,14 @@ describe("an operation", () => {
 
   it("is judged anew for other variables and other callers, though the document is the same", async () => {
     const scopes = ["products:read", "margins:read"];
-    const run = (tags: boolean | undefined, given: string[]) =>
+    const run = (tags: boolean | null | undefined, given: string[]) =>
       sample.run(source, { variables: { id, ...(tags === undefined ? {} : { tags }) }, scopes: given });
+    const without = source.replace("@include(if: $tags)", "@skip(if: $tags)");
+    const skip = (variables: object) => sample.run(without, { variables: { id, ...variables }, scopes });
     for (let round = 0; round < 3; round++) {
+      assert.equal((await skip({})).errors.length, 0);
+      assert.notEqual((await skip({ tags: null })).errors.length, 0, "null is not the default");
+      assert.notEqual((await skip({ tags: "true" })).errors.length, 0, "nor is what is no Boolean");
       assert.equal((await run(false, scopes)).errors.length, 0);
       assert.equal((await run(true, scopes)).errors.length, 1);
       assert.equal((await run(undefined, scopes)).errors.length, 1);

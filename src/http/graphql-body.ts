@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { RequestHandler } from "express";
 import { json } from "express";
 import { refuse } from "./answers.ts";
 

@@ -39,6 +39,10 @@ create function demo.number(prefix text, n bigint) returns text language sql imm
 return prefix || (10000 + n);
 comment on function demo.number(text, bigint) is 'Number of an order or document: its range starts after 10000.';
 
+-- lpad would cut what is longer
+create function demo.padded(n bigint, width integer) returns text language sql immutable parallel safe
+return lpad(n::text, greatest(width, length(n::text)), '0');
+
 create function demo.net(gross numeric, tax_rate numeric) returns numeric language sql immutable parallel safe
 return round(gross * 100 / (100 + tax_rate), 2);
 

@@ -23,14 +23,14 @@ from (values (1, 'DE', 'Germany', 'Deutschland', 'Allemagne'), (2, 'AT', 'Austri
   (12, 'DK', 'Denmark', 'Dänemark', 'Danemark'), (13, 'SE', 'Sweden', 'Schweden', 'Suède'), (14, 'IE', 'Ireland', 'Irland', null),
   (15, 'US', 'United States', 'Vereinigte Staaten', null)) as v (n, iso, en, de, fr);
 
-insert into erp.salutation (id, salutation_key, display_name, letter_name, created_at)
+insert into erp.salutation (id, salutation_key, display_name, letter_name, created_at, updated_at)
 select demo.id('salutation', n), key, demo.texts(en, de, fr), case when letter is not null then demo.texts(letter, letter_de, letter_fr) end,
-  demo.opening() - interval '30 days'
+  demo.opening() - interval '30 days', case when n = 3 then demo.opening() end
 from (values (1, 'mr', 'Mr', 'Herr', 'Monsieur', 'Dear Mr', 'Sehr geehrter Herr', 'Cher Monsieur'),
   (2, 'mrs', 'Ms', 'Frau', 'Madame', 'Dear Ms', 'Sehr geehrte Frau', 'Chère Madame'),
   (3, 'family', 'Family', 'Familie', 'Famille', 'Dear family', 'Liebe Familie', 'Chère famille')) as v (n, key, en, de, fr, letter, letter_de, letter_fr)
 union all
-select demo.id('salutation', 4), 'not_specified', null, null, demo.opening() - interval '30 days';
+select demo.id('salutation', 4), 'not_specified', null, null, demo.opening() - interval '30 days', null;
 
 insert into erp.customer_group (id, name, display_gross, created_at)
 select demo.id('customer_group', n), demo.texts(en, de, fr), n % 3 = 1, demo.opening() - interval '30 days'

@@ -29,7 +29,7 @@ labelled as (
 )
 select n, demo.id('product', n) as id, parent_n, kind, r, block,
   case when r between 1 and 12 then base || ' ' || garment when r between 14 and 16 then base || ' ' || pack when r = 39 then base || ' (2. Wahl)' else base end as label,
-  format('%s-%s-%s', case kind when 'garment' then 'BK' when 'coffee' then 'KA' when 'food' then 'LM' else 'AU' end, lpad((block + 1)::text, 4, '0'), lpad(r::text, 2, '0')) as number,
+  format('%s-%s-%s', case kind when 'garment' then 'BK' when 'coffee' then 'KA' when 'food' then 'LM' else 'AU' end, demo.padded(block + 1, 4), demo.padded(r, 2)) as number,
   kind in ('coffee', 'food') as has_batches,
   r not in (0, 13) as is_stocked,
   case when kind in ('coffee', 'food') then 7 else 19 end::numeric as tax_rate,
@@ -41,7 +41,7 @@ alter table demo.product add primary key (n);
 
 create function demo.ean13(n bigint) returns text language sql immutable parallel safe
 return (select digits || (10 - sum(substr(digits, i, 1)::integer * case when i % 2 = 0 then 3 else 1 end) % 10) % 10
-  from (values ('402' || lpad(n::text, 9, '0'))) as v (digits), generate_series(1, 12) i group by digits);
+  from (values ('402' || demo.padded(n, 9))) as v (digits), generate_series(1, 12) i group by digits);
 
 insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed,
   storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at)
@@ -54,7 +54,7 @@ select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n
     when 'food' then 'De l''énergie pour la route, sans additifs.'
     else 'Tested on tour, repairable, with a five-year guarantee.' end end,
   case when p.is_stocked and p.n % 10 <> 7 then demo.ean13(p.n) end,
-  case when p.n % 5 <> 3 then 'M' || lpad(demo.pick(p.n, 'manufacturer', 100000)::text, 5, '0') || '-' || p.n end,
+  case when p.n % 5 <> 3 then 'M' || demo.padded(demo.pick(p.n, 'manufacturer', 100000), 5) || '-' || p.n end,
   p.tax_rate, p.has_batches and p.is_stocked,
   case when p.n % 10 in (2, 5, 8) then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
     'productId', 'gid://storefront/Product/' || 7000000 + coalesce(p.parent_n, p.n),
@@ -83,7 +83,7 @@ create function demo.batch_id(product_n bigint, batch integer) returns uuid lang
 return case when batch is not null then demo.id('batch', product_n * 8 + batch) end;
 
 insert into erp.batch (id, product_id, number, comment, created_at, updated_at)
-select demo.batch_id(p.n, i), p.id, 'L' || to_char(at, 'YYMM') || '-' || lpad(demo.pick(p.n * 8 + i, 'lot', 1000)::text, 3, '0') || '-' || i,
+select demo.batch_id(p.n, i), p.id, 'L' || to_char(at, 'YYMM') || '-' || demo.padded(demo.pick(p.n * 8 + i, 'lot', 1000), 3) || '-' || i,
   case when (p.n + i) % 4 = 0 then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months', 'Contrôle qualité fait']) end,
   at, case when (p.n + i) % 3 = 0 then at + interval '40 days' end
 from demo.stocked p, generate_series(1, p.batches) i, lateral (select demo.opening() - interval '10 days' as at) v

@@ -18,7 +18,7 @@ return demo.id('bin', warehouse * 100000 + n);
 -- The last bin of warehouse 1 is torn down later, after it was in use
 insert into erp.bin_location (id, warehouse_id, code, position, created_at, updated_at)
 select demo.bin_id(w, n), demo.id('warehouse', w),
-  case when n > demo.bins(w) then 'ALT-01' else format('%s-%s-%s', lpad((1 + (n - 1) / 40)::text, 2, '0'), lpad((1 + (n - 1) % 40 / 4)::text, 2, '0'), 1 + (n - 1) % 4) end,
+  case when n > demo.bins(w) then 'ALT-01' else format('%s-%s-%s', demo.padded(1 + (n - 1) / 40, 2), demo.padded(1 + (n - 1) % 40 / 4, 2), 1 + (n - 1) % 4) end,
   case when n % 9 > 0 then n * 10 end, demo.opening() - interval '19 days', case when n % 4 = 0 then demo.opening() + n % 500 * interval '1 day' end
 from generate_series(1, 3) w, generate_series(1, demo.bins(w) + case when w = 1 then 1 else 0 end) n;
 
@@ -27,7 +27,7 @@ select demo.bin_id(w, n), demo.id('tag', t) from generate_series(1, 3) w, genera
 where case when w = 1 and n = 1 then t <= 12 else demo.pick((w * 100000 + n) * 32 + t, 'bin tag', 30) = 0 end;
 
 insert into erp.stock_container (id, number, warehouse_id, created_at)
-select demo.id('container', n), 'KISTE-' || lpad(n::text, 3, '0'), case when n % 7 > 0 then demo.id('warehouse', 1 + n % 2) end, demo.opening() - interval '18 days'
+select demo.id('container', n), 'KISTE-' || demo.padded(n, 3), case when n % 7 > 0 then demo.id('warehouse', 1 + n % 2) end, demo.opening() - interval '18 days'
 from generate_series(1, 10 + 10 * demo.scale()) n;
 
 -- Where a product lies in each warehouse unless something else says otherwise: a bin, or the part without bins.

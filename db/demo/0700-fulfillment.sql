@@ -100,7 +100,7 @@ select demo.id('label', l.n), l.state, l.type, (array['dhl', 'colissimo', 'royal
   case when l.n % 5 > 0 then 200 + demo.pick(l.n, 'weight', 9000) end,
   f.id, case when l.n % 200 <> 111 then demo.id('order', l.order_n) end, case when l.state = 'cancelled' then l.at + interval '1 hour' end, l.at, case when l.state = 'cancelled' then l.at + interval '1 hour' end
 from demo.label l left join demo.fulfillment_order f on f.n = l.fulfillment_order_n,
-  lateral (select demo.pick(l.order_n, 'carrier', 3) as carrier, 'JJD' || lpad((7000000000 + l.n * 37)::text, 12, '0') as code) v
+  lateral (select demo.pick(l.order_n, 'carrier', 3) as carrier, 'JJD' || demo.padded(7000000000 + l.n * 37, 12) as code) v
 order by l.n;
 
 update erp.sales_order o set tracking_codes = t.codes

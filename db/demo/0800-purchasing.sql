@@ -3,29 +3,32 @@ create function demo.supplier_orders() returns integer language sql stable retur
 
 create table demo.supplier_order as
 select n, demo.id('supplier order', n) as id, demo.moment('supplier order', n, demo.supplier_orders()) as at,
-  1 + demo.pick(n, 'supplier', demo.suppliers()) as supplier, case when n % 3 = 0 then 2 else 1 end as warehouse,
+  case when n % 5 = 0 or n % 60 in (6, 59) then largest.supplier else 1 + demo.pick(n, 'supplier', demo.suppliers()) end as supplier, case when n % 3 = 0 then 2 else 1 end as warehouse,
   case
-    -- Number 5 of 60 comes in a dozen deliveries, one per line
+    -- Number 5 of 60 comes in 13 deliveries, one per line, and a little of the first line in each
     when n % 60 = 5 then 'completed'
     when n > demo.supplier_orders() * 0.85 then (array['open', 'sent', 'confirmed', 'partially_delivered'])[1 + n % 4]
     when demo.pick(n, 'state', 100) < 9 then 'cancelled'
     when demo.pick(n, 'state', 100) < 30 then 'delivered'
     else 'completed'
   end as state
-from generate_series(1, demo.supplier_orders()) n;
+from generate_series(1, demo.supplier_orders()) n, (
+  select supplier from demo.supply s join demo.stocked p on p.n = s.product_n group by supplier order by bool_or(p.has_batches) desc, count(*) desc, supplier limit 1
+) largest;
 alter table demo.supplier_order add primary key (n);
 
 create table demo.supplier_line as
 with
 offered as (
-  select *, row_number() over (partition by supplier order by product_n, k) - 1 as i, count(*) over (partition by supplier) as offers from demo.supply
+  select s.*, row_number() over (partition by supplier order by has_batches desc, product_n, k) - 1 as i, count(*) over (partition by supplier) as offers
+  from demo.supply s join demo.stocked p on p.n = s.product_n
 )
 select o.n * 16 + position as key, o.n as supplier_order_n, position, s.product_n, s.id as configuration_id, s.price, s.factor, s.currency_id, o.state, o.at, o.warehouse, p.label, p.number, p.tax_rate,
   case when p.has_batches then 1 + demo.pick(o.n * 16 + position, 'batch', p.batches) end as batch,
   5 * (1 + demo.pick(o.n * 16 + position, 'quantity', 8)) as quantity
 from demo.supplier_order o
-cross join lateral generate_series(1, case when o.n % 60 in (5, 6) then 13 else 5 + demo.pick(o.n, 'lines', 8) end) position
-join offered s on s.supplier = o.supplier and s.i = (demo.pick(o.n, 'first line', s.offers) + position) % s.offers and position <= s.offers
+cross join lateral generate_series(1, case when o.n % 60 in (5, 6, 59) then 13 else 5 + demo.pick(o.n, 'lines', 8) end) position
+join offered s on s.supplier = o.supplier and s.i = (case when o.n % 60 = 5 then s.offers - 1 else demo.pick(o.n, 'first line', s.offers) end + position) % s.offers and position <= s.offers
 join demo.stocked p on p.n = s.product_n;
 alter table demo.supplier_line add primary key (key);
 create index on demo.supplier_line (supplier_order_n);

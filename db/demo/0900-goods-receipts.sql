@@ -17,6 +17,9 @@ source as (
     least(at + interval '7 days' + part * interval '9 hours', demo.today() - interval '9 hours') as at, supplier, null::integer as customer_n
   from delivery
   union all
+  -- A carrier has announced one load from many suppliers
+  select 'Supplier', 0, 0, 200, 'draft', 2, demo.today() - interval '2 hours', null, null
+  union all
   select 'Customer', r.n, r.n, 1, r.state, 3, r.at + interval '2 days', null, r.customer_n from demo.return_order r where r.state <> 'none'
   union all
   -- Every tenth takes back what a delivery brought (see below): its quantities are negative
@@ -44,6 +47,12 @@ line as (
     l.price, l.tax_rate, l.currency_id, l.factor
   from demo.supplier_line l join demo.receipt r on r.type = 'Supplier' and r.source_n = l.supplier_order_n
   union all
+  select r.n, row_number() over (order by l.key), l.key, l.supplier_order_n, null, l.product_n, l.batch, l.quantity, null, null, null, null
+  from demo.receipt r, (
+    select l.* from demo.supplier_line l join demo.supplier_order o on o.n = l.supplier_order_n and o.state not in ('completed', 'cancelled') where l.position = 1 order by l.key desc limit 12
+  ) l
+  where r.type = 'Supplier' and r.part = 200
+  union all
   select r.n, row_number() over (partition by r.n order by l.key), null, null, l.return_order_id, l.product_n, l.batch, l.quantity, l.unit_price, l.tax_rate, o.currency_id, o.factor
   from demo.return_line l join demo.receipt r on r.type = 'Customer' and r.source_n = l.return_order_n join demo.sales_order o on o.n = l.order_n
   union all
@@ -62,6 +71,7 @@ line as (
   where r.type = 'Free' and r.part = -1
 )
 select row_number() over (order by l.receipt_n, l.position) as n, l.*, r.type, r.state, r.warehouse, r.at, r.source_n, demo.id('goods receipt line', row_number() over (order by l.receipt_n, l.position)) as id,
+  r.state in ('draft', 'created') and l.position % 4 = 3 as is_gone,
   case when r.type = 'Customer' and l.quantity > 0 and r.source_n % 3 = 0 and l.position = 1 then 1 else 0 end as disposed
 from line l join demo.receipt r on r.n = l.receipt_n
 where l.quantity <> 0;
@@ -88,7 +98,7 @@ order by r.n;
 
 insert into erp.goods_receipt_line_item (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id, supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity,
   unit_price, unit_price_in_default_currency, tax_rate, created_at, updated_at)
-select l.id, demo.id('goods receipt', l.receipt_n), demo.id('product', l.product_n), demo.batch_id(l.product_n, l.batch), l.return_order_id, demo.id('supplier order', l.supplier_order_n),
+select l.id, demo.id('goods receipt', l.receipt_n), case when not l.is_gone then demo.id('product', l.product_n) end, case when not l.is_gone then demo.batch_id(l.product_n, l.batch) end, l.return_order_id, demo.id('supplier order', l.supplier_order_n),
   demo.id('supplier order line', l.supplier_line_key), demo.bin_id(h.warehouse, h.bin), l.quantity, case when l.state = 'in_progress' then disposed else 0 end,
   l.price, case when l.at >= '2024-10-01' or l.factor = 1 then round(l.price / l.factor, 4) end, l.tax_rate, l.at, case when l.state in ('in_progress', 'completed') then l.at + interval '5 hours' end
 from demo.receipt_line l join demo.home h on h.product_n = l.product_n and h.warehouse = l.warehouse

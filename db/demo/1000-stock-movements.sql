@@ -21,10 +21,10 @@ select at + interval '5 hours', 3, n, product_n, batch, disposed, 'return_order'
 from demo.receipt_line where state = 'completed' and disposed > 0;
 -- A negative line goes the other way
 insert into demo.flow
-select l.at, 1, l.n, l.product_n, l.batch, - l.quantity, 'free_goods_receipt', h.place_type, h.place_id, null, 'goods_receipt', demo.id('goods receipt', receipt_n), null
+select l.at, 1, l.n, l.product_n, l.batch, - l.quantity, 'supplier_order', h.place_type, h.place_id, null, 'goods_receipt', demo.id('goods receipt', receipt_n), null
 from demo.receipt_line l join demo.home h on h.product_n = l.product_n and h.warehouse = l.warehouse where l.quantity < 0;
 insert into demo.flow
-select at + interval '5 hours', 2, n, product_n, batch, - quantity, 'free_goods_receipt', 'goods_receipt', demo.id('goods receipt', receipt_n), null, 'special_stock_location', null, 'unknown' from demo.receipt_line where quantity < 0;
+select at + interval '5 hours', 2, n, product_n, batch, - quantity, 'supplier_order', 'goods_receipt', demo.id('goods receipt', receipt_n), null, 'special_stock_location', null, 'unknown' from demo.receipt_line where quantity < 0;
 
 -- Goods go out to orders; what a cancelled fulfillment took comes back
 insert into demo.flow

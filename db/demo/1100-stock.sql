@@ -22,7 +22,7 @@ from demo.balance b left join erp.bin_location l on l.id = b.place_id
 where b.type in ('warehouse', 'bin_location') group by 1, 2;
 
 insert into ledger.warehouse_stock (id, product_id, warehouse_id, quantity, reserved_quantity, created_at, updated_at)
-select demo.id('warehouse stock', row_number() over (order by product_id, warehouse_id)), product_id, warehouse_id, coalesce(h.quantity, 0), coalesce(r.quantity, 0), coalesce(h.first_at, demo.opening()), h.last_at
+select demo.id('warehouse stock', row_number() over (order by product_id, warehouse_id)), product_id, warehouse_id, coalesce(h.quantity, 0), coalesce(r.quantity, 0), coalesce(h.first_at, demo.opening()), nullif(h.last_at, h.first_at)
 from (select demo.id('product', product_n) as product_id, * from demo.held) h
 full join (
   select l.product_id, w.warehouse_id, sum(l.quantity - l.fulfilled_quantity) as quantity

@@ -21,7 +21,7 @@ from demo.quote q join demo.customer c on c.n = q.customer_n
 order by q.n;
 
 insert into erp.quote_line_item (id, quote_id, product_id, type, identifier, label, description, position, quantity, unit_price, total_price, tax_rate, created_at, updated_at)
-select demo.id('quote line', l.key), q.id, case when l.key % 60 <> 17 then demo.id('product', l.product_n) end, case when l.key % 80 <> 35 or l.product_n is not null then case when l.product_n is null then 'custom' else 'product' end end, l.number, l.label,
+select demo.id('quote line', l.key), q.id, case when l.key % 60 <> 17 then demo.id('product', l.product_n) end, case when l.product_n is not null then 'product' when l.quote_n % 18 > 0 then 'custom' end, l.number, l.label,
   case when l.key % 5 = 1 then 'Lieferzeit zwei Wochen' end, row_number() over (partition by l.quote_n order by l.position), l.quantity,
   case when l.quote_n % 12 <> 5 then l.unit_price end, case when l.quote_n % 12 <> 5 then l.unit_price * l.quantity end, case when l.quote_n % 12 <> 5 then l.tax_rate end, q.at, case when q.state <> 'draft' then least(q.at + interval '3 days', demo.today()) end
 from demo.quote_line l join demo.quote q on q.n = l.quote_n

@@ -41,5 +41,9 @@ export function apiError(
 
 /** Whether an error was made by {@link apiError}, and so may be shown as it is. */
 export function isApiError(error: unknown): error is GraphQLError & { extensions: { code: ErrorCode } } {
-  return error instanceof GraphQLError && typeof error.extensions.code === "string" && error.extensions.code in errorCodes;
+  return (
+    error instanceof GraphQLError &&
+    typeof error.extensions.code === "string" &&
+    error.extensions.code in errorCodes
+  );
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { z } from "zod";
+import { UserError } from "./user-error.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
@@ -37,13 +38,10 @@ export interface Settings {
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
-/** Settings that can't be used. The message names each. */
-export class SettingsError extends Error {}
-
 /**
  * Reads the settings from environment variables, and from a file `.env` where these are silent.
  *
- * @throws {SettingsError} when a value is wrong
+ * @throws {UserError} when a value is wrong
  */
 export function readSettings(): Settings {
   if (existsSync(".env")) loadEnvFile(".env");
@@ -56,7 +54,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
   const { success, data, error } = environment.safeParse(given);
   if (!success) {
     const lines = error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
-    throw new SettingsError(`These settings are wrong (see .env.example):\n${lines.join("\n")}`);
+    throw new UserError(`These settings are wrong (see .env.example):\n${lines.join("\n")}`);
   }
   return {
     production: data.NODE_ENV === "production",

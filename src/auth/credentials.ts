@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
+import { UserError } from "../user-error.ts";
 
 /** The owner's connection: credentials are made by administrators, not by clients of the API. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;
@@ -36,7 +37,7 @@ export interface CredentialOverview {
 }
 
 /** A wish about credentials that can't be fulfilled. Its message is for whoever had it. */
-export class CredentialError extends Error {}
+export class CredentialError extends UserError {}
 
 /**
  * Makes a credential.

@@ -1,8 +1,10 @@
 import { parseArgs } from "node:util";
-import { DatabaseError, openDatabase, setUpDatabase } from "../database/open.ts";
+import { openDatabase, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration, watchCurrentMigration } from "../database/migrations.ts";
 import { readSettings } from "../settings.ts";
-import { atTheTerminal, onStopSignal, startService } from "./start.ts";
+import { UserError } from "../user-error.ts";
+import { startService } from "./start.ts";
+import { atTheTerminal, onStopSignal } from "./terminal.ts";
 
 const usage = `Usage: npm run db:<command>
 
@@ -14,7 +16,7 @@ const usage = `Usage: npm run db:<command>
 async function setUp(renewPassword: boolean): Promise<void> {
   const { databaseUrl } = readSettings();
   if (databaseUrl === undefined) {
-    throw new DatabaseError(
+    throw new UserError(
       "Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.",
     );
   }

@@ -1,8 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { DatabaseError, openForCommand } from "../database/open.ts";
+import { openForCommand } from "../database/open.ts";
 import { readSettings } from "../settings.ts";
+import { UserError } from "../user-error.ts";
+import { atTheTerminal } from "./terminal.ts";
 
 /** What to fill, and how much of it. */
 export interface DemoOptions {
@@ -28,10 +30,16 @@ const dataTables = `
  * Fills an empty database with a believable shop. The same scale always gives the same rows. All or nothing: it is one
  * transaction, which ends only when the proof of the stock ledger is empty.
  *
- * @throws {DatabaseError} when there is data already and `reset` is not set
+ * @throws {UserError} when there is data already and `reset` is not set
  */
-export async function fillDemo({ connectionString, scale, reset = false, onProgress = () => {} }: DemoOptions): Promise<void> {
-  if (!Number.isInteger(scale) || scale < 1 || scale > 1000) throw new DatabaseError("The scale is a whole number from 1 to 1000.");
+export async function fillDemo({
+  connectionString,
+  scale,
+  reset = false,
+  onProgress = () => {},
+}: DemoOptions): Promise<void> {
+  if (!Number.isInteger(scale) || scale < 1 || scale > 1000)
+    throw new UserError("The scale is a whole number from 1 to 1000.");
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
@@ -68,29 +76,37 @@ async function requireNoData(client: pg.Client, tables: string[]): Promise<void>
     tables.map((name) => `(select '${name}' as name from ${name} limit 1)`).join(" union all "),
   );
   if (rows.length > 0) {
-    throw new DatabaseError("The database has data already. Demonstration data needs an empty one: --reset deletes everything first.");
+    throw new UserError(
+      "The database has data already. Demonstration data needs an empty one: --reset deletes everything first.",
+    );
   }
 }
 
 async function requireProof(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select * from ledger.proof limit 20");
-  if (rows.length > 0) throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
+  if (rows.length > 0)
+    throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } } });
+  const { values } = parseArgs({
+    options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } },
+  });
   const { url, close } = await openForCommand(readSettings());
   const start = performance.now();
-  const say = (step: string) => console.error(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${step}`);
+  const say = (step: string) =>
+    console.error(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${step}`);
   try {
-    await fillDemo({ connectionString: url, scale: Number(values.scale), reset: values.reset, onProgress: say });
+    await fillDemo({
+      connectionString: url,
+      scale: Number(values.scale),
+      reset: values.reset,
+      onProgress: say,
+    });
     say("Done");
   } finally {
     await close();
   }
 }
 
-if (import.meta.main) {
-  const { atTheTerminal } = await import("./start.ts");
-  await atTheTerminal(main);
-}
+if (import.meta.main) await atTheTerminal(main);

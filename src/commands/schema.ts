@@ -1,3 +1,4 @@
+import "../graphile-env.ts";
 // Writes the schema of every served version, as clients see it, to schema/<slug>.graphql. A test compares the files
 // with the running schema, so that a change of the API shows as a change of a file.
 import { mkdir, writeFile } from "node:fs/promises";
@@ -6,7 +7,7 @@ import { openForCommand } from "../database/open.ts";
 import { readSettings } from "../settings.ts";
 import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
-import { atTheTerminal } from "./start.ts";
+import { atTheTerminal } from "./terminal.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
 

@@ -8,14 +8,16 @@ import { pino } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createCredential } from "../auth/credentials.ts";
-import { DatabaseError, openDatabase } from "../database/open.ts";
+import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { createPool } from "../database/pool.ts";
 import { asOwner } from "../database/roles.ts";
-import { readSettings, SettingsError } from "../settings.ts";
+import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
 import { pathOf, versions } from "../versions/versions.ts";
+import { UserError } from "../user-error.ts";
 import { fillDemo } from "./demo.ts";
+import { atTheTerminal, onStopSignal, say } from "./terminal.ts";
 
 /** The service as it runs: everything that `npm start` brings up. */
 export interface RunningService {
@@ -26,12 +28,10 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-const say = (text = "") => void process.stderr.write(`${text}\n`);
-
 /**
  * Brings up the service: database, demonstration data and a first credential where there are none, HTTP.
  *
- * @throws {DatabaseError} when the database can't be used, or the port is taken
+ * @throws {UserError} when the database can't be used, or the port is taken
  */
 export async function startService(settings: Settings): Promise<RunningService> {
   const logger = pino({ level: settings.logLevel });
@@ -88,7 +88,7 @@ async function listen(server: Server, { host, port }: Settings): Promise<void> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = code === "EADDRINUSE" ? "another program uses it. Set PORT to another one" : message;
-    throw new DatabaseError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
+    throw new UserError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
   }
 }
 
@@ -122,36 +122,6 @@ TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \
 curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
 `);
-}
-
-/** Runs a command until it ends; says in plain words what the person at the terminal can mend. */
-export async function atTheTerminal(command: () => Promise<void>): Promise<void> {
-  try {
-    await command();
-  } catch (error) {
-    if (!(error instanceof SettingsError) && !(error instanceof DatabaseError)) throw error;
-    say(error.message);
-    process.exitCode = 1;
-  }
-}
-
-/** Calls back once when the process is asked to end; a second signal ends it at once. */
-export function onStopSignal(stop: () => Promise<void>): void {
-  let isStopping = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
-      say("\nStopping");
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          say(String(error));
-          process.exit(1);
-        },
-      );
-    });
-  }
 }
 
 if (import.meta.main) {

@@ -2,8 +2,9 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, IssuedPair, Resources } from "../auth/credentials.ts";
-import { DatabaseError, openForCommand } from "../database/open.ts";
-import { readSettings, SettingsError } from "../settings.ts";
+import { openForCommand } from "../database/open.ts";
+import { readSettings } from "../settings.ts";
+import { UserError } from "../user-error.ts";
 
 const usage = `API credentials: a key and a secret, which clients exchange for access tokens.
 
@@ -158,8 +159,7 @@ async function withOwner<T>(work: (connection: pg.Client) => Promise<T>): Promis
 
 /** What to tell the person at the terminal; null for faults of ours. */
 function explain(error: unknown): string | null {
-  if (error instanceof credentials.CredentialError) return error.message;
-  if (error instanceof DatabaseError || error instanceof SettingsError) return error.message;
+  if (error instanceof UserError) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "42501") {
     return "DATABASE_URL must be an administrator's for this: its role may not manage credentials.";

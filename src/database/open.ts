@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { Settings } from "../settings.ts";
-import { DatabaseError, runningClusterUrl, startCluster } from "./cluster.ts";
+import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
 import { checkDatabase, connect, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
@@ -22,7 +22,7 @@ export interface OpenDatabase {
  * The database of the settings: an existing one, checked; or the service's own, started, made and migrated.
  *
  * @param onProgress told what is being done, when it takes a while
- * @throws {DatabaseError} when it can't be used
+ * @throws {UserError} when it can't be used
  */
 export async function openDatabase(
   settings: Settings,
@@ -92,5 +92,3 @@ async function makeDatabase(url: string): Promise<void> {
     await client.end();
   }
 }
-
-export { DatabaseError };

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { DatabaseError } from "./cluster.ts";
+import { UserError } from "../user-error.ts";
 import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
@@ -8,7 +8,7 @@ const oldest = 18;
  * Looks at a database before the service is built on it.
  *
  * @returns what is not as it should be, but doesn't stop the service
- * @throws {DatabaseError} when the service can't run on it
+ * @throws {UserError} when the service can't run on it
  */
 export async function checkDatabase(url: string): Promise<string[]> {
   const client = await connect(url);
@@ -24,7 +24,7 @@ export async function checkDatabase(url: string): Promise<string[]> {
 /**
  * Connects, or says in plain words why that failed.
  *
- * @throws {DatabaseError} when nothing answers, or it refuses
+ * @throws {UserError} when nothing answers, or it refuses
  */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
@@ -35,20 +35,20 @@ export async function connect(url: string): Promise<pg.Client> {
   } catch (cause) {
     const { hostname, port, pathname } = new URL(url);
     const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
-    throw new DatabaseError(
+    throw new UserError(
       `Postgres at ${hostname}:${port || 5432}${pathname} can't be used: ${reason}. Look at DATABASE_URL.`,
       { cause },
     );
   }
 }
 
-/** @throws {DatabaseError} when Postgres is older than what the migrations need */
+/** @throws {UserError} when Postgres is older than what the migrations need */
 export async function requireVersion(client: Pick<pg.ClientBase, "query">): Promise<void> {
   const { rows } = await client.query(
     "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
   );
   if (rows[0].number < oldest * 10_000) {
-    throw new DatabaseError(
+    throw new UserError(
       `This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${rows[0].version}.`,
     );
   }
@@ -62,7 +62,7 @@ async function excessRights(client: pg.Client): Promise<string[]> {
   );
   const { role, super: isSuperuser, owner, able } = rows[0];
   if (!able) {
-    throw new DatabaseError(
+    throw new UserError(
       `The role ${role} may not become service_api and service_auth. Use the URL that \`npm run db:setup\` printed.`,
     );
   }

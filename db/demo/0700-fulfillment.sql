@@ -43,16 +43,23 @@ part as (
   select l.*, f.n as fulfillment_order_n, f.id as fulfillment_order_id, f.warehouse, f.is_external, p.part,
     case
       when p.part = 15 then l.shipped
-      when l.order_n % 250 = 117 and l.slot = 1 then 2
-      when l.order_n % 11 = 0 and l.shipped > 1 then case p.part when 1 then l.shipped / 2 else l.shipped - l.shipped / 2 end
+      when packing.way = 'a dozen' then 2
+      when packing.way = 'halves' then case p.part when 1 then l.shipped / 2 else l.shipped - l.shipped / 2 end
       else l.shipped
     end as sent,
     -- Orders of which both halves leave from the same place are packed together
     case when l.order_n % 14 = 0 then 0 else (l.fulfillment_order - 1) * 16 end + p.part as parcel
   from demo.line l join demo.fulfillment_order f on f.order_n = l.order_n and f.fo = l.fulfillment_order,
     lateral (
-      select l.slot as part where l.order_n % 500 = 17
-      union all select generate_series(1, case when l.order_n % 500 = 17 then 0 when l.order_n % 250 = 117 and l.slot = 1 then 12 when l.order_n % 11 = 0 and l.shipped > 1 then 2 else 1 end)
+      select case
+        when l.order_n % 500 = 17 then 'one parcel per line'
+        when l.order_n % 250 = 117 then case when l.slot = 1 then 'a dozen' else 'whole' end
+        when l.order_n % 11 = 0 and l.shipped > 1 then 'halves'
+        else 'whole' end as way
+    ) packing,
+    lateral (
+      select l.slot as part where packing.way = 'one parcel per line'
+      union all select generate_series(1, case packing.way when 'one parcel per line' then 0 when 'a dozen' then 12 when 'halves' then 2 else 1 end)
       union all select 15 where l.order_n % 33 = 5
     ) p
   where l.shipped > 0

@@ -42,7 +42,7 @@ insert into erp.supplier_order (id, number, supplier_order_number, state, paymen
 select o.id, demo.number('PO-', o.n), case when o.state not in ('open', 'cancelled') and o.n % 5 > 0 then 'AB-' || 30000 + o.n end, o.state, case when o.state = 'completed' then 'paid' else 'open' end,
   case when o.n % 40 <> 13 then s.id end, case when o.n % 45 <> 17 then w.id end,
   jsonb_build_object('number', s.number, 'name', s.name, 'email', s.email), jsonb_build_object('code', w.code, 'name', w.name),
-  l.currency_id, case when l.priced then l.net - l.discount end, case when l.priced then l.gross - l.discount end, case when l.priced then l.net end, case when o.n % 15 > 0 then case when c.is_default_currency then 'net' else 'tax-free' end end, o.at,
+  l.currency_id, case when l.priced then l.net - l.discount end, case when l.priced then l.gross - l.discount end, case when l.priced then l.net end, case when o.n % 15 > 0 then case when not c.is_default_currency then 'tax-free' when o.n % 13 = 4 then 'gross' else 'net' end end, o.at,
   case when o.n % 4 > 0 then o.at + interval '30 days' end, case when o.n % 6 > 0 then o.at + interval '14 days' end,
   case when o.state in ('delivered', 'completed') then o.at + interval '15 days' end, case when o.n % 7 = 3 then 'Bitte Lieferavis 24 h vorher' end,
   o.at, case when o.state <> 'open' then least(o.at + interval '2 days', demo.today()) end

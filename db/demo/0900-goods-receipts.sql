@@ -86,7 +86,7 @@ select r.id, demo.number('GR-', r.n), case when l.is_correction then 'Supplier' 
   case when r.n % 5 > 0 then demo.id('admin_user', 1 + r.n % 4) end,
   case when r.n % 24 <> 8 then l.currency_id end, case when r.n % 24 <> 8 then l.factor end, origin,
   case when origin = 'ExchangeRateImport' then 'ecb' end, case when origin = 'ExchangeRateImport' then date_trunc('day', r.at) - interval '1 day' end, case when origin is not null then r.at end,
-  case when r.n % 11 > 0 then case when l.factor = 1 then 'net' else 'tax-free' end end,
+  case when r.n % 11 > 0 then case when l.factor <> 1 then 'tax-free' when r.n % 13 = 4 then 'gross' else 'net' end end,
   net - discount, gross - discount, net, case when r.n % 6 = 0 then demo.one_of(r.n, 'comment', array['Karton beschädigt', 'Palette 2 von 2', 'Contrôlé par sondage']) end, r.at,
   case when r.state <> 'draft' then r.at + interval '5 hours' end
 from demo.receipt r

@@ -9,13 +9,14 @@ from demo.quote q cross join lateral generate_series(1, case when q.n % 30 = 2 t
 join demo.stocked p on p.s = 1 + demo.pick(q.n * 16 + i.position, 'quote product', (select count(*) from demo.stocked))
 union all
 select n * 16 + 15, n, 15, null, 'Gravur nach Wunsch', 'engraving', 19, 8.5, 10 from demo.quote where n % 6 = 0;
+create index on demo.quote_line (quote_n);
 analyze demo.quote_line;
 
 insert into erp.quote (id, number, state, customer_id, sales_channel_id, currency_id, order_id, amount_net, amount_total, tax_status, valid_until, comment, created_at, updated_at)
 select q.id, demo.number('Q-', q.n), q.state, case when q.n % 20 <> 7 then c.id end, case when q.n % 25 <> 8 then demo.id('sales_channel', c.channel) end, demo.id('currency', 1),
   case when q.state = 'accepted' then (select o.id from demo.sales_order o where o.n = least(q.n * demo.orders() / (60 * demo.scale()) + 3, demo.orders())) end,
-  case when q.n % 12 <> 5 then (select sum(demo.net(unit_price * quantity, tax_rate)) from demo.quote_line l where l.quote_n = q.n) end, case when q.n % 12 <> 5 then (select sum(unit_price * quantity) from demo.quote_line l where l.quote_n = q.n) end,
-  case when q.n % 12 <> 5 then case when c.channel = 3 then 'net' else 'gross' end end, case when q.state <> 'draft' then q.at + interval '30 days' end,
+  case when q.n % 12 <> 5 then (select sum(case when c.channel = 3 and q.n % 3 = 1 then unit_price * quantity else demo.net(unit_price * quantity, tax_rate) end) from demo.quote_line l where l.quote_n = q.n) end, case when q.n % 12 <> 5 then (select sum(unit_price * quantity) from demo.quote_line l where l.quote_n = q.n) end,
+  case when q.n % 12 <> 5 then case when c.channel < 3 then 'gross' when q.n % 3 = 1 then 'tax-free' else 'net' end end, case when q.state <> 'draft' then q.at + interval '30 days' end,
   case when q.n % 4 = 1 then 'Mengenrabatt auf Anfrage' end, q.at, case when q.state <> 'draft' then least(q.at + interval '3 days', demo.today()) end
 from demo.quote q join demo.customer c on c.n = q.customer_n
 order by q.n;

@@ -4,7 +4,7 @@ import pg from "pg";
 import { openForCommand } from "../database/open.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
-import { atTheTerminal } from "./terminal.ts";
+import { atTheTerminal, say } from "./terminal.ts";
 
 /** What to fill, and how much of it. */
 export interface DemoOptions {
@@ -88,25 +88,58 @@ async function requireProof(client: pg.Client): Promise<void> {
     throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } },
-  });
-  const { url, close } = await openForCommand(readSettings());
-  const start = performance.now();
-  const say = (step: string) =>
-    console.error(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${step}`);
+const usage = `Fills the database with a shop to try things with.
+
+Usage: npm run demo -- [--scale N] [--reset]
+
+  --scale N   how much: 1 (default) is 200 products and 500 orders, 100 is a hundred times that
+  --reset     delete all data first; without it, a database that has data is refused
+
+Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
+administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
+`;
+
+function parseCommandLine(): { scale: number; reset: boolean } | null {
   try {
-    await fillDemo({
-      connectionString: url,
-      scale: Number(values.scale),
-      reset: values.reset,
-      onProgress: say,
+    const { values } = parseArgs({
+      options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } },
     });
-    say("Done");
-  } finally {
-    await close();
+    return { scale: Number(values.scale), reset: values.reset };
+  } catch {
+    return null;
   }
+}
+
+async function main(): Promise<void> {
+  const options = parseCommandLine();
+  if (options === null) {
+    process.stderr.write(usage);
+    process.exitCode = 2;
+    return;
+  }
+  const start = performance.now();
+  const seconds = () => `${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s`;
+  const onProgress = (step: string) => say(`${seconds()}  ${step}`);
+  const database = await openForCommand(readSettings());
+  try {
+    await fillDemo({ connectionString: database.url, ...options, onProgress });
+    onProgress("Done");
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Puts what the person at the terminal can mend into words; leaves faults of ours as they are. */
+function explain(error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "42501") return new UserError("DATABASE_URL must be an administrator's for this.");
+  // undefined_table, invalid_schema_name
+  if (code === "42P01" || code === "3F000") {
+    return new UserError("The database has not been set up yet. Run `npm run db:setup` first.");
+  }
+  return error;
 }
 
 if (import.meta.main) await atTheTerminal(main);

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { fillDemo } from "../../src/commands/demo.ts";
+import { UserError } from "../../src/user-error.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { fingerprint, lists, missingValues, optionalColumns } from "./coverage.ts";
+
+const program = fileURLToPath(new URL("../../src/commands/demo.ts", import.meta.url));
+
+let database: TestDatabase;
+let client: pg.Client;
+before(async () => {
+  database = await openTestDatabase("template_demo");
+  client = new pg.Client({ connectionString: database.ownerUrl });
+  await client.connect();
+});
+after(async () => {
+  await client.end();
+  await database.close();
+});
+
+test("the books are right", async () => {
+  assert.deepEqual((await client.query("select * from ledger.proof")).rows, []);
+});
+
+test("no place held less than nothing at any time", async () => {
+  const { rows } = await client.query(`
+    with flow as (
+      select id, product_id, coalesce(destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id,
+        destination_stock_container_id) as place, quantity from ledger.stock_movement
+      union all
+      select id, product_id, coalesce(source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id), - quantity
+      from ledger.stock_movement
+    ),
+    running as (select *, sum(quantity) over (partition by product_id, place order by id) as balance from flow where place is not null)
+    select * from running where balance < 0 limit 3`);
+  assert.deepEqual(rows, []);
+});
+
+test("movements of products with batches name batches, for the whole quantity", async () => {
+  const { rows } = await client.query(`
+    select m.id from ledger.stock_movement m join erp.product p on p.id = m.product_id
+    left join ledger.stock_movement_batch b on b.stock_movement_id = m.id left join erp.batch on batch.id = b.batch_id and batch.product_id = m.product_id
+    group by m.id, p.is_batch_managed
+    having coalesce(sum(b.quantity), 0) <> case when p.is_batch_managed then m.quantity else 0 end or count(b.batch_id) <> count(batch.id)`);
+  assert.deepEqual(rows, []);
+});
+
+test("ids are in the order of time", async () => {
+  for (const table of [
+    "erp.sales_order",
+    "erp.fulfillment",
+    "erp.goods_receipt",
+    "ledger.stock_movement",
+    "erp.document",
+  ]) {
+    const { rows } = await client.query(
+      `select id from (select id, created_at, lag(created_at) over (order by id) as before from ${table}) v where created_at < before - interval '2 minutes' limit 1`,
+    );
+    assert.deepEqual(rows, [], table);
+  }
+});
+
+test("purchase prices are those of the default supplier", async () => {
+  const { rows } = await client.query(`
+    with expected as (
+      select c.product_id, p.currency_id, p.net, p.gross from erp.product_supplier_configuration c
+      join erp.product_supplier_price p on p.product_supplier_configuration_id = c.id
+      join erp.supplier s on s.id = c.supplier_id left join erp.currency u on u.id = s.currency_id
+      where c.supplier_is_default and coalesce(u.is_default_currency, true)
+      union all
+      select c.product_id, d.id, round(p.net / u.factor, 2), round(p.gross / u.factor, 2) from erp.product_supplier_configuration c
+      join erp.supplier s on s.id = c.supplier_id join erp.currency u on u.id = s.currency_id and not u.is_default_currency
+      join erp.product_supplier_price p on p.product_supplier_configuration_id = c.id and p.currency_id = u.id
+      join erp.currency d on d.is_default_currency
+      where c.supplier_is_default
+    )
+    select * from expected e full join erp.product_purchase_price p using (product_id, currency_id)
+    where (e.net, e.gross) is distinct from (p.net, p.gross)`);
+  assert.deepEqual(rows, []);
+});
+
+test("amounts of orders are the sums of their lines", async () => {
+  const { rows } = await client.query(`
+    select o.order_number from erp.sales_order o join erp.sales_order_line_item l on l.order_id = o.id
+    where o.amount_total is not null group by o.id having count(l.total_price) = count(*) and sum(l.total_price) <> o.amount_total`);
+  assert.deepEqual(rows, []);
+});
+
+test("every list has rows, most more than a page", async () => {
+  const all = await lists(client);
+  assert.ok(all.length > 60, `${all.length} lists`);
+  assert.deepEqual(
+    all.filter(({ longest }) => longest === 0),
+    [],
+  );
+  // The shop has 3 sales channels and 3 warehouses, and 4 currencies
+  const short = all.filter(({ longest }) => longest < 11).map(({ view, field }) => `${view}.${field}`);
+  assert.deepEqual(short.sort(), [
+    "countries.salesChannelDefaultAssignments",
+    "countries.salesChannels",
+    "currencies.salesChannelDefaultAssignments",
+    "currencies.salesChannels",
+    "customer_groups.registrationSalesChannels",
+    "customer_groups.salesChannels",
+    "payment_methods.salesChannels",
+    "products.warehouseConfigurations",
+    "sales_channels.currencies",
+    "warehouses.location",
+  ]);
+});
+
+test("every optional field is sometimes there and sometimes not", async () => {
+  const columns = await optionalColumns(client);
+  assert.ok(columns.length > 150, `${columns.length} columns`);
+  assert.deepEqual(
+    columns.filter(({ nulls, values }) => nulls === 0 || values === 0),
+    [],
+  );
+});
+
+test("every state, type and kind of place occurs", async () => {
+  assert.deepEqual(await missingValues(client), []);
+});
+
+test("the same scale gives the same data, and nothing else is left", async () => {
+  const other = await openTestDatabase("template_schema");
+  const connection = new pg.Client({ connectionString: other.ownerUrl });
+  try {
+    await connection.connect();
+    const steps: string[] = [];
+    await fillDemo({ connectionString: other.ownerUrl, scale: 1, onProgress: (step) => steps.push(step) });
+    assert.deepEqual(await fingerprint(connection), await fingerprint(client));
+    assert.ok(steps.includes("Demonstration data: Stock movements"), steps.join());
+    const { rows } = await connection.query(
+      `select nspname from pg_namespace where nspname = 'demo' union all select tgname from pg_trigger where tgenabled = 'D'`,
+    );
+    assert.deepEqual(rows, []);
+  } finally {
+    await connection.end();
+    await other.close();
+  }
+});
+
+test("a database with data is refused, unless it is to be emptied", async () => {
+  await assert.rejects(fillDemo({ connectionString: database.ownerUrl, scale: 1 }), UserError);
+  const before = await fingerprint(client);
+  await client.query(
+    "delete from ledger.stock_movement; insert into erp.tag (name) values ('not from here')",
+  );
+  const run = (...args: string[]) =>
+    new Promise<{ code: unknown; text: string }>((resolve) => {
+      const env = { ...process.env, DATABASE_URL: database.adminUrl };
+      execFile(process.execPath, [program, ...args], { env }, (error, _stdout, text) =>
+        resolve({ code: error ? error.code : 0, text }),
+      );
+    });
+  assert.match((await run()).text, /has data already/);
+  assert.equal((await run("--scale", "0")).code, 1);
+  assert.equal((await run("--sclae")).code, 2);
+  const { code, text } = await run("--reset");
+  assert.equal(code, 0, text);
+  assert.deepEqual(await fingerprint(client), before);
+});

@@ -25,7 +25,6 @@ function graphileMigrate(adminUrl: string, args: string[], stdio: "pipe" | "inhe
       DATABASE_URL: asOwner(adminUrl),
       SHADOW_DATABASE_URL: besides(`${database}_shadow`),
       ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
-      DATABASE_OWNER: "service_owner",
     },
   });
 }

@@ -1,3 +1,11 @@
+--! Previous: sha1:4e6b8586b604d2f739c9e0bdfcdd9291ec8abcf4
+--! Hash: sha1:0f3443ef43724cdac8255a61a67b65f6e3308112
+--! Message: document
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0170-document.sql
 create table erp.number_range (
   technical_name text primary key,
   pattern text not null constraint number_range_pattern_has_a_counter check (pattern like '%{n}%'),

@@ -1,3 +1,11 @@
+--! Previous: sha1:1b291e99195a26c756c387071fa239398494a866
+--! Hash: sha1:487b5cdd335ba51899d85ad466c46fffe2ded16a
+--! Message: product
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0130-product.sql
 create table erp.product (
   id uuid primary key default uuidv7(),
   product_number text collate "C" not null constraint product_number_is_unique unique

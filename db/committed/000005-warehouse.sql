@@ -1,3 +1,11 @@
+--! Previous: sha1:487b5cdd335ba51899d85ad466c46fffe2ded16a
+--! Hash: sha1:629abbfbb040a0a071dedb99715b5c2ebf1a263b
+--! Message: warehouse
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0140-warehouse.sql
 create table erp.warehouse (
   id uuid primary key default uuidv7(),
   code text collate "C" not null constraint warehouse_code_is_unique unique
@@ -20,7 +28,22 @@ comment on column erp.warehouse.is_default_receiving is 'Whether goods are recei
 comment on column erp.warehouse.is_stock_available_for_sale is 'Whether the stock here may be sold. When false, it counts as stock not available for sale.';
 comment on column erp.warehouse.address is 'Postal address, with the keys of FulfillmentOrder.shippingAddress.';
 
---!include functions/require_default_warehouse.sql
+--! Included functions/require_default_warehouse.sql
+create or replace function erp.require_default_warehouse() returns trigger
+language plpgsql set search_path = pg_catalog as $$
+begin
+  if exists (select from erp.warehouse) and not (
+    exists (select from erp.warehouse where is_default) and exists (select from erp.warehouse where is_default_receiving)
+  ) then
+    raise exception 'One warehouse must be the default, and one the default for receiving.'
+      using errcode = 'integrity_constraint_violation', constraint = 'warehouse_has_its_defaults';
+  end if;
+  return null;
+end
+$$;
+comment on function erp.require_default_warehouse() is
+  'Constraint trigger: as soon as there are warehouses, one is the default and one the default for receiving. That no two are is a unique index.';
+--! EndIncluded functions/require_default_warehouse.sql
 create constraint trigger warehouse_has_its_defaults
   after insert or update or delete on erp.warehouse deferrable initially deferred
   for each row execute function erp.require_default_warehouse();

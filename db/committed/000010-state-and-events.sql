@@ -1,3 +1,11 @@
+--! Previous: sha1:0c57f4ec11b0f5b976f770c02c8f93583ac97e45
+--! Hash: sha1:2e278b1bf3d96191f43084bc04614f80c7986f56
+--! Message: state-and-events
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0190-state-and-events.sql
 create table erp.state_transition (
   machine text not null constraint state_transition_machine_is_known
     check (machine in ('goods_receipt', 'order', 'order_delivery', 'fulfillment_order', 'supplier_order', 'quote', 'shipping_label')),

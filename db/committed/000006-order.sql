@@ -1,3 +1,11 @@
+--! Previous: sha1:629abbfbb040a0a071dedb99715b5c2ebf1a263b
+--! Hash: sha1:b5f3b5d8622b434a6882f303203292bf964cb2dd
+--! Message: order
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0150-order.sql
 create table erp.sales_order (
   id uuid primary key default uuidv7(),
   order_number text collate "C" constraint order_number_is_unique unique,

@@ -1,3 +1,11 @@
+--! Previous: sha1:1dde4dbf3b6cb4e0b6daac36bd8958713e924edd
+--! Hash: sha1:1b291e99195a26c756c387071fa239398494a866
+--! Message: customer
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0120-customer.sql
 create table erp.customer (
   id uuid primary key default uuidv7(),
   customer_number text collate "C" not null constraint customer_number_is_unique unique,

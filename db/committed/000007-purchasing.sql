@@ -1,3 +1,11 @@
+--! Previous: sha1:b5f3b5d8622b434a6882f303203292bf964cb2dd
+--! Hash: sha1:4e6b8586b604d2f739c9e0bdfcdd9291ec8abcf4
+--! Message: purchasing
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0160-purchasing.sql
 create table erp.supplier (
   id uuid primary key default uuidv7(),
   number text collate "C" not null constraint supplier_number_is_unique unique,

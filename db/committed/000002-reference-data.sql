@@ -1,3 +1,11 @@
+--! Previous: sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c
+--! Hash: sha1:1dde4dbf3b6cb4e0b6daac36bd8958713e924edd
+--! Message: reference-data
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0110-reference-data.sql
 -- What orders, customers and products refer to: languages, currencies, countries, sales channels and the like.
 
 create domain erp.localized_text as jsonb constraint localized_text_has_the_default_locale check (erp.is_localized_text(value));

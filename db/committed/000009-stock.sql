@@ -1,3 +1,11 @@
+--! Previous: sha1:0f3443ef43724cdac8255a61a67b65f6e3308112
+--! Hash: sha1:0c57f4ec11b0f5b976f770c02c8f93583ac97e45
+--! Message: stock
+
+--! split: 1-current.sql
+-- Enter migration here
+
+--! split: 0180-stock.sql
 -- The ledger of stock and the figures that follow from it. Movements are only ever inserted; what a product's or a
 -- place's deletion does to them is done by the foreign keys, as the owner of the table.
 
@@ -106,7 +114,24 @@ begin
 end
 $$;
 
---!include functions/require_movement_places.sql
+--! Included functions/require_movement_places.sql
+create or replace function ledger.require_movement_places() returns trigger
+language plpgsql set search_path = pg_catalog as $$
+begin
+  if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id, new.source_return_order_id,
+      new.source_goods_receipt_id, new.source_stock_container_id, new.source_special_stock_location_technical_name) <> 1
+    or num_nonnulls(new.destination_warehouse_id, new.destination_bin_location_id, new.destination_order_id,
+      new.destination_return_order_id, new.destination_goods_receipt_id, new.destination_stock_container_id,
+      new.destination_special_stock_location_technical_name) <> 1 then
+    raise exception 'A movement names exactly one source and one destination.'
+      using errcode = 'check_violation', constraint = 'stock_movement_names_its_places', schema = 'ledger', table = 'stock_movement';
+  end if;
+  return new;
+end
+$$;
+comment on function ledger.require_movement_places() is
+  'Trigger: a new movement names both its places. A constraint can''t ask for it, for the id becomes null when the place is deleted.';
+--! EndIncluded functions/require_movement_places.sql
 create trigger stock_movement_names_its_places before insert on ledger.stock_movement
   for each row execute function ledger.require_movement_places();
 
@@ -196,4 +221,102 @@ comment on column ledger.warehouse_stock.quantity is 'Units in the warehouse and
 comment on column ledger.warehouse_stock.reserved_quantity is 'Units that open fulfillment orders of the warehouse still have to ship.';
 comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved quantity. Negative when more was promised than there is.';
 
---!include views/proof.sql
+--! Included views/proof.sql
+-- Each stored figure beside the one that the ledger and the documents give. Empty while the books are right.
+create or replace view ledger.proof with (security_invoker = true) as
+with
+flow as (
+  select product_id, coalesce(destination_warehouse_id::text, destination_bin_location_id::text, destination_order_id::text,
+    destination_return_order_id::text, destination_goods_receipt_id::text, destination_stock_container_id::text,
+    destination_special_stock_location_technical_name) as place, quantity
+  from ledger.stock_movement
+  union all
+  select product_id, coalesce(source_warehouse_id::text, source_bin_location_id::text, source_order_id::text,
+    source_return_order_id::text, source_goods_receipt_id::text, source_stock_container_id::text,
+    source_special_stock_location_technical_name), - quantity
+  from ledger.stock_movement
+),
+balance as (select product_id, place, sum(quantity) as quantity from flow where place is not null group by product_id, place),
+building as (
+  select id::text as place, id as warehouse_id from erp.warehouse
+  union all select id::text, warehouse_id from erp.bin_location
+),
+held as (
+  select b.product_id, p.warehouse_id, sum(b.quantity) as quantity
+  from balance b join building p using (place) group by b.product_id, p.warehouse_id
+),
+physical as (
+  select h.product_id, sum(h.quantity) as quantity, coalesce(sum(h.quantity) filter (where not w.is_stock_available_for_sale), 0) as not_for_sale
+  from held h join erp.warehouse w on w.id = h.warehouse_id group by h.product_id
+),
+reserved as (
+  select l.product_id, sum(l.quantity - l.shipped_quantity) as quantity
+  from erp.sales_order_line_item l join erp.sales_order o on o.id = l.order_id
+  where o.state in ('open', 'in_progress') and l.product_id is not null group by l.product_id
+),
+promised as (
+  select l.product_id, w.warehouse_id, sum(l.quantity - l.fulfilled_quantity) as quantity
+  from erp.fulfillment_order_line_item l
+  join erp.fulfillment_order f on f.id = l.fulfillment_order_id and f.state in ('Open', 'InProgress', 'OnHold')
+  join erp.location w on w.id = f.source_warehouse_location_id
+  where l.product_id is not null and w.warehouse_id is not null group by l.product_id, w.warehouse_id
+),
+ordered as (
+  select l.product_id, coalesce(sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0) as quantity,
+    max(o.order_date_time) as last_at
+  from erp.supplier_order_line_item l join erp.supplier_order o on o.id = l.supplier_order_id
+  where l.product_id is not null group by l.product_id
+),
+batch_held as (
+  select mb.batch_id, sum(case when d.place is not null then mb.quantity else 0 end - case when s.place is not null then mb.quantity else 0 end) as quantity
+  from ledger.stock_movement_batch mb join ledger.stock_movement m on m.id = mb.stock_movement_id
+  left join building d on d.place = coalesce(m.destination_warehouse_id, m.destination_bin_location_id)::text
+  left join building s on s.place = coalesce(m.source_warehouse_id, m.source_bin_location_id)::text
+  group by mb.batch_id
+),
+received as (
+  select l.supplier_order_line_item_id as id, sum(l.quantity) as quantity
+  from erp.goods_receipt_line_item l join erp.goods_receipt r on r.id = l.goods_receipt_id
+  where r.state = 'completed' and l.supplier_order_line_item_id is not null group by l.supplier_order_line_item_id
+),
+fulfilled as (
+  select l.fulfillment_order_line_item_id as id, sum(l.quantity) as quantity
+  from erp.fulfillment_line_item l join erp.fulfillment f on f.id = l.fulfillment_id
+  where f.state = 'Fulfilled' group by l.fulfillment_order_line_item_id
+),
+figures (figure, id, stored, expected) as (
+  select 'stock.quantity', coalesce(s.product_id, b.product_id) || ' ' || coalesce(s.place, b.place), coalesce(s.quantity, 0)::text, coalesce(b.quantity, 0)::text
+    from ledger.stock s full join balance b on b.product_id = s.product_id and b.place = s.place
+  union all select 'product.physical_stock', p.id::text, p.physical_stock::text, coalesce(x.quantity, 0)::text
+    from erp.product p left join physical x on x.product_id = p.id
+  union all select 'product.stock_not_available_for_sale', p.id::text, p.stock_not_available_for_sale::text, coalesce(x.not_for_sale, 0)::text
+    from erp.product p left join physical x on x.product_id = p.id
+  union all select 'product.reserved_stock', p.id::text, p.reserved_stock::text, coalesce(x.quantity, 0)::text
+    from erp.product p left join reserved x on x.product_id = p.id
+  union all select 'product.open_supplier_order_quantity', p.id::text, p.open_supplier_order_quantity::text, coalesce(x.quantity, 0)::text
+    from erp.product p left join ordered x on x.product_id = p.id
+  union all select 'product.last_supplier_order_at', p.id::text, p.last_supplier_order_at::text, x.last_at::text
+    from erp.product p left join ordered x on x.product_id = p.id
+  union all select 'batch.physical_stock', b.id::text, b.physical_stock::text, coalesce(x.quantity, 0)::text
+    from erp.batch b left join batch_held x on x.batch_id = b.id
+  union all select 'warehouse_stock.quantity', coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id), coalesce(w.quantity, 0)::text, coalesce(x.quantity, 0)::text
+    from ledger.warehouse_stock w full join held x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
+  union all select 'warehouse_stock.reserved_quantity', coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id), coalesce(w.reserved_quantity, 0)::text, coalesce(x.quantity, 0)::text
+    from ledger.warehouse_stock w full join promised x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
+  union all select 'product_warehouse_configuration.stock', c.id::text, c.stock::text, coalesce(x.quantity, 0)::text
+    from erp.product_warehouse_configuration c left join held x on x.product_id = c.product_id and x.warehouse_id = c.warehouse_id
+  union all select 'product_stock_location_configuration.stock', c.id::text, c.stock::text, coalesce(b.quantity, 0)::text
+    from erp.product_stock_location_configuration c
+    left join balance b on b.product_id = c.product_id and b.place = coalesce(c.warehouse_id, c.bin_location_id)::text
+  union all select 'supplier_order_line_item.received_quantity', l.id::text, l.received_quantity::text, greatest(coalesce(x.quantity, 0), 0)::text
+    from erp.supplier_order_line_item l left join received x on x.id = l.id
+  union all select 'fulfillment_order_line_item.fulfilled_quantity', l.id::text, l.fulfilled_quantity::text, coalesce(x.quantity, 0)::text
+    from erp.fulfillment_order_line_item l left join fulfilled x on x.id = l.id
+  union all select 'fulfillment_order.is_partially_fulfilled', f.id::text, f.is_partially_fulfilled::text,
+      (coalesce(sum(l.fulfilled_quantity), 0) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity))::text
+    from erp.fulfillment_order f left join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id group by f.id
+)
+select figure, id, stored, expected from figures where stored is distinct from expected;
+comment on view ledger.proof is
+  'Every stored figure that differs from what the ledger and the documents give. Must always be empty.';
+--! EndIncluded views/proof.sql

@@ -1,7 +1,0 @@
---!include functions/api_meta/view_tags.sql
---!include functions/api_meta/describe.sql
---!include functions/api_meta/grant_reads.sql
---!include functions/api_meta/protect_reads.sql
---!include functions/api_meta/derive.sql
---!include functions/api_meta/freeze.sql
---!include functions/api_meta/migration_count.sql

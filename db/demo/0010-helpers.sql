@@ -48,11 +48,13 @@ return round(gross * 100 / (100 + tax_rate), 2);
 
 create function demo.address(n bigint, country text) returns jsonb language sql stable parallel safe
 return jsonb_build_object(
-  'company', case when demo.pick(n, 'company', 5) = 0 then demo.one_of(n, 'company name', array['Bergfreunde OHG', 'Café Zeitlos', 'Atelier Dubois', 'Moorland Guides Ltd']) end,
+  'company', case when demo.pick(n, 'company', 5) = 0 then demo.one_of(n, 'company name', array['Bergfreunde OHG', 'Café Zeitlos',
+    'Atelier Dubois', 'Moorland Guides Ltd']) end,
   'department', case when demo.pick(n, 'company', 10) = 0 then 'Einkauf' end,
   'firstName', demo.one_of(n, 'first', array['Anna', 'Lukas', 'Camille', 'Hugo', 'Emily', 'Oliver', 'Sophie', 'Jonas', 'Chloé', 'Grace']),
   'lastName', demo.one_of(n, 'last', array['Becker', 'Schäfer', 'Moreau', 'Lefèvre', 'Taylor', 'Hughes', 'König', 'Girard', 'Walker', 'Brandt']),
-  'street', demo.one_of(n, 'street', array['Lindenstraße', 'Hafenweg', 'Rue des Tilleuls', 'High Street', 'Am Mühlbach', 'Quai du Rhône', 'Station Road']) || ' ' || 1 + demo.pick(n, 'house', 140),
+  'street', demo.one_of(n, 'street', array['Lindenstraße', 'Hafenweg', 'Rue des Tilleuls', 'High Street', 'Am Mühlbach', 'Quai du Rhône',
+    'Station Road']) || ' ' || 1 + demo.pick(n, 'house', 140),
   'additionalAddressLine1', case when demo.pick(n, 'floor', 6) = 0 then '2. Stock' end,
   'additionalAddressLine2', null,
   'zipcode', lpad((10000 + demo.pick(n, 'zip', 80000))::text, 5, '0'),

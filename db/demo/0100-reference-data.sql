@@ -28,13 +28,15 @@ select demo.id('salutation', n), key, demo.texts(en, de, fr), case when letter i
   demo.opening() - interval '30 days', case when n = 3 then demo.opening() end
 from (values (1, 'mr', 'Mr', 'Herr', 'Monsieur', 'Dear Mr', 'Sehr geehrter Herr', 'Cher Monsieur'),
   (2, 'mrs', 'Ms', 'Frau', 'Madame', 'Dear Ms', 'Sehr geehrte Frau', 'Chère Madame'),
-  (3, 'family', 'Family', 'Familie', 'Famille', 'Dear family', 'Liebe Familie', 'Chère famille')) as v (n, key, en, de, fr, letter, letter_de, letter_fr)
+  (3, 'family', 'Family', 'Familie', 'Famille', 'Dear family', 'Liebe Familie', 'Chère famille')) as v (n, key, en, de, fr, letter, letter_de,
+    letter_fr)
 union all
 select demo.id('salutation', 4), 'not_specified', null, null, demo.opening() - interval '30 days', null;
 
 insert into erp.customer_group (id, name, display_gross, created_at)
 select demo.id('customer_group', n), demo.texts(en, de, fr), n % 3 = 1, demo.opening() - interval '30 days'
-from (values (1, 'Standard', 'Standard', 'Standard'), (2, 'Business', 'Geschäftskunden', 'Entreprises'), (3, 'Resellers', 'Wiederverkäufer', 'Revendeurs'),
+from (values (1, 'Standard', 'Standard', 'Standard'), (2, 'Business', 'Geschäftskunden', 'Entreprises'),
+  (3, 'Resellers', 'Wiederverkäufer', 'Revendeurs'),
   (4, 'Alpine club', 'Alpenverein', 'Club alpin'), (5, 'Cafés', 'Cafés', 'Cafés'), (6, 'Hotels and huts', 'Hotels und Hütten', 'Hôtels et refuges'),
   (7, 'Staff', 'Mitarbeitende', 'Personnel'), (8, 'Schools', 'Schulen', 'Écoles'), (9, 'Mountain guides', 'Bergführer', 'Guides de montagne'),
   (10, 'Press', 'Presse', 'Presse'), (11, 'Offices', 'Büros', 'Bureaux'), (12, 'Rescue services', 'Rettungsdienste', 'Secours')) as v (n, en, de, fr);
@@ -43,11 +45,15 @@ insert into erp.payment_method (id, technical_name, name, description, active, p
 select demo.id('payment_method', n), technical_name, case when n <> 12 then demo.texts(en, de, fr) end,
   case when n % 2 = 1 then demo.texts('Pay with ' || en || '.', 'Bezahlen mit ' || de || '.', null) end, n <> 6, nullif(n, 12), n in (1, 5),
   demo.opening() - interval '30 days', case when n = 6 then demo.opening() end
-from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'), (2, 'paypal', 'PayPal', 'PayPal', 'PayPal'), (3, 'credit_card', 'Credit card', 'Kreditkarte', 'Carte bancaire'),
-  (4, 'sepa_debit', 'SEPA direct debit', 'SEPA-Lastschrift', 'Prélèvement SEPA'), (5, 'prepayment', 'Paid in advance', 'Vorkasse', 'Paiement d''avance'),
+from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'), (2, 'paypal', 'PayPal', 'PayPal', 'PayPal'),
+  (3, 'credit_card', 'Credit card', 'Kreditkarte', 'Carte bancaire'),
+  (4, 'sepa_debit', 'SEPA direct debit', 'SEPA-Lastschrift', 'Prélèvement SEPA'),
+    (5, 'prepayment', 'Paid in advance', 'Vorkasse', 'Paiement d''avance'),
   (6, 'cash_on_delivery', 'Cash on delivery', 'Nachnahme', 'Contre remboursement'), (7, 'gift_card', 'Gift card', 'Gutschein', 'Carte cadeau'),
-  (8, 'apple_pay', 'Apple Pay', 'Apple Pay', 'Apple Pay'), (9, 'google_pay', 'Google Pay', 'Google Pay', 'Google Pay'), (10, 'twint', 'TWINT', 'TWINT', 'TWINT'),
-  (11, 'instalments', 'Instalments', 'Ratenzahlung', 'En plusieurs fois'), (12, 'cash', 'Cash', 'Bar', 'Espèces')) as v (n, technical_name, en, de, fr);
+  (8, 'apple_pay', 'Apple Pay', 'Apple Pay', 'Apple Pay'), (9, 'google_pay', 'Google Pay', 'Google Pay', 'Google Pay'),
+    (10, 'twint', 'TWINT', 'TWINT', 'TWINT'),
+  (11, 'instalments', 'Instalments', 'Ratenzahlung', 'En plusieurs fois'), (12, 'cash', 'Cash', 'Bar', 'Espèces')) as v (n, technical_name, en,
+    de, fr);
 
 insert into erp.shipping_method (id, technical_name, name, created_at)
 select demo.id('shipping_method', n), technical_name, demo.texts(en, de, fr), demo.opening() - interval '30 days'
@@ -56,13 +62,17 @@ from (values (1, 'standard', 'Standard', 'Standardversand', 'Standard'), (2, 'ex
 
 insert into erp.tag (id, name, created_at)
 select demo.id('tag', n), name, demo.opening() - interval '20 days'
-from unnest(array['new', 'bestseller', 'sale', 'organic', 'fair trade', 'winter', 'summer', 'fragile', 'heavy', 'gift', 'urgent', 'VIP', 'check address',
-  'wholesale', 'fast mover', 'cold storage', 'recycled', 'vegan', 'limited edition', 'ground floor', 'top shelf', 'complaint', 'newsletter', 'recall']) with ordinality as v (name, n);
+from unnest(array['new', 'bestseller', 'sale', 'organic', 'fair trade', 'winter', 'summer', 'fragile', 'heavy', 'gift', 'urgent', 'VIP',
+  'check address',
+  'wholesale', 'fast mover', 'cold storage', 'recycled', 'vegan', 'limited edition', 'ground floor', 'top shelf', 'complaint', 'newsletter',
+    'recall']) with ordinality as v (name, n);
 
 insert into erp.sales_channel (id, name, country_id, currency_id, customer_group_id, payment_method_id, created_at, updated_at)
-select demo.id('sales_channel', n), demo.texts(en, de, fr), demo.id('country', country), demo.id('currency', currency), demo.id('customer_group', customer_group),
+select demo.id('sales_channel', n), demo.texts(en, de, fr), demo.id('country', country), demo.id('currency', currency),
+  demo.id('customer_group', customer_group),
   demo.id('payment_method', payment), demo.opening() - interval '20 days', case when n = 1 then demo.opening() end
-from (values (1, 'Gipfel & Bohne online shop', 'Gipfel & Bohne Onlineshop', 'Boutique en ligne Gipfel & Bohne', 1, 1, 1, 2), (2, 'Summit & Bean UK', 'Summit & Bean Großbritannien', 'Summit & Bean Royaume-Uni', 5, 3, 1, 3),
+from (values (1, 'Gipfel & Bohne online shop', 'Gipfel & Bohne Onlineshop', 'Boutique en ligne Gipfel & Bohne', 1, 1, 1, 2),
+  (2, 'Summit & Bean UK', 'Summit & Bean Großbritannien', 'Summit & Bean Royaume-Uni', 5, 3, 1, 3),
   (3, 'Trade portal', 'Händlerportal', 'Portail professionnel', 3, 4, 2, 1)) as v (n, en, de, fr, country, currency, customer_group, payment);
 
 insert into erp.sales_channel_country (sales_channel_id, country_id)
@@ -80,11 +90,14 @@ where s = 1 and g in (1, 4) or s = 2 and g in (1, 2) or s = 3 and g <> 7;
 
 insert into erp.admin_user (id, username, first_name, last_name, created_at)
 select demo.id('admin_user', n), username, first_name, last_name, demo.opening() - interval '30 days'
-from (values (1, 'hkrueger', 'Hanna', 'Krüger'), (2, 'tmercier', 'Thomas', 'Mercier'), (3, 'jclarke', 'Joanna', 'Clarke'), (4, 'pweiss', 'Paul', 'Weiß')) as v (n, username, first_name, last_name);
+from (values (1, 'hkrueger', 'Hanna', 'Krüger'), (2, 'tmercier', 'Thomas', 'Mercier'), (3, 'jclarke', 'Joanna', 'Clarke'),
+  (4, 'pweiss', 'Paul', 'Weiß')) as v (n, username, first_name, last_name);
 
 insert into erp.number_range (technical_name, pattern, last_number)
-select name, prefix || '{n}', 10000 from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'), ('fulfillment', 'F-'), ('return_order', 'R-'), ('supplier_order', 'PO-'),
-  ('goods_receipt', 'GR-'), ('quote', 'Q-'), ('supplier', 'S-'), ('document_invoice', 'INV-'), ('document_delivery_note', 'DN-'), ('document_credit_note', 'CN-'),
+select name, prefix || '{n}', 10000 from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'), ('fulfillment', 'F-'),
+  ('return_order', 'R-'), ('supplier_order', 'PO-'),
+  ('goods_receipt', 'GR-'), ('quote', 'Q-'), ('supplier', 'S-'), ('document_invoice', 'INV-'), ('document_delivery_note', 'DN-'),
+    ('document_credit_note', 'CN-'),
   ('document_storno', 'ST-'), ('document_upload', 'UP-')) as v (name, prefix);
 
 insert into erp.document_type (id, technical_name, name, number_range, created_at)

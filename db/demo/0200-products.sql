@@ -9,41 +9,63 @@ named as (
   select *,
     case when r <= 12 then 'garment' when r <= 16 then 'coffee' when r <= 19 then 'food' else 'gear' end as kind,
     case when r between 1 and 12 then n - r when r between 14 and 16 then n - r + 13 end as parent_n,
-    (array['Höhenweg', 'Alpage', 'Ridgeline', 'Wildbach', 'Refuge', 'Fernblick', 'Granite', 'Sentier', 'Nordwand', 'Vallée', 'Moorland', 'Steinbock', 'Edelweiss', 'Chamois', 'Lochside',
-      'Bivouac', 'Gletscher', 'Brume', 'Harbour', 'Kiefer', 'Cairn', 'Lavande', 'Firn', 'Grouse'])[1 + block % 24] || case when block >= 24 then ' ' || block / 24 + 1 else '' end as style
+    (array['Höhenweg', 'Alpage', 'Ridgeline', 'Wildbach', 'Refuge', 'Fernblick', 'Granite', 'Sentier', 'Nordwand', 'Vallée', 'Moorland',
+      'Steinbock', 'Edelweiss', 'Chamois', 'Lochside',
+      'Bivouac', 'Gletscher', 'Brume', 'Harbour', 'Kiefer', 'Cairn', 'Lavande', 'Firn', 'Grouse'])[1 + block % 24]
+      || case when block >= 24 then ' ' || block / 24 + 1 else '' end as style
   from row
 ),
 labelled as (
   select *,
     case kind
-      when 'garment' then (array['Merino T-Shirt', 'Fleecejacke', 'Veste imperméable', 'Wanderhose', 'Softshell Jacket', 'Chemise de trek'])[1 + block % 6]
+      when 'garment' then (array['Merino T-Shirt', 'Fleecejacke', 'Veste imperméable', 'Wanderhose', 'Softshell Jacket',
+        'Chemise de trek'])[1 + block % 6]
       when 'coffee' then (array['Espresso', 'Filterkaffee', 'Café en grains', 'Single Origin Coffee'])[1 + block % 4]
       when 'food' then (array['Energieriegel Haselnuss', 'Barre aux abricots', 'Trail Mix'])[r - 16]
-      else (array['Trekkingrucksack 45 l', 'Tagesrucksack 20 l', 'Tente légère 2 places', 'Schlafsack Daune', 'Sac de couchage été', 'Inflatable Sleeping Mat', 'Stirnlampe 400 lm', 'Gas Stove',
-        'Popote en titane', 'Thermosflasche 1 l', 'Enamel Mug', 'Handmühle', 'Cafetière à piston', 'Espressokocher 4 Tassen', 'Pour-over Dripper', 'Trekkingstöcke', 'Gourde isotherme',
+      else (array['Trekkingrucksack 45 l', 'Tagesrucksack 20 l', 'Tente légère 2 places', 'Schlafsack Daune', 'Sac de couchage été',
+        'Inflatable Sleeping Mat', 'Stirnlampe 400 lm', 'Gas Stove',
+        'Popote en titane', 'Thermosflasche 1 l', 'Enamel Mug', 'Handmühle', 'Cafetière à piston', 'Espressokocher 4 Tassen', 'Pour-over Dripper',
+          'Trekkingstöcke', 'Gourde isotherme',
         'First-aid Kit', 'Wanderstiefel', 'Wanderstiefel'])[r - 19]
     end || ' ' || style as base,
     (array['Moos', 'Ardoise', 'Rust'])[1 + (r - 1) / 4] || ' ' || (array['S', 'M', 'L', 'XL'])[1 + (r - 1) % 4] as garment,
     (array['250 g', '500 g', '1 kg'])[r - 13] as pack
   from named
+),
+priced as (
+  select *,
+    case kind
+      when 'garment' then 49 + 20 * demo.pick(block, 'garment price', 6) + 0.95
+      when 'coffee' then 8.9 * (array[1, 1, 1.9, 3.6])[1 + greatest(r - 13, 0)] + demo.pick(block, 'coffee price', 4)
+      when 'food' then 2.5 + demo.pick(n, 'price', 30) / 10.0
+      else (array[179, 79, 329, 249, 89, 99, 45, 59, 69, 39, 14, 89, 34, 39, 29, 99, 27, 32, 169, 119])[r - 19]
+        * (1 + demo.pick(block, 'gear price ' || r, 25) / 100.0)
+    end::numeric as price
+  from labelled
 )
 select n, demo.id('product', n) as id, parent_n, kind, r, block,
-  case when r between 1 and 12 then base || ' ' || garment when r between 14 and 16 then base || ' ' || pack when r = 39 then base || ' (2. Wahl)' else base end as label,
-  format('%s-%s-%s', case kind when 'garment' then 'BK' when 'coffee' then 'KA' when 'food' then 'LM' else 'AU' end, demo.padded(block + 1, 4), demo.padded(r, 2)) as number,
+  case
+    when r between 1 and 12 then base || ' ' || garment
+    when r between 14 and 16 then base || ' ' || pack
+    when r = 39 then base || ' (2. Wahl)'
+    else base
+  end as label,
+  format('%s-%s-%s', case kind when 'garment' then 'BK' when 'coffee' then 'KA' when 'food' then 'LM' else 'AU' end, demo.padded(block + 1, 4),
+    demo.padded(r, 2)) as number,
   kind in ('coffee', 'food') as has_batches,
   r not in (0, 13) as is_stocked,
   case when kind in ('coffee', 'food') then 7 else 19 end::numeric as tax_rate,
-  case kind when 'garment' then 49 + 20 * demo.pick(block, 'garment price', 6) + 0.95 when 'coffee' then 8.9 * (array[1, 1, 1.9, 3.6])[1 + greatest(r - 13, 0)] + demo.pick(block, 'coffee price', 4)
-    when 'food' then 2.5 + demo.pick(n, 'price', 30) / 10.0 else 15 + demo.pick(r, 'gear price', 20) * 10 + demo.pick(n, 'price', 9) + 0.9 - case when r = 39 then 5 else 0 end end::numeric as gross,
+  case when kind = 'gear' then ceil(price) - 0.1 else round(price, 2) end as gross,
   demo.opening() - interval '15 days' + n * interval '1 second' as created_at
-from labelled;
+from priced;
 alter table demo.product add primary key (n);
 
 create function demo.ean13(n bigint) returns text language sql immutable parallel safe
 return (select digits || (10 - sum(substr(digits, i, 1)::integer * case when i % 2 = 0 then 3 else 1 end) % 10) % 10
   from (values ('402' || demo.padded(n, 9))) as v (digits), generate_series(1, 12) i group by digits);
 
-insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed,
+insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate,
+  is_batch_managed,
   storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at)
 select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n - 1) end,
   -- Variants may leave name and description to their parent
@@ -67,7 +89,8 @@ order by p.n;
 
 insert into erp.product_price (product_id, currency_id, net, gross, linked)
 select p.id, c.id, demo.net(price, p.tax_rate) - case when p.n % 12 = 5 then 0.01 else 0 end, price, p.n % 12 <> 5
-from demo.product p, erp.currency c, lateral (select case when c.is_default_currency then round(p.gross, 2) else ceil(p.gross * c.factor) - 0.05 end as price) v
+from demo.product p, erp.currency c, lateral (select case when c.is_default_currency then round(p.gross, 2)
+  else ceil(p.gross * c.factor) - 0.05 end as price) v
 where p.r not in (4, 8, 12) and (c.is_default_currency or demo.pick(p.n, c.iso_code, 4) > 0);
 
 -- Kinds of products that lie in the warehouse, numbered without gaps
@@ -84,7 +107,8 @@ return case when batch is not null then demo.id('batch', product_n * 8 + batch) 
 
 insert into erp.batch (id, product_id, number, comment, created_at, updated_at)
 select demo.batch_id(p.n, i), p.id, 'L' || to_char(at, 'YYMM') || '-' || demo.padded(demo.pick(p.n * 8 + i, 'lot', 1000), 3) || '-' || i,
-  case when (p.n + i) % 4 = 0 then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months', 'Contrôle qualité fait']) end,
+  case when (p.n + i) % 4 = 0 then demo.one_of(p.n + i, 'comment', array['Röstung Brasilien', 'Best before in 12 months',
+    'Contrôle qualité fait']) end,
   at, case when (p.n + i) % 3 = 0 then at + interval '40 days' end
 from demo.stocked p, generate_series(1, p.batches) i, lateral (select demo.opening() - interval '10 days' as at) v
 order by p.n, i;

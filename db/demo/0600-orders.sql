@@ -7,9 +7,12 @@ select *, kind = 'digital' as is_digital,
   case when n % 7 = 0 and n % 14 > 0 then 2 else 1 end as second_warehouse
 from (
   select n, demo.id('order', n) as id, demo.moment('order', n, demo.orders()) as at,
-    case when n % 250 in (17, 117) then 'long' when n % 47 = 0 then 'digital' when n % 19 = 0 then 'external' when n % 20 = 3 then 'bundle' else 'plain' end as kind,
+    case when n % 250 in (17, 117) then 'long' when n % 47 = 0 then 'digital'
+      when n % 19 = 0 then 'external' when n % 20 = 3 then 'bundle' else 'plain' end as kind,
     case
       when n % 250 in (17, 117) then 'completed'
+      -- Not checked out yet: without number and amounts
+      when n % 120 = 31 then 'open'
       when n > demo.orders() * 0.94 then case when demo.pick(n, 'state', 5) < 3 then 'open' else 'in_progress' end
       when demo.pick(n, 'state', 100) < 6 then 'cancelled'
       when n > demo.orders() * 0.88 and demo.pick(n, 'state', 100) < 40 then 'in_progress'
@@ -55,19 +58,23 @@ select c.key, c.order_n, c.slot, 'product' as type, p.n as product_n, c.key % 90
     when o.state = 'in_progress' and o.progress > 0 then case when (c.slot + o.progress) % 2 = 0 then c.quantity else c.quantity / 2 end
     else 0
   end as shipped,
-  case when o.is_digital or o.state = 'open' and o.progress = 0 then null when o.n % 500 = 267 then c.slot when o.n % 7 = 0 and c.slot % 2 = 0 then 2 else 1 end as fulfillment_order
+  case when o.is_digital or o.state = 'open' and o.progress = 0 then null
+    when o.n % 500 = 267 then c.slot when o.n % 7 = 0 and c.slot % 2 = 0 then 2 else 1 end as fulfillment_order
 from chosen c join demo.sales_order o on o.n = c.order_n join demo.stocked p on p.s = c.s
 union all
 select n * 32 + slot, n, slot, type, null, false, 1, label, identifier, case type when 'custom' then 19 end, false, null,
   case slot when 20 then 0 when 21 then -5 when 22 then -12.5 else 25 + demo.pick(n, 'voucher', 4) * 25 end, null,
   case when o.state = 'completed' and slot in (20, 23) then 1 else 0 end, null
-from demo.sales_order o, (values (20, 'custom', 'Geschenkset', 'set'), (21, 'promotion', 'Summit week −5', 'SUMMIT5'), (22, 'credit', 'Avoir fidélité', 'loyalty'), (23, 'custom', 'Gift voucher', 'voucher')) as v (slot, type, label, identifier)
-where slot = 20 and (kind = 'bundle' or n % 250 = 117) or slot = 21 and n % 8 = 1 or slot = 22 and n % 30 = 4 or slot = 23 and (is_digital or n % 25 = 6);
+from demo.sales_order o, (values (20, 'custom', 'Geschenkset', 'set'), (21, 'promotion', 'Summit week −5', 'SUMMIT5'),
+  (22, 'credit', 'Avoir fidélité', 'loyalty'), (23, 'custom', 'Gift voucher', 'voucher')) as v (slot, type, label, identifier)
+where slot = 20 and (kind = 'bundle' or n % 250 = 117) or slot = 21
+  and n % 8 = 1 or slot = 22 and n % 30 = 4 or slot = 23 and (is_digital or n % 25 = 6);
 alter table demo.line add primary key (key);
 create index on demo.line (order_n);
 analyze demo.line;
 
-insert into erp.sales_order (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, tax_status, currency_id, sales_channel_id, customer_id,
+insert into erp.sales_order (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, tax_status,
+  currency_id, sales_channel_id, customer_id,
   shipping_method_id, payment_method_id, shipping_address, billing_address, tracking_codes, storefront_id, created_at, updated_at)
 select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o.state,
   case
@@ -84,10 +91,13 @@ select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o
     when o.state = 'completed' then case when o.n % 30 = 7 then 'reminded' else 'paid' end
     else demo.one_of(o.n, 'paid', array['open', 'paid', 'paid', 'authorized', 'paid_partially'])
   end,
-  case when o.n % 120 <> 31 then case o.tax_status when 'tax-free' then coalesce(sum(l.unit_price * l.quantity), 0) else coalesce(sum(demo.net(l.unit_price * l.quantity, coalesce(l.tax_rate, 19))), 0) end end,
+  case when o.n % 120 <> 31 then case o.tax_status when 'tax-free' then coalesce(sum(l.unit_price * l.quantity), 0)
+    else coalesce(sum(demo.net(l.unit_price * l.quantity, coalesce(l.tax_rate, 19))), 0) end end,
   case when o.n % 120 <> 31 then coalesce(sum(l.unit_price * l.quantity), 0) end,
-  o.tax_status, o.currency_id, case when o.n % 110 <> 45 then demo.id('sales_channel', o.channel) end, case when o.n % 70 <> 33 then demo.id('customer', o.customer_n) end,
-  case when not o.is_digital then demo.id('shipping_method', 1 + demo.pick(o.n, 'shipping', 4)) end, case when o.n % 120 <> 31 then demo.id('payment_method', 1 + demo.pick(o.n, 'payment', 11)) end,
+  o.tax_status, o.currency_id, case when o.n % 110 <> 45 then demo.id('sales_channel', o.channel) end,
+    case when o.n % 70 <> 33 then demo.id('customer', o.customer_n) end,
+  case when not o.is_digital then demo.id('shipping_method', 1 + demo.pick(o.n, 'shipping', 4)) end,
+    case when o.n % 120 <> 31 then demo.id('payment_method', 1 + demo.pick(o.n, 'payment', 11)) end,
   case when not o.is_digital then demo.address(o.customer_n, (array['Germany', 'United Kingdom', 'France'])[o.channel]) end,
   demo.address(o.customer_n, (array['Germany', 'United Kingdom', 'France'])[o.channel]),
   case when not o.is_digital then '[]'::jsonb end,
@@ -97,16 +107,18 @@ select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o
 from demo.sales_order o left join demo.line l on l.order_n = o.n
 group by o.n order by o.n;
 
-insert into erp.sales_order_line_item (id, order_id, parent_id, product_id, type, identifier, label, description, position, quantity, shipped_quantity, unit_price, total_price, tax_rate, payload,
+insert into erp.sales_order_line_item (id, order_id, parent_id, product_id, type, identifier, label, description, position, quantity,
+  shipped_quantity, unit_price, total_price, tax_rate, payload,
   storefront_id, created_at, updated_at)
 select demo.id('order line', l.key), o.id, demo.id('order line', l.parent_key), case when not l.is_gone then demo.id('product', l.product_n) end,
-  case when l.key % 400 = 55 then null else l.type end,
-  l.identifier, l.label, case when l.key % 6 = 1 then demo.one_of(l.key, 'note', array['Als Geschenk verpacken', 'Taille à vérifier', 'Please engrave: A. B.']) end,
+  case when l.slot <> 23 or l.order_n % 4 > 0 then l.type end,
+  l.identifier, l.label, case when l.key % 6 = 1 then demo.one_of(l.key, 'note', array['Als Geschenk verpacken', 'Taille à vérifier',
+    'Please engrave: A. B.']) end,
   row_number() over (partition by l.order_n order by l.slot < 20, l.slot), l.quantity, l.shipped,
-  case when l.key % 700 <> 65 then l.unit_price end, case when l.key % 700 <> 65 then l.unit_price * l.quantity end, l.tax_rate,
+  case when l.order_n % 120 <> 31 then l.unit_price end, case when l.order_n % 120 <> 31 then l.unit_price * l.quantity end, l.tax_rate,
   case when l.type = 'promotion' then jsonb_build_object('identifier', l.identifier, 'discountType', 'absolute') end,
   case when l.type = 'product' and o.channel < 3 and o.n % 4 > 0 then 'gid://storefront/LineItem/' || 80000000 + l.key end,
-  o.at, case when l.shipped > 0 then o.at + interval '2 days' end
+  o.at, case when l.shipped > 0 then least(o.at + interval '2 days', demo.today()) end
 from demo.line l join demo.sales_order o on o.n = l.order_n
 order by l.key;
 

@@ -19,10 +19,12 @@ $$;
 
 -- Type 1 invoice, 2 delivery note, 3 credit note and 4 storno of the invoice, 5 a file that was uploaded
 create table demo.document as
-select row_number() over (order by at, order_n, type, copy) as n, row_number() over (partition by type, is_draft order by at, order_n, copy) as number, *,
+select row_number() over (order by at, order_n, type, copy) as n, row_number() over (partition by type, is_draft order by at, order_n,
+  copy) as number, *,
   demo.id('document', row_number() over (order by at, order_n, type, copy)) as id
 from (
-  select o.n as order_n, type, copy, o.at + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days', interval '1 hour'])[type] as at, type = 1 and o.state = 'in_progress' as is_draft
+  select o.n as order_n, type, copy, o.at + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days',
+    interval '1 hour'])[type] as at, type = 1 and o.state = 'in_progress' as is_draft
   from demo.sales_order o, generate_series(1, 5) type, lateral generate_series(1, case when o.n % 500 = 17 and type in (2, 3) then 12 else 1 end) copy
   where case type
     when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress' and o.n % 3 = 0
@@ -34,9 +36,13 @@ from (
 analyze demo.document;
 
 -- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
-insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content, content_type, created_at, updated_at)
-select d.id, demo.id('document_type', d.type), demo.id('order', d.order_n), i.id, case when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number) end,
-  md5('deep link ' || d.n), case when d.type = 5 then '{}'::jsonb else jsonb_build_object('documentDate', to_char(d.at, 'YYYY-MM-DD'), 'displayPrices', d.type <> 2, 'locale', (array['de-DE', 'en-GB', 'fr-FR'])[1 + d.order_n % 3], 'comment', null) end,
-  d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end, case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
+insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content,
+  content_type, created_at, updated_at)
+select d.id, demo.id('document_type', d.type), demo.id('order', d.order_n), i.id, case when not d.is_draft then demo.number((array['INV-', 'DN-',
+  'CN-', 'ST-', 'UP-'])[d.type], d.number) end,
+  md5('deep link ' || d.n), case when d.type = 5 then '{}'::jsonb else jsonb_build_object('documentDate', to_char(d.at, 'YYYY-MM-DD'),
+    'displayPrices', d.type <> 2, 'locale', (array['de-DE', 'en-GB', 'fr-FR'])[1 + d.order_n % 3], 'comment', null) end,
+  d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
+    case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
 from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
 order by d.n;

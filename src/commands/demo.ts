@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import pg from "pg";
+import type pg from "pg";
 import { openForCommand } from "../database/open.ts";
+import { connect } from "../database/requirements.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
 import { atTheTerminal, say } from "./terminal.ts";
@@ -40,8 +41,7 @@ export async function fillDemo({
 }: DemoOptions): Promise<void> {
   if (!Number.isInteger(scale) || scale < 1 || scale > 1000)
     throw new UserError("The scale is a whole number from 1 to 1000.");
-  const client = new pg.Client({ connectionString });
-  await client.connect();
+  const client = await connect(connectionString);
   try {
     await client.query("begin");
     await client.query("set local statement_timeout = 0");
@@ -99,12 +99,22 @@ Works on the embedded Postgres, whether the service runs or not, or on DATABASE_
 administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
 `;
 
-function parseCommandLine(): { scale: number; reset: boolean } | null {
+interface CommandLine {
+  scale: string;
+  reset: boolean;
+  help: boolean;
+}
+
+/** Null when it isn't understood. */
+function parseCommandLine(): CommandLine | null {
   try {
-    const { values } = parseArgs({
-      options: { scale: { type: "string", default: "1" }, reset: { type: "boolean", default: false } },
-    });
-    return { scale: Number(values.scale), reset: values.reset };
+    return parseArgs({
+      options: {
+        scale: { type: "string", default: "1" },
+        reset: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
   } catch {
     return null;
   }
@@ -112,17 +122,18 @@ function parseCommandLine(): { scale: number; reset: boolean } | null {
 
 async function main(): Promise<void> {
   const options = parseCommandLine();
-  if (options === null) {
+  if (options === null || options.help) {
     process.stderr.write(usage);
-    process.exitCode = 2;
+    process.exitCode = options === null ? 2 : 0;
     return;
   }
+  const { scale, reset } = options;
   const start = performance.now();
   const seconds = () => `${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s`;
   const onProgress = (step: string) => say(`${seconds()}  ${step}`);
   const database = await openForCommand(readSettings());
   try {
-    await fillDemo({ connectionString: database.url, ...options, onProgress });
+    await fillDemo({ connectionString: database.url, scale: Number(scale), reset, onProgress });
     onProgress("Done");
   } catch (error) {
     throw explain(error);

@@ -87,7 +87,7 @@ test("purchase prices are those of the default supplier", async () => {
 test("amounts of orders are the sums of their lines", async () => {
   const { rows } = await client.query(`
     select o.order_number from erp.sales_order o join erp.sales_order_line_item l on l.order_id = o.id
-    where o.amount_total is not null group by o.id having count(l.total_price) = count(*) and sum(l.total_price) <> o.amount_total`);
+    where o.amount_total is not null group by o.id having sum(l.total_price) <> o.amount_total`);
   assert.deepEqual(rows, []);
 });
 

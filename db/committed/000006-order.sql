@@ -1,5 +1,5 @@
 --! Previous: sha1:629abbfbb040a0a071dedb99715b5c2ebf1a263b
---! Hash: sha1:b5f3b5d8622b434a6882f303203292bf964cb2dd
+--! Hash: sha1:cc49e4463e49c27e59b5b58442faa2d42140487b
 --! Message: order
 
 --! split: 1-current.sql
@@ -73,7 +73,7 @@ create table erp.sales_order_line_item (
   created_at timestamptz(0) not null default date_trunc('second', now()),
   updated_at timestamptz(0),
   constraint order_line_item_ships_no_more_than_ordered check (shipped_quantity between 0 and quantity),
-  constraint order_line_item_product_only_on_product_lines check (product_id is null or type = 'product'),
+  constraint order_line_item_product_only_on_product_lines check (product_id is null or type is not distinct from 'product'),
   constraint order_line_item_promotion_identifier_matches_payload
     check (type <> 'promotion' or payload is null or payload ->> 'identifier' = identifier)
 );

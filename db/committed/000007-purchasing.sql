@@ -1,5 +1,5 @@
---! Previous: sha1:b5f3b5d8622b434a6882f303203292bf964cb2dd
---! Hash: sha1:4e6b8586b604d2f739c9e0bdfcdd9291ec8abcf4
+--! Previous: sha1:cc49e4463e49c27e59b5b58442faa2d42140487b
+--! Hash: sha1:26abd2799baa1e7f74bb0977ed182527684f523c
 --! Message: purchasing
 
 --! split: 1-current.sql

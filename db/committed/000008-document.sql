@@ -1,5 +1,5 @@
---! Previous: sha1:4e6b8586b604d2f739c9e0bdfcdd9291ec8abcf4
---! Hash: sha1:0f3443ef43724cdac8255a61a67b65f6e3308112
+--! Previous: sha1:26abd2799baa1e7f74bb0977ed182527684f523c
+--! Hash: sha1:48edd1c8541b08cf44d1450cd0afb09cbe931f93
 --! Message: document
 
 --! split: 1-current.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:0f3443ef43724cdac8255a61a67b65f6e3308112
---! Hash: sha1:0c57f4ec11b0f5b976f770c02c8f93583ac97e45
+--! Previous: sha1:48edd1c8541b08cf44d1450cd0afb09cbe931f93
+--! Hash: sha1:cfd5c9f4155d78d827116d861a98a553c5f2070a
 --! Message: stock
 
 --! split: 1-current.sql

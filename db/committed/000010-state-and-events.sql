@@ -1,5 +1,5 @@
---! Previous: sha1:0c57f4ec11b0f5b976f770c02c8f93583ac97e45
---! Hash: sha1:2e278b1bf3d96191f43084bc04614f80c7986f56
+--! Previous: sha1:cfd5c9f4155d78d827116d861a98a553c5f2070a
+--! Hash: sha1:ff1a96ad632587b5c7ea1d451baa96e5be44fa6d
 --! Message: state-and-events
 
 --! split: 1-current.sql

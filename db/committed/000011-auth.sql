@@ -1,5 +1,5 @@
---! Previous: sha1:2e278b1bf3d96191f43084bc04614f80c7986f56
---! Hash: sha1:82e4995389941ac40938f9be9a6437d118c05e45
+--! Previous: sha1:ff1a96ad632587b5c7ea1d451baa96e5be44fa6d
+--! Hash: sha1:dd1f5cc65eb8e09d452acac60578464544194707
 --! Message: auth
 
 --! split: 1-current.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:82e4995389941ac40938f9be9a6437d118c05e45
---! Hash: sha1:0599970c0182e5f51599248e50424de5d8ef4b2c
+--! Previous: sha1:dd1f5cc65eb8e09d452acac60578464544194707
+--! Hash: sha1:b27c5dc785020994863612c2e65762bf85828537
 --! Message: api-views
 
 --! split: 1-current.sql

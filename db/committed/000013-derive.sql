@@ -1,5 +1,5 @@
---! Previous: sha1:0599970c0182e5f51599248e50424de5d8ef4b2c
---! Hash: sha1:4a0122658368b40bc022e7ad7079162f46e88e3d
+--! Previous: sha1:b27c5dc785020994863612c2e65762bf85828537
+--! Hash: sha1:625e2b37f47319243c81d3a670fe78e7b7351dee
 --! Message: derive
 
 --! split: 1-current.sql

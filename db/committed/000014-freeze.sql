@@ -1,5 +1,5 @@
---! Previous: sha1:4a0122658368b40bc022e7ad7079162f46e88e3d
---! Hash: sha1:035f54dd824acac16c12a00b7ccc4fdefc903ba3
+--! Previous: sha1:625e2b37f47319243c81d3a670fe78e7b7351dee
+--! Hash: sha1:898bc1fe76608880b5f409b2a38370800cbed4dc
 --! Message: freeze
 
 --! split: 1-current.sql

@@ -80,7 +80,7 @@ export class ChangeListener {
       channel === changeChannel ? this.#onChange() : this.#echo.resolve(),
     );
     try {
-      await client.connect();
+      await connectUnless(line.signal, client);
       await client.query(
         `set application_name = '${listenerName}'; listen ${changeChannel}; listen ${this.#echoChannel}`,
       );
@@ -116,4 +116,11 @@ function awaitEcho(): PromiseWithResolvers<void> {
   const echo = Promise.withResolvers<void>();
   echo.promise.catch(() => {});
   return echo;
+}
+
+/** Connects. Doesn't leave it to the driver to notice that the wish has gone: it never answers then. */
+async function connectUnless(aborted: AbortSignal, client: pg.Client): Promise<void> {
+  const lost = Promise.withResolvers<never>();
+  aborted.addEventListener("abort", () => lost.reject(aborted.reason));
+  await Promise.race([client.connect(), lost.promise]);
 }

@@ -1,0 +1,82 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A command of the project in a process of its own. */
+export interface CommandProcess {
+  /** What it has written to both its outputs. */
+  output(): string;
+  /** Waits until it has written something; fails when it ends before, or after a minute. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code once it has ended; null when a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+const ofProject = /^(NODE_|HOST$|PORT$|PUBLIC_URL$|DATABASE_|DATA_|TOKEN_|EXPLORER$|LOG_|TEST_|PG)/;
+
+/**
+ * Starts a command.
+ *
+ * @param command its file in src/commands, and its parameters
+ * @param settings environment variables; no other setting reaches it
+ */
+export function startCommand(command: string[], settings: Record<string, string> = {}): CommandProcess {
+  const [file, ...parameters] = command;
+  const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
+  const child = spawn(process.execPath, [join(root, "src/commands", file!), ...parameters], {
+    cwd: root,
+    // An empty DATABASE_URL keeps one in a developer's .env out
+    env: {
+      ...Object.fromEntries(environment),
+      HOST: "127.0.0.1",
+      PORT: "0",
+      DATABASE_URL: "",
+      LOG_LEVEL: "error",
+      ...settings,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  let hasEnded = false;
+  const ended = once(child, "close").then(([code]) => {
+    hasEnded = true;
+    return code as number | null;
+  });
+  return {
+    output: () => output,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    async said(pattern) {
+      const end = performance.now() + 60_000;
+      for (;;) {
+        const match = pattern.exec(output);
+        if (match) return match;
+        if (hasEnded || performance.now() > end) throw new Error(`It never said ${pattern}, but: ${output}`);
+        await sleep(20);
+      }
+    },
+  };
+}
+
+/** Runs a command to its end. */
+export async function runCommand(command: string[], settings?: Record<string, string>) {
+  const process = startCommand(command, settings);
+  const code = await process.ended;
+  return { code, output: process.output() };
+}
+
+/** A folder for a test's data that every user may enter, for Postgres may run as another one. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "service-test-"));
+  await chmod(path, 0o755);
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}

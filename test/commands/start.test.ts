@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { startCommand, temporaryFolder } from "./process.ts";
+import type { CommandProcess } from "./process.ts";
+
+// The tests follow each other on one data folder, as the starts of one installation do.
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let pair: { client_id: string; client_secret: string };
+let running: CommandProcess | undefined;
+
+before(async () => void (folder = await temporaryFolder()));
+afterEach(async () => {
+  running?.kill("SIGINT");
+  const patience = setTimeout(() => running?.kill("SIGKILL"), 15_000);
+  await running?.ended;
+  clearTimeout(patience);
+  running = undefined;
+  await tidyUp();
+});
+after(async () => {
+  await folder.remove();
+});
+
+const start = (settings: Record<string, string> = {}) =>
+  (running = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path, ...settings }));
+
+const addressOf = async (service: CommandProcess) =>
+  (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
+
+/** Asks the API with the pair of the first start, so the answer tells that its data is still there. */
+async function assertAnswers(service: CommandProcess): Promise<void> {
+  const address = await addressOf(service);
+  assert.equal((await fetch(`${address}/healthz`)).status, 200);
+  const response = await fetch(`${address}/api/oauth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ grant_type: "client_credentials", ...pair }),
+  });
+  assert.equal(response.status, 200, await response.text());
+}
+
+async function assertStops(service: CommandProcess): Promise<void> {
+  const begin = performance.now();
+  assert.equal(await service.ended, 0, service.output());
+  assert.ok(performance.now() - begin < 5_000, "within seconds");
+  assert.equal(await postgresPid(), null, "Postgres has stopped too");
+}
+
+/** The process that Postgres' own file names; null when there is none. */
+async function postgresPid(): Promise<number | null> {
+  const text = await readFile(join(folder.path, "postgres/postmaster.pid"), "utf8").catch(() => "");
+  return Number.parseInt(text) || null;
+}
+
+async function endPostgres(): Promise<void> {
+  const pid = await postgresPid();
+  if (pid === null || pid === process.pid) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+  await sleep(300);
+}
+
+/** Removes what a test, when it fails, leaves for the next. */
+async function tidyUp(): Promise<void> {
+  await endPostgres();
+  await rm(join(folder.path, "postgres/postmaster.pid"), { force: true });
+}
+
+test("the first start prints a credential, and commands that work when pasted", async () => {
+  const service = start();
+  const address = await addressOf(service);
+  await service.said(/availableStock.*\n/);
+  const output = service.output();
+  pair = {
+    client_id: /client_id\s+(\S+)/.exec(output)![1]!,
+    client_secret: /client_secret\s+(\S+)/.exec(output)![1]!,
+  };
+  await assertAnswers(service);
+  const commands = output.slice(output.indexOf("TOKEN=$("));
+  const { stdout } = await promisify(execFile)("bash", ["-euc", commands]);
+  assert.deepEqual(Object.keys(JSON.parse(stdout)), ["data"], stdout);
+  assert.ok(commands.includes(address));
+});
+
+test("a second start takes less than five seconds, keeps the data and prints no secret", async () => {
+  const begin = performance.now();
+  const service = start();
+  await assertAnswers(service);
+  assert.ok(performance.now() - begin < 5_000);
+  assert.doesNotMatch(service.output(), /client_secret/);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} stops the service and its Postgres`, async () => {
+    const service = start();
+    await assertAnswers(service);
+    service.kill(signal);
+    await assertStops(service);
+  });
+}
+
+test("a second process on the same data is refused, and the first goes on", async () => {
+  const first = start();
+  await assertAnswers(first);
+  const second = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path });
+  assert.equal(await second.ended, 1);
+  assert.match(second.output(), /Another process is using the database in .+\. Stop it first\./);
+  assert.doesNotMatch(second.output(), /\n\s+at /);
+  await assertAnswers(first);
+});
+
+test("after the service was killed, the next start takes over its Postgres", async () => {
+  const killed = start();
+  await assertAnswers(killed);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  assert.notEqual(await postgresPid(), null);
+  const service = start();
+  await assertAnswers(service);
+  service.kill("SIGINT");
+  await assertStops(service);
+});
+
+test("wrong settings are all named, before anything starts", async () => {
+  const service = start({ PORT: "http", LOG_LEVEL: "loud", DATABASE_URL: "mysql://root:hunter2@db/erp" });
+  assert.equal(await service.ended, 1);
+  for (const name of ["PORT", "LOG_LEVEL", "DATABASE_URL"])
+    assert.match(service.output(), new RegExp(`^  ${name}: `, "m"));
+  assert.doesNotMatch(service.output(), /hunter2|Starting Postgres|\n\s+at /);
+});
+
+test("an address where no Postgres answers is told without the password", async () => {
+  const service = start({ DATABASE_URL: "postgres://service_login:hunter2@127.0.0.1:1/erp" });
+  assert.equal(await service.ended, 1);
+  assert.match(service.output(), /Postgres at 127\.0\.0\.1:1\/erp can't be used/);
+  assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);
+});

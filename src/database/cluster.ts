@@ -47,7 +47,7 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
   const data = join(home, "postgres");
   const { pg_ctl: pgCtl, initdb } = await loadBinaries();
   await mkdir(home, { recursive: true });
-  const user = await postgresUser(pgCtl);
+  const user = await postgresUser(pgCtl, home);
   const control = (...args: string[]) => user.execute(pgCtl, ["-D", data, ...args]);
   const password = await passwordOf(home);
 

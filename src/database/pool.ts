@@ -18,6 +18,9 @@ export function createPool(connectionString: string, { max }: { max: number }): 
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
+    // A connection that the other side has silently left is noticed by these alone
+    keepAlive: true,
+    query_timeout: 20_000,
     options,
     application_name: "service",
   });

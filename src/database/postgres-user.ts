@@ -15,9 +15,10 @@ export interface PostgresUser {
  * Who runs Postgres: the user of this process, or, as Postgres refuses to run as root, the system's user `postgres`,
  * which is made when missing.
  *
- * @param program a program of Postgres, which that user must be able to reach
+ * @param program a program of Postgres
+ * @param folder where its data are to be
  */
-export async function postgresUser(program: string): Promise<PostgresUser> {
+export async function postgresUser(program: string, folder: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return { execute: (path, args) => run(path, args), own: async () => {} };
 
   const idOf = async (flag: string) => Number((await run("id", [flag, "postgres"])).stdout);
@@ -27,10 +28,12 @@ export async function postgresUser(program: string): Promise<PostgresUser> {
   const [uid, gid] = [await idOf("-u"), await idOf("-g")];
 
   const plainly = { uid, gid, cwd: "/" };
-  const reachable = await run(program, ["--version"], plainly).then(
-    () => true,
-    () => false,
-  );
+  const reachable = await run(program, ["--version"], plainly)
+    .then(() => run("test", ["-x", folder], plainly))
+    .then(
+      () => true,
+      () => false,
+    );
   // A folder such as /root lets nobody but root in. Then the user gets that one right of root's for itself.
   const through = ["--reuid", `${uid}`, "--regid", `${gid}`, "--clear-groups"];
   const capability = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];

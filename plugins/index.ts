@@ -9,6 +9,7 @@ import { IdColumnsPlugin } from "./id-columns.ts";
 import { ListColumnsPlugin } from "./list-columns.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
+import { OperationSizePlugin } from "./operation-size.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
@@ -45,6 +46,8 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       NodePlugin,
       FiltersPlugin,
       ConnectionsPlugin,
+      // How much of it at once
+      OperationSizePlugin,
       // Who may use it
       ScopesPlugin,
       ScopeCheckPlugin,

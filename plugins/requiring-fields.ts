@@ -1,12 +1,7 @@
-import type {
-  DocumentNode,
-  GraphQLNamedType,
-  GraphQLSchema,
-  SelectionNode,
-  SelectionSetNode,
-} from "postgraphile/graphql";
+import type { DocumentNode, GraphQLNamedType, GraphQLSchema, SelectionSetNode } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
-import type { FragmentDefinitionNode, OperationDefinitionNode, ValueNode } from "postgraphile/graphql";
+import type { Variables } from "./operation.ts";
+import { findOperation, isLeftOut } from "./operation.ts";
 import type { ScopeRequirement } from "./scopes.ts";
 
 /** A field of an operation that requires scopes. */
@@ -15,43 +10,6 @@ export interface RequiringField extends ScopeRequirement {
   field: string;
   /** Where the operation first asks for it: the names in the answer. */
   path: string[];
-}
-
-type Variables = Readonly<Record<string, unknown>>;
-
-function find(document: DocumentNode, operationName: string | null | undefined) {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  let operation: OperationDefinitionNode | undefined;
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    const isOperation = definition.kind === Kind.OPERATION_DEFINITION;
-    if (isOperation && (!operationName || definition.name?.value === operationName)) operation ??= definition;
-  }
-  return { fragments, operation };
-}
-
-/** The value of an argument of @skip or @include; undefined when it is no Boolean, which execution will refuse. */
-function booleanOf(
-  node: ValueNode | undefined,
-  operation: OperationDefinitionNode,
-  variables: Variables,
-): boolean | undefined {
-  if (node?.kind === Kind.BOOLEAN) return node.value;
-  if (node?.kind !== Kind.VARIABLE) return undefined;
-  const name = node.name.value;
-  const value = variables[name];
-  if (value !== undefined) return typeof value === "boolean" ? value : undefined;
-  const definition = operation.variableDefinitions?.find((variable) => variable.variable.name.value === name);
-  return definition?.defaultValue?.kind === Kind.BOOLEAN ? definition.defaultValue.value : undefined;
-}
-
-/** Whether @skip or @include leave a part of the operation out. In doubt they don't. */
-function isLeftOut(node: SelectionNode, operation: OperationDefinitionNode, variables: Variables): boolean {
-  return (node.directives ?? []).some(({ name, arguments: [argument] = [] }) => {
-    if (name.value === "skip") return booleanOf(argument?.value, operation, variables) === true;
-    if (name.value === "include") return booleanOf(argument?.value, operation, variables) === false;
-    return false;
-  });
 }
 
 /**
@@ -66,7 +24,7 @@ export function requiringFields(
   operationName: string | null | undefined,
   variables: Variables,
 ): RequiringField[] {
-  const { fragments, operation } = find(document, operationName);
+  const { fragments, operation } = findOperation(document, operationName);
   if (!operation) return [];
   const found = new Map<string, RequiringField>();
   const visited = new Set<SelectionSetNode>();

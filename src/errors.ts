@@ -13,6 +13,8 @@ export const errorCodes = {
   BAD_USER_INPUT: { retryable: false },
   CURSOR_INVALID: { retryable: false },
   PAGE_SIZE_EXCEEDED: { retryable: false },
+  QUERY_TOO_DEEP: { retryable: false },
+  QUERY_TOO_COMPLEX: { retryable: false },
   QUERY_TIMEOUT: { retryable: true },
   CONFLICT_RETRY: { retryable: true },
   SERVICE_UNAVAILABLE: { retryable: true },

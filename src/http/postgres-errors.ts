@@ -50,7 +50,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
 
 // The driver gives these no code.
 const connectionLost =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
 
 /** What clients are told about an error of the database or of the way to it; null when it is none of these. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {

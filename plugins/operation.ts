@@ -1,0 +1,51 @@
+import type {
+  DocumentNode,
+  FragmentDefinitionNode,
+  OperationDefinitionNode,
+  SelectionNode,
+  ValueNode,
+} from "postgraphile/graphql";
+import { Kind } from "postgraphile/graphql";
+
+/** Values of variables, as they came with the request. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The operation that a request asks for, and the fragments of its document. */
+export function findOperation(document: DocumentNode, operationName: string | null | undefined) {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  let operation: OperationDefinitionNode | undefined;
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    const isOperation = definition.kind === Kind.OPERATION_DEFINITION;
+    if (isOperation && (!operationName || definition.name?.value === operationName)) operation ??= definition;
+  }
+  return { fragments, operation };
+}
+
+/** The value of an argument of @skip or @include; undefined when it is no Boolean, which execution will refuse. */
+function booleanOf(
+  node: ValueNode | undefined,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): boolean | undefined {
+  if (node?.kind === Kind.BOOLEAN) return node.value;
+  if (node?.kind !== Kind.VARIABLE) return undefined;
+  const name = node.name.value;
+  const value = variables[name];
+  if (value !== undefined) return typeof value === "boolean" ? value : undefined;
+  const definition = operation.variableDefinitions?.find((variable) => variable.variable.name.value === name);
+  return definition?.defaultValue?.kind === Kind.BOOLEAN ? definition.defaultValue.value : undefined;
+}
+
+/** Whether @skip or @include leave a part of the operation out. In doubt they don't. */
+export function isLeftOut(
+  node: SelectionNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): boolean {
+  return (node.directives ?? []).some(({ name, arguments: [argument] = [] }) => {
+    if (name.value === "skip") return booleanOf(argument?.value, operation, variables) === true;
+    if (name.value === "include") return booleanOf(argument?.value, operation, variables) === false;
+    return false;
+  });
+}

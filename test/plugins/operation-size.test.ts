@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { buildSchema, parse } from "postgraphile/graphql";
+import { operationSize } from "../../plugins/operation-size.ts";
+import { openSample } from "./support.ts";
+import type { Sample } from "./support.ts";
+
+const schema = buildSchema(`
+  type Query { node(id: ID!): Node  things(first: Int = 10): ThingConnection!  thing(id: ID!): Thing }
+  interface Node { id: ID! }
+  type Thing implements Node { id: ID! price: Price parent: Thing children(first: Int = 10): ThingConnection! }
+  type Price { net: Float! }
+  type ThingConnection { edges: [ThingEdge!]! pageInfo: PageInfo! }
+  type ThingEdge { cursor: String! node: Thing! }
+  type PageInfo { hasNextPage: Boolean! }
+`);
+const sizeOf = (source: string, variables = {}) => operationSize(schema, parse(source), null, variables);
+
+describe("the size of an operation", () => {
+  for (const [source, depth, relations, rows] of [
+    ["{ __typename }", 0, 0, 0],
+    ["{ __schema { types { name } } }", 0, 0, 0],
+    ['{ thing(id: "x") { id price { net } } }', 3, 1, 1],
+    ["{ things { edges { cursor node { id } } pageInfo { hasNextPage } } }", 4, 1, 10],
+    ["{ things(first: 3) { edges { node { parent { id } } } } }", 5, 2, 6],
+    ["{ things(first: 3) { edges { node { children(first: 5) { edges { node { id } } } } } } }", 7, 2, 18],
+    [
+      '{ a: thing(id: "x") { ...F } b: thing(id: "y") { ...F } } fragment F on Thing { parent { id } }',
+      3,
+      4,
+      4,
+    ],
+    ['{ node(id: "x") { ... on Thing { parent { id } } } }', 3, 2, 2],
+    ["{ things(first: 0) { edges { node { id } } } }", 4, 1, 0],
+  ] as const) {
+    it(source, () => assert.deepEqual(sizeOf(source), { depth, relations, rows }));
+  }
+
+  it("takes page sizes from variables, and from what they are by default", () => {
+    const source = "query ($n: Int = 7) { things(first: $n) { edges { node { id } } } }";
+    assert.equal(sizeOf(source).rows, 7);
+    assert.equal(sizeOf(source, { n: 200 }).rows, 200);
+    assert.equal(sizeOf(source, { n: null }).rows, 10);
+    assert.equal(sizeOf(source, { n: -5 }).rows, 0);
+    assert.equal(sizeOf(source, { n: 1000 }).rows, 250);
+  });
+
+  it("leaves out what @skip and @include leave out", () => {
+    const source = "query ($no: Boolean!) { things @skip(if: $no) { edges { node { id } } } }";
+    assert.deepEqual(sizeOf(source, { no: true }), { depth: 0, relations: 0, rows: 0 });
+    assert.equal(sizeOf(source, { no: false }).rows, 10);
+  });
+
+  it("is measured quickly, however often fragments are spread", () => {
+    const fragments = Array.from(
+      { length: 60 },
+      (_, i) => `fragment F${i} on Thing { a: parent { ...F${i + 1} } b: parent { ...F${i + 1} } }`,
+    );
+    const source = `{ thing(id: "x") { ...F0 } } ${fragments.join(" ")} fragment F60 on Thing { id }`;
+    assert.ok(sizeOf(source).relations > 2 ** 60);
+  });
+});
+
+describe("operations that ask for too much", () => {
+  let sample: Sample;
+  before(async () => void (sample = await openSample()));
+  after(() => sample?.close());
+
+  const products = (inner: string, first = 10) => `products(first: ${first}) { edges { node { ${inner} } } }`;
+  const nested = (levels: number): string => (levels === 0 ? "id" : `parent { ${nested(levels - 1)} }`);
+  const wide = Array.from({ length: 100 }, (_, i) => `p${i}: parent { id }`).join(" ");
+  const tags = (inner: string) => `tags(first: 250) { edges { node { ${inner} } } }`;
+  for (const [name, source, code] of [
+    ["too deep", `{ ${products(nested(9))} }`, "QUERY_TOO_DEEP"],
+    ["too many relations", `{ ${products(wide)} }`, "QUERY_TOO_COMPLEX"],
+    ["too many rows", `{ ${products(tags(products("id", 250)), 250)} }`, "QUERY_TOO_COMPLEX"],
+  ] as const) {
+    it(`${name}: ${code}, and no statement is sent`, async () => {
+      const { errors, statements } = await sample.run(source);
+      assert.deepEqual(
+        errors.map((error) => error.code),
+        [code],
+      );
+      assert.deepEqual(statements, []);
+    });
+  }
+
+  it("the largest allowed depth is answered", async () => {
+    assert.deepEqual((await sample.run(`{ ${products(nested(8))} }`)).errors, []);
+  });
+});

@@ -48,9 +48,9 @@ export function readSettings(): Settings {
   return settingsFrom(process.env);
 }
 
-/** The settings that environment variables give. Empty ones count as not set. */
+/** The settings that environment variables give. Blank ones count as not set. */
 export function settingsFrom(variables: Record<string, string | undefined>): Settings {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value?.trim() !== ""));
   const { success, data, error } = environment.safeParse(given);
   if (!success) {
     const lines = error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);

@@ -4,7 +4,7 @@ import { commitMigration, uncommitMigration, watchCurrentMigration } from "../da
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
 import { startService } from "./start.ts";
-import { atTheTerminal, onStopSignal } from "./terminal.ts";
+import { atTheTerminal, untilStopped } from "./terminal.ts";
 
 const usage = `Usage: npm run db:<command>
 
@@ -26,18 +26,18 @@ async function setUp(renewPassword: boolean): Promise<void> {
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
 }
 
-async function watch(): Promise<void> {
-  const service = await startService(readSettings());
+async function watch(stopping: AbortSignal): Promise<() => Promise<void>> {
+  const service = await startService(readSettings(), stopping);
   const stopWatching = watchCurrentMigration(service.database.adminUrl ?? service.database.url, () => {
     service.app.reload().then(
       () => console.error("The API follows the database."),
       (error: unknown) => console.error(`The API stays as it was: ${String(error)}`),
     );
   });
-  onStopSignal(async () => {
+  return async () => {
     stopWatching();
     await service.stop();
-  });
+  };
 }
 
 /** Runs a command that needs a superuser, on DATABASE_URL or the embedded Postgres. */
@@ -59,7 +59,7 @@ await atTheTerminal(async () => {
   });
   const [command, message] = positionals;
   if (command === "setup") await setUp(values["new-password"]);
-  else if (command === "watch") await watch();
+  else if (command === "watch") await untilStopped(watch);
   else if (command === "commit" && message) await asAdmin((url) => commitMigration(url, message));
   else if (command === "uncommit") await asAdmin((url) => uncommitMigration(url));
   else {

@@ -17,7 +17,7 @@ import type { Settings } from "../settings.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
 import { fillDemo } from "./demo.ts";
-import { atTheTerminal, onStopSignal, say } from "./terminal.ts";
+import { atTheTerminal, say, untilStopped } from "./terminal.ts";
 
 /** The service as it runs: everything that `npm start` brings up. */
 export interface RunningService {
@@ -31,11 +31,16 @@ export interface RunningService {
 /**
  * Brings up the service: database, demonstration data and a first credential where there are none, HTTP.
  *
+ * @param stopping when aborted, the start breaks off at its next step, and stops what it has started
  * @throws {UserError} when the database can't be used, or the port is taken
  */
-export async function startService(settings: Settings): Promise<RunningService> {
+export async function startService(settings: Settings, stopping: AbortSignal): Promise<RunningService> {
+  const onProgress = (step: string) => {
+    stopping.throwIfAborted();
+    say(step);
+  };
   const logger = pino({ level: settings.logLevel });
-  const database = await openDatabase(settings, say);
+  const database = await openDatabase(settings, onProgress);
   for (const warning of database.warnings) say(`Warning: ${warning}`);
   const pool = createPool(database.url, { max: settings.databasePoolSize });
   const closing: (() => Promise<unknown>)[] = [() => database.close(), () => pool.end()];
@@ -43,13 +48,18 @@ export async function startService(settings: Settings): Promise<RunningService> 
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
-    const first = database.adminUrl === null ? null : await fillFirst(asOwner(database.adminUrl));
+    stopping.throwIfAborted();
+    const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
+    if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const app = await createApp({ settings, pool, logger });
     closing.push(() => app.close());
     const server = createServer(app.express);
     await listen(server, settings);
     closing.push(() => closeServer(server));
     const { port } = server.address() as AddressInfo;
+    stopping.throwIfAborted();
+    // The last step, for the secret is shown only once: nothing may fail between making and showing it.
+    const first = ownerUrl === null ? null : await makeFirstCredential(ownerUrl);
     const address = settings.publicUrl ?? `http://${settings.host}:${port}`;
     announce(address, settings, first);
     return { address, app, database, stop };
@@ -64,18 +74,29 @@ interface FirstCredential {
   clientSecret: string;
 }
 
-/** Fills an empty database of the service's own: demonstration data and a credential to try them with. */
-async function fillFirst(ownerUrl: string): Promise<FirstCredential | null> {
-  const client = new pg.Client({ connectionString: ownerUrl });
+/** Fills an empty database of the service's own with demonstration data. */
+async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): Promise<void> {
+  const isEmpty = await withClient(ownerUrl, async (client) => {
+    const { rowCount } = await client.query("select from erp.currency limit 1");
+    return rowCount === 0;
+  });
+  if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress });
+}
+
+/** Makes a credential to try the service with, when there is none. */
+function makeFirstCredential(ownerUrl: string): Promise<FirstCredential | null> {
+  return withClient(ownerUrl, async (client) => {
+    const { rowCount } = await client.query("select from auth.credential_overview limit 1");
+    if (rowCount !== 0) return null;
+    return createCredential(client, { name: "First credential", read: "all", write: "all" });
+  });
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query(
-      `select not exists (select from erp.currency) as "hasNoData",
-         not exists (select from auth.credential_overview) as "hasNoCredential"`,
-    );
-    if (rows[0].hasNoData) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress: say });
-    if (!rows[0].hasNoCredential) return null;
-    return await createCredential(client, { name: "First credential", read: "all", write: "all" });
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -125,8 +146,7 @@ curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H '
 }
 
 if (import.meta.main) {
-  await atTheTerminal(async () => {
-    const service = await startService(readSettings());
-    onStopSignal(service.stop);
-  });
+  await atTheTerminal(() =>
+    untilStopped(async (stopping) => (await startService(readSettings(), stopping)).stop),
+  );
 }

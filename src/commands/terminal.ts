@@ -16,21 +16,34 @@ export async function atTheTerminal(command: () => Promise<void>): Promise<void>
   }
 }
 
-/** Calls back once when the process is asked to end; a second signal ends it at once. */
-export function onStopSignal(stop: () => Promise<void>): void {
-  let isStopping = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+/**
+ * Runs what begins and then goes on until the process is asked to end, which may be while it still begins.
+ *
+ * Further signals change nothing: npm passes Ctrl-C on to a process that the terminal has already told, and all that
+ * stops has its own time limit.
+ *
+ * @param begin gives what stops it again; its signal is aborted when it need not go on beginning
+ */
+export async function untilStopped(
+  begin: (stopping: AbortSignal) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const stopping = new AbortController();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
+      if (stopping.signal.aborted) return;
       say("\nStopping");
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          say(String(error));
-          process.exit(1);
-        },
-      );
+      stopping.abort();
+      ask();
     });
   }
+  try {
+    const stop = await begin(stopping.signal);
+    await asked;
+    await stop();
+  } catch (error) {
+    if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
+  }
+  // Whatever is still open has nothing left to do.
+  process.exit(0);
 }

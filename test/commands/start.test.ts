@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -143,3 +146,99 @@ test("an address where no Postgres answers is told without the password", async 
   assert.match(service.output(), /Postgres at 127\.0\.0\.1:1\/erp can't be used/);
   assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);
 });
+
+test("after the service and its Postgres were killed, the next start recovers", async () => {
+  const killed = start();
+  await assertAnswers(killed);
+  killed.kill("SIGKILL");
+  await killed.ended;
+  await endPostgres();
+  assert.notEqual(await postgresPid(), null, "it could not tidy up");
+  await assertAnswers(start());
+});
+
+test("a taken port is named, and Postgres doesn't stay behind", { timeout: 60_000 }, async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const service = start({ PORT: String(port) });
+  assert.equal(await service.ended, 1);
+  assert.match(
+    service.output(),
+    new RegExp(`Can't listen on 127.0.0.1:${port}: another program uses it\\. Set PORT`),
+  );
+  assert.doesNotMatch(service.output(), /\n\s+at /);
+  assert.equal(await postgresPid(), null);
+});
+
+test("Ctrl-C, which reaches the process twice under npm, stops it cleanly", async () => {
+  const service = start();
+  await assertAnswers(service);
+  service.kill("SIGINT");
+  await sleep(20);
+  service.kill("SIGINT");
+  await assertStops(service);
+});
+
+test("the terminal's end stops the service and its Postgres", async () => {
+  const service = start();
+  await assertAnswers(service);
+  service.kill("SIGHUP");
+  await assertStops(service);
+});
+
+test("SIGINT during the start stops Postgres too", async () => {
+  const service = start();
+  await service.said(/Migrating/);
+  service.kill("SIGINT");
+  await service.ended;
+  assert.equal(await postgresPid(), null);
+});
+
+test("a file of Postgres that names another program's process doesn't stop the start", async () => {
+  await writeFile(join(folder.path, "postgres/postmaster.pid"), `${process.pid}\n`);
+  await assertAnswers(start());
+});
+
+test("a first start that fails doesn't use up the credential", { timeout: 90_000 }, async (t) => {
+  const fresh = await temporaryFolder();
+  t.after(() => fresh.remove());
+  const other = createServer().listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const settings = { DATA_DIRECTORY: fresh.path };
+  const failed = startCommand(["start.ts"], { ...settings, PORT: String(port) });
+  assert.equal(await failed.ended, 1);
+  const service = startCommand(["start.ts"], settings);
+  try {
+    await service.said(/client_secret\s+sk_/);
+  } finally {
+    service.kill("SIGINT");
+    await service.ended;
+  }
+});
+
+test(
+  "a set-up of Postgres that was broken off doesn't stop the next start",
+  { timeout: 90_000 },
+  async (t) => {
+    const fresh = await temporaryFolder();
+    t.after(() => fresh.remove());
+    const settings = { DATA_DIRECTORY: fresh.path };
+    const killed = startCommand(["start.ts"], settings);
+    const isBegun = async () => (await readdir(fresh.path)).some((name) => name.startsWith("postgres"));
+    while (!(await isBegun())) await sleep(5);
+    await sleep(200);
+    killed.kill("SIGKILL");
+    await killed.ended;
+    const service = startCommand(["start.ts"], settings);
+    try {
+      await service.said(/client_secret\s+sk_/);
+    } finally {
+      service.kill("SIGINT");
+      await service.ended;
+    }
+  },
+);

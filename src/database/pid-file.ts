@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/**
+ * Whether a Postgres runs on a data directory.
+ *
+ * What pg_ctl says isn't enough: it only looks whether there is a process of the id that postmaster.pid names, and
+ * after a crash that may be another program, or dead but not yet buried. Such a file, over which Postgres would
+ * stumble too, is removed.
+ */
+export async function runsOn(data: string): Promise<boolean> {
+  const file = join(data, "postmaster.pid");
+  const pid = Number.parseInt(await readFile(file, "utf8").catch(() => ""));
+  if (!(pid > 0) || !isAlive(pid)) return false; // Postgres copes with that
+  const command = await commandOf(pid);
+  if (command.includes("postgres") && command.includes(data)) return true;
+  await rm(file, { force: true });
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === "linux") return readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  const { stdout } = await promisify(execFile)("ps", ["-ww", "-o", "command=", "-p", String(pid)]).catch(
+    () => ({ stdout: "" }),
+  );
+  return stdout;
+}

@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { exists } from "./postgres-user.ts";
+import type { PostgresUser } from "./postgres-user.ts";
+
+// Root may start the service in a folder that nobody else may enter, such as one under /root. The user that runs
+// Postgres then needs its programs and its data elsewhere.
+const shelter = "/var/lib/stock-and-order-graphql";
+
+/**
+ * The folder of Postgres' programs: theirs, or that of a copy that the user can run.
+ *
+ * @param program one of them
+ */
+export async function reachablePrograms(user: PostgresUser, program: string): Promise<string> {
+  if (await user.canReach(program)) return dirname(program);
+  const original = dirname(dirname(program));
+  const description = await readFile(join(dirname(original), "package.json"), "utf8");
+  const { version } = JSON.parse(description) as { version: string };
+  const copy = join(shelter, `postgres-${version}`);
+  if (!(await exists(copy))) {
+    await makeShelter();
+    const aside = await mkdtemp(`${copy}-`);
+    await cp(original, aside, { recursive: true, verbatimSymlinks: true });
+    await promisify(execFile)("chmod", ["-R", "a+rX", aside]);
+    await rename(aside, copy).catch(async (error: unknown) => {
+      await rm(aside, { recursive: true, force: true });
+      if (!(await exists(copy))) throw error; // else another process was faster
+    });
+  }
+  return join(copy, "bin");
+}
+
+/** The data directory: as wanted, or one that the user can reach, to which a link at the wanted place then leads. */
+export async function reachableData(user: PostgresUser, wanted: string): Promise<string> {
+  if (await exists(wanted)) return realpath(wanted);
+  if (await user.canReach(dirname(wanted))) return wanted;
+  await makeShelter();
+  const place = await mkdtemp(join(shelter, "data-"));
+  await chmod(place, 0o755);
+  await rm(wanted, { force: true }); // a link that leads nowhere
+  const data = join(place, basename(wanted));
+  await symlink(data, wanted);
+  return data;
+}
+
+async function makeShelter(): Promise<void> {
+  await mkdir(shelter, { recursive: true });
+  await chmod(shelter, 0o755);
+}

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import type pg from "pg";
 import { openForCommand } from "../database/open.ts";
-import { connect } from "../database/requirements.ts";
+import { connect } from "../database/client.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
 import { atTheTerminal, say } from "./terminal.ts";

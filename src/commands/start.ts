@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import pg from "pg";
 import { pino } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createCredential } from "../auth/credentials.ts";
+import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { createPool } from "../database/pool.ts";
@@ -90,16 +90,6 @@ function makeFirstCredential(ownerUrl: string): Promise<FirstCredential | null> 
     if (rowCount !== 0) return null;
     return createCredential(client, { name: "First credential", read: "all", write: "all" });
   });
-}
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 async function listen(server: Server, { host, port }: Settings): Promise<void> {

@@ -1,8 +1,8 @@
-import pg from "pg";
 import type { Settings } from "../settings.ts";
+import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
-import { checkDatabase, connect, requireVersion } from "./requirements.ts";
+import { checkDatabase, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
 
 const databaseName = "erp";
@@ -58,12 +58,7 @@ export async function setUpDatabase(
     onProgress = () => {},
   }: { renewPassword?: boolean; onProgress?: (step: string) => void },
 ): Promise<string | null> {
-  const client = await connect(adminUrl);
-  try {
-    await requireVersion(client);
-  } finally {
-    await client.end();
-  }
+  await withClient(adminUrl, requireVersion);
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword });
   onProgress("Migrating");
@@ -82,13 +77,9 @@ export async function openForCommand(settings: Settings): Promise<{ url: string;
   return { url: asOwner(adminUrl!), close };
 }
 
-async function makeDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+function makeDatabase(url: string): Promise<void> {
+  return withClient(url, async (client) => {
     const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
     if (rowCount === 0) await client.query(`create database ${databaseName}`);
-  } finally {
-    await client.end();
-  }
+  });
 }

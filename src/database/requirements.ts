@@ -1,5 +1,6 @@
-import pg from "pg";
+import type pg from "pg";
 import { UserError } from "../user-error.ts";
+import { withClient } from "./client.ts";
 import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
@@ -11,35 +12,11 @@ const oldest = 18;
  * @throws {UserError} when the service can't run on it
  */
 export async function checkDatabase(url: string): Promise<string[]> {
-  const client = await connect(url);
-  try {
+  return withClient(url, async (client) => {
     await requireVersion(client);
     await requireMigrated(client);
-    return await excessRights(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/**
- * Connects, or says in plain words why that failed.
- *
- * @throws {UserError} when nothing answers, or it refuses
- */
-export async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    return client;
-  } catch (cause) {
-    const { hostname, port, pathname } = new URL(url);
-    const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
-    throw new UserError(
-      `Postgres at ${hostname}:${port || 5432}${pathname} can't be used: ${reason}. Look at DATABASE_URL.`,
-      { cause },
-    );
-  }
+    return excessRights(client);
+  });
 }
 
 /** @throws {UserError} when Postgres is older than what the migrations need */

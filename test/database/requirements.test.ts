@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { checkDatabase, connect, requireVersion } from "../../src/database/requirements.ts";
+import { connect } from "../../src/database/client.ts";
+import { checkDatabase, requireVersion } from "../../src/database/requirements.ts";
 import { UserError } from "../../src/user-error.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";

@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import pg from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/database.ts";
 
 describe("freezing a version", () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-  before(async () => {
-    database = await openTestDatabase("template_schema");
-    client = new pg.Client({ connectionString: database.ownerUrl });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await database.close();
-  });
+  const used = useDatabase("template_schema");
 
   const sdlOf = async (schemaName: string) => {
-    const pgService = makePgService({ connectionString: database.adminUrl, pubsub: false });
+    const pgService = makePgService({ connectionString: used.database.adminUrl, pubsub: false });
     try {
       return await printVersion({ slug: "test", schemaName }, pgService);
     } finally {
@@ -29,12 +18,12 @@ describe("freezing a version", () => {
   };
 
   it("gives a clone with the same GraphQL schema, which later changes of the head don't touch", async () => {
-    await client.query("select api_meta.freeze('api_unstable', 'api_2027_01')");
-    await client.query("select api_meta.derive()");
+    await used.client.query("select api_meta.freeze('api_unstable', 'api_2027_01')");
+    await used.client.query("select api_meta.derive()");
     const frozen = await sdlOf("api_2027_01");
     assert.equal(frozen, await sdlOf("api_unstable"));
 
-    await client.query(`
+    await used.client.query(`
       alter table erp.tag rename column name to label;
       alter table erp.tag rename to marker;
       alter table erp.marker add column color text;
@@ -49,8 +38,10 @@ describe("freezing a version", () => {
   });
 
   it("lets the API read the clone through the same policies", async () => {
-    await client.query("insert into erp.country (iso_code, name) values ('DE', '{\"en-GB\": \"Germany\"}')");
-    const login = new pg.Client({ connectionString: database.loginUrl });
+    await used.client.query(
+      "insert into erp.country (iso_code, name) values ('DE', '{\"en-GB\": \"Germany\"}')",
+    );
+    const login = new pg.Client({ connectionString: used.database.loginUrl });
     await login.connect();
     for (const [scopes, expected] of [
       ["countries:read", [{ name: "Germany" }]],

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
-import pg from "pg";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { describe, it } from "node:test";
+import { useDatabase } from "../support/database.ts";
 
 const folder = new URL("../../db/lint/", import.meta.url);
 
@@ -28,17 +26,7 @@ const mistakes: Record<string, string> = {
 };
 
 describe("database lint", () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-  before(async () => {
-    database = await openTestDatabase("template_schema");
-    client = new pg.Client({ connectionString: database.ownerUrl });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await database.close();
-  });
+  const used = useDatabase("template_schema");
 
   const lints = readdirSync(folder).filter((file) => file.endsWith(".sql"));
 
@@ -49,13 +37,13 @@ describe("database lint", () => {
   for (const file of lints) {
     const query = readFileSync(new URL(file, folder), "utf8");
     it(`${file} returns nothing`, async () => {
-      assert.deepEqual((await client.query(query)).rows, []);
+      assert.deepEqual((await used.client.query(query)).rows, []);
     });
     it(`${file} finds a mistake`, async () => {
-      await client.query("begin");
-      await client.query(mistakes[file.replace(".sql", "")]!);
-      const { rowCount } = await client.query(query);
-      await client.query("rollback");
+      await used.client.query("begin");
+      await used.client.query(mistakes[file.replace(".sql", "")]!);
+      const { rowCount } = await used.client.query(query);
+      await used.client.query("rollback");
       assert.ok(rowCount! > 0);
     });
   }
@@ -64,9 +52,9 @@ describe("database lint", () => {
     const snapshot = `select (select jsonb_agg(to_jsonb(p) order by polname) from pg_policy p) as policies,
       (select jsonb_agg(to_jsonb(d) order by objoid, objsubid) from pg_description d where classoid = 'pg_class'::regclass) as comments,
       (select jsonb_agg(relacl::text order by oid) from pg_class) as grants`;
-    const { rows: before } = await client.query(snapshot);
-    await client.query("select api_meta.derive()");
-    const { rows: after } = await client.query(snapshot);
+    const { rows: before } = await used.client.query(snapshot);
+    await used.client.query("select api_meta.derive()");
+    const { rows: after } = await used.client.query(snapshot);
     assert.deepEqual(after, before);
   });
 });

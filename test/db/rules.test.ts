@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import pg from "pg";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { describe, it } from "node:test";
+import type pg from "pg";
+import { useDatabase } from "../support/database.ts";
 
 /** Statements that must fail, by the constraint that stops them. A row of each table is there already. */
 const refusals: [constraint: string, statement: string][] = [
@@ -90,21 +89,11 @@ function movement(change: string): string {
 }
 
 describe("rules of the tables", () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-  before(async () => {
-    database = await openTestDatabase("template_demo");
-    client = new pg.Client({ connectionString: database.ownerUrl });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await database.close();
-  });
+  const used = useDatabase("template_demo");
 
   for (const [constraint, statement] of refusals) {
     it(constraint, async () => {
-      await assert.rejects(client.query(statement), (error: pg.DatabaseError) => {
+      await assert.rejects(used.client.query(statement), (error: pg.DatabaseError) => {
         assert.equal(error.constraint, constraint, error.message);
         return true;
       });
@@ -112,75 +101,65 @@ describe("rules of the tables", () => {
   }
 
   it("always has a default warehouse", async () => {
-    await assert.rejects(client.query("update erp.warehouse set is_default = false"), {
+    await assert.rejects(used.client.query("update erp.warehouse set is_default = false"), {
       constraint: "warehouse_has_its_defaults",
     });
   });
 
   it("keeps a movement when its place is deleted, without the id, with the type", async () => {
-    await client.query("begin");
-    const { rows } = await client.query(
+    await used.client.query("begin");
+    const { rows } = await used.client.query(
       `delete from erp.bin_location where id = (select source_bin_location_id from ledger.stock_movement
          where source_bin_location_id is not null limit 1) returning id`,
     );
-    const { rows: kept } = await client.query(
+    const { rows: kept } = await used.client.query(
       `select count(*)::int as count from ledger.stock_movement
        where source_location_type_technical_name = 'bin_location' and source_bin_location_id is null`,
     );
-    await client.query("rollback");
+    await used.client.query("rollback");
     assert.equal(rows.length, 1);
     assert.ok(kept[0].count > 0);
   });
 
   it("deletes the movements of a product with it", async () => {
-    await client.query("begin");
-    const { rows } = await client.query(
+    await used.client.query("begin");
+    const { rows } = await used.client.query(
       "delete from erp.product where id = (select product_id from ledger.stock_movement limit 1) returning id",
     );
-    const { rows: left } = await client.query(
+    const { rows: left } = await used.client.query(
       "select count(*)::int as count from ledger.stock_movement where product_id = $1",
       [rows[0].id],
     );
-    await client.query("rollback");
+    await used.client.query("rollback");
     assert.equal(left[0].count, 0);
   });
 
   it("has books that add up", async () => {
-    assert.deepEqual((await client.query("select * from ledger.proof limit 5")).rows, []);
+    assert.deepEqual((await used.client.query("select * from ledger.proof limit 5")).rows, []);
   });
 
   it("notices when they don't", async () => {
-    await client.query("begin");
-    await client.query(
+    await used.client.query("begin");
+    await used.client.query(
       "update erp.product set physical_stock = physical_stock + 1 where id = (select id from erp.product limit 1)",
     );
-    const { rows } = await client.query("select figure from ledger.proof");
-    await client.query("rollback");
+    const { rows } = await used.client.query("select figure from ledger.proof");
+    await used.client.query("rollback");
     assert.deepEqual(rows, [{ figure: "product.physical_stock" }]);
   });
 });
 
 describe("the role of the API", () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-  before(async () => {
-    database = await openTestDatabase("template_demo");
-    client = new pg.Client({ connectionString: database.loginUrl });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await database.close();
-  });
+  const used = useDatabase("template_demo", "login");
 
   const asApi = async (scopes: string, statement: string) => {
-    await client.query("begin");
+    await used.client.query("begin");
     try {
-      await client.query("set local role service_api");
-      await client.query("select set_config('service.scopes', $1, true)", [scopes]);
-      return (await client.query(statement)).rows;
+      await used.client.query("set local role service_api");
+      await used.client.query("select set_config('service.scopes', $1, true)", [scopes]);
+      return (await used.client.query(statement)).rows;
     } finally {
-      await client.query("rollback");
+      await used.client.query("rollback");
     }
   };
 
@@ -210,7 +189,7 @@ describe("the role of the API", () => {
   });
 
   it("is all that the login role can be, besides the role for authentication", async () => {
-    await assert.rejects(client.query("select * from erp.product"), { code: "42501" });
-    await assert.rejects(client.query("set role service_owner"), { code: "42501" });
+    await assert.rejects(used.client.query("select * from erp.product"), { code: "42501" });
+    await assert.rejects(used.client.query("set role service_owner"), { code: "42501" });
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { after, before } from "node:test";
 import pg from "pg";
 import { asOwner } from "../../src/database/roles.ts";
 
@@ -36,4 +37,26 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
       await admin.end();
     },
   };
+}
+
+/**
+ * A database for the tests of the suite that calls this, with one connection: there from their beginning to their end.
+ *
+ * @param role who the connection logs in as
+ */
+export function useDatabase(
+  template: Template,
+  role: "owner" | "login" = "owner",
+): { database: TestDatabase; client: pg.Client } {
+  const used = {} as { database: TestDatabase; client: pg.Client };
+  before(async () => {
+    used.database = await openTestDatabase(template);
+    used.client = new pg.Client({ connectionString: used.database[`${role}Url`] });
+    await used.client.connect();
+  });
+  after(async () => {
+    await used.client.end();
+    await used.database.close();
+  });
+  return used;
 }

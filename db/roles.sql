@@ -1,11 +1,14 @@
 -- The roles, which belong to the whole cluster and so to no migration. Can be run again at any time, by a superuser
 -- or a role that may create roles. `npm run db:setup` does, and gives service_login its password.
 do $$
+declare
+  narrow constant text[] := array['service_api', 'service_auth', 'service_writer', 'service_ledger'];
+  name text;
 begin
-  if to_regrole('service_owner') is null then create role service_owner nologin; end if;
+  foreach name in array narrow || array['service_owner'] loop
+    if to_regrole(name) is null then execute format('create role %I nologin', name); end if;
+  end loop;
   if to_regrole('service_login') is null then create role service_login login noinherit; end if;
-  if to_regrole('service_api') is null then create role service_api nologin; end if;
-  if to_regrole('service_auth') is null then create role service_auth nologin; end if;
   -- whoever sets up may become the owner, to migrate
   if not pg_has_role(current_user, 'service_owner', 'set') then
     execute format('grant service_owner to %I with set true', current_user);
@@ -13,8 +16,12 @@ begin
 end
 $$;
 grant service_api, service_auth to service_login with inherit false, set true;
+-- so that migrations can give functions to these roles, and replace them later
+grant service_writer, service_ledger to service_owner with inherit true, set true;
 
-comment on role service_owner is 'Owns every object and runs the migrations. Serves no request.';
+comment on role service_owner is 'Owns every table and runs the migrations. Serves no request.';
 comment on role service_login is 'Logs in for the service. May do nothing but become one of the narrow roles.';
-comment on role service_api is 'Reads for clients of the API, through row-level security. Owns nothing.';
+comment on role service_api is 'Reads for clients of the API, through row-level security, and may call mutation.run. Owns nothing.';
 comment on role service_auth is 'Exchanges credentials for tokens, through functions of the schema auth only.';
+comment on role service_writer is 'Runs mutations, inside of mutation.run: changes master data and documents, but not the ledger. Nobody logs in as it.';
+comment on role service_ledger is 'Books stock, inside of the functions that it owns: adds movements, never changes or deletes one. Nobody logs in as it.';

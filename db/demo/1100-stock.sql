@@ -58,6 +58,13 @@ from (
   ) o on o.product_id = p.id
 ) f where f.id = p.id;
 
+insert into ledger.batch_stock (stock_id, batch_id, quantity)
+select s.id, b.batch_id, sum(f.direction * b.quantity)
+from ledger.flow f join ledger.stock_movement_batch b on b.stock_movement_id = f.movement_id
+join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+where f.location_type_technical_name <> 'special_stock_location'
+group by s.id, b.batch_id;
+
 update erp.batch b set physical_stock = f.quantity
 from (
   select batch_id, sum(mb.quantity * ((m.destination_type in ('warehouse', 'bin_location'))::integer - (m.source_type in ('warehouse',

@@ -7,6 +7,7 @@ import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
 import { IdColumnsPlugin } from "./id-columns.ts";
 import { ListColumnsPlugin } from "./list-columns.ts";
+import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import { OperationSizePlugin } from "./operation-size.ts";
@@ -46,6 +47,8 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       NodePlugin,
       FiltersPlugin,
       ConnectionsPlugin,
+      // How data is changed
+      MutationsPlugin,
       // How much of it at once
       OperationSizePlugin,
       // Who may use it

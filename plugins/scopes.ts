@@ -102,12 +102,11 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {
         const target = targetOf(build, scope);
-        const own = requirementOf(scope.pgFieldAttribute ?? relationOf(scope));
+        const own = requirementOf(scope.mutationFunction ?? scope.pgFieldAttribute ?? relationOf(scope));
         const requirement = own ?? requirementOf(target);
-        if (!requirement && target) {
-          throw new Error(
-            `${Self.name}.${scope.fieldName}: the view ${target.name} has no tag @requiresScopes`,
-          );
+        const declared = scope.mutationFunction ?? target;
+        if (!requirement && declared) {
+          throw new Error(`${Self.name}.${scope.fieldName}: ${declared.name} has no tag @requiresScopes`);
         }
         if (requirement) field.extensions = { ...field.extensions, requiresScopes: requirement };
         return field;

@@ -38,7 +38,8 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
   const failure = databaseFailure(cause);
   if (failure) {
     logger.warn({ requestId, err: cause }, "the database failed");
-    return apiError(failure.code, failure.message, {}, place);
+    const { code, message, retryable } = failure;
+    return apiError(code, message, retryable === undefined ? {} : { retryable }, place);
   }
   // Complaints of graphql-js itself about the request, before any field: unknown operation name, wrong variables
   if (error instanceof GraphQLError && error.path === undefined && cause instanceof GraphQLError) {

@@ -4,6 +4,8 @@ import type { ErrorCode } from "../errors.ts";
 export interface DatabaseFailure {
   code: ErrorCode;
   message: string;
+  /** Whether sending the same again can help, where the code alone doesn't say. */
+  retryable?: boolean;
 }
 
 const timeout: DatabaseFailure = {
@@ -17,6 +19,13 @@ const conflict: DatabaseFailure = {
 const unavailable: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
   message: "The service can't reach its data at the moment. Send the request again in a little while.",
+};
+const uncertain: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The connection to the data was lost while this was under way. It was done or not: look before you repeat it. " +
+    "With an idempotencyKey it can be repeated at once.",
+  retryable: false,
 };
 const unstorable: DatabaseFailure = {
   code: "BAD_USER_INPUT",
@@ -52,11 +61,20 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
 const connectionLost =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
 
+const uncertainErrors = new WeakSet<object>();
+
+/** Notes of an error that, if it is a loss of the connection, it left open whether the work was done. */
+export function markUncertain(error: unknown): unknown {
+  if (error instanceof Error) uncertainErrors.add(error);
+  return error;
+}
+
 /** What clients are told about an error of the database or of the way to it; null when it is none of these. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (code in byCode) return byCode[code]!;
   // Class 08: connection exceptions
-  return /^08[0-9A-Z]{3}$/.test(code) || connectionLost.test(error.message) ? unavailable : null;
+  const isLost = /^08[0-9A-Z]{3}$/.test(code) || connectionLost.test(error.message);
+  const failure = byCode[code] ?? (isLost ? unavailable : null);
+  return failure === unavailable && uncertainErrors.has(error) ? uncertain : failure;
 }

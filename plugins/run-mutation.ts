@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import { markUncertain } from "../src/http/postgres-errors.ts";
+
+/** What `mutation.run` is called with. */
+export interface MutationCall {
+  /** The Postgres schema of the version. */
+  version: string;
+  /** The function's name. */
+  operation: string;
+  /** The input, fields named as columns. */
+  input: unknown;
+  idempotencyKey: string | null;
+  validateOnly: boolean;
+}
+
+/** What it answers. */
+export interface MutationResult {
+  payload: Record<string, unknown> | null;
+  userErrors: { code: string; message: string; field: string[] | null; details: unknown }[];
+}
+
+const attempts = 4;
+
+/** Writing may take longer than reading. */
+const statementTimeout = "15s";
+
+const isCollision = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
+
+/**
+ * Runs a mutation in a transaction of its own. After a collision with another transaction, which has undone it, it
+ * tries again, three times.
+ */
+export async function runMutation(
+  withPgClient: WithPgClient,
+  pgSettings: Record<string, string | undefined> | null,
+  call: MutationCall,
+): Promise<MutationResult> {
+  const { version, operation, input, idempotencyKey, validateOnly } = call;
+  const values = [version, operation, JSON.stringify(input), idempotencyKey, validateOnly];
+  const settings = { ...pgSettings, statement_timeout: statementTimeout };
+  for (let attempt = 1; ; attempt++) {
+    let isUnderWay = false;
+    try {
+      return await withPgClient(settings as Record<string, string>, async (client) => {
+        isUnderWay = true;
+        const { rows } = await client.query<{ result: MutationResult }>({
+          text: "select mutation.run($1, $2, $3, $4, $5) as result",
+          name: "mutation.run",
+          values,
+        });
+        return rows[0]!.result;
+      });
+    } catch (error) {
+      if (!isCollision(error) || attempt === attempts) {
+        // Without a key, the caller can't find out by asking again whether it was done.
+        throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
+      }
+      await sleep(10 * attempt * (1 + Math.random()));
+    }
+  }
+}

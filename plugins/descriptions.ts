@@ -96,8 +96,11 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLObjectType(config, build, { scope }) {
-        const { isConnectionType, isConnectionEdgeType, isPageInfo, isRootQuery, pgCodec } = scope;
+        const { isConnectionType, isConnectionEdgeType, isPageInfo, isRootQuery, isRootMutation, pgCodec } =
+          scope;
         if (isRootQuery) config.description = "What can be read: each type by id and as a list.";
+        if (isRootMutation)
+          config.description = "What can be changed. A mutation does all that its input says, or nothing.";
         if (isPageInfo) config.description = "Where a page stands in its list.";
         if ((isConnectionType || isConnectionEdgeType) && pgCodec) {
           const words = inWords(build.inflection.tableType(pgCodec));

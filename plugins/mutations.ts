@@ -136,7 +136,7 @@ function payloadField(
       !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
   );
   if (!target) throw new Error(`@entity ${typeName}: there is no such type`);
-  const find = ($id: Step) => target.get({ id: $id } as never) as unknown as Step;
+  const find = ($id: Step) => target.get({ id: $id }) as unknown as Step;
   const type = build.getTypeByName(typeName) as GraphQLObjectType;
   return {
     type: codec.arrayOfCodec ? listOf(type) : type,
@@ -290,7 +290,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
         const { withPgClient, pgSettings } = context as any;
         const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
-          version: version!,
+          version: version,
           operation,
           input: encode(fields),
           idempotencyKey: idempotencyKey as string | null,

@@ -9,7 +9,14 @@ import type {
   OperationDefinitionNode,
   SelectionSetNode,
 } from "postgraphile/graphql";
-import { getNamedType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+} from "postgraphile/graphql";
 import { apiError } from "../src/errors.ts";
 import { defaultPageSize, maximalPageSize } from "./connections.ts";
 import type { Variables } from "./operation.ts";
@@ -66,7 +73,9 @@ export function operationSize(
     const target = getNamedType(field.type);
     const { depth, relations, rows } = measure(target, node.selectionSet);
     const isList = target.name.endsWith("Connection");
-    const times = isList ? pageSize(node, operation, variables) : 1;
+    // The lists in payloads of mutations have no pages; their length is limited by that of the input
+    const others = isListType(getNullableType(field.type)) ? maximalPageSize : 1;
+    const times = isList ? pageSize(node, operation, variables) : others;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { depth: depth + 1, relations, rows };

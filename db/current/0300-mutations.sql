@@ -57,7 +57,12 @@ grant execute on function erp.hand_over_defaults(uuid, boolean, boolean), erp.cr
 --!include functions/api/bin_location.sql
 --!include functions/api/product_warehouse_configuration.sql
 
--- The version of June has them too
+-- Who writes a comment wants to read it. Versions that are frozen already go without.
+comment on column ledger.stock_movement.comment is 'Note of whoever booked it.';
+drop view if exists api_unstable.stock_movements;
+--!include views/api/stock_movements.sql
+
+-- The version of June has the mutations too
 --!include functions/api_meta/freeze.sql
 do $$
 declare item record;

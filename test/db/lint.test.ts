@@ -7,6 +7,8 @@ const folder = new URL("../../db/lint/", import.meta.url);
 
 /** For each lint, a mistake that it must find. */
 const mistakes: Record<string, string> = {
+  "append-only": "grant update (comment) on ledger.stock_movement to service_ledger",
+  "constraint-user-error": "comment on constraint warehouse_code_is_unique on erp.warehouse is null",
   "definer-function":
     "create function erp.f() returns int security definer set search_path = pg_catalog language sql as 'select 1'; grant execute on function erp.f() to public",
   "definer-view": "alter view api_unstable.tags set (security_invoker = false)",
@@ -15,6 +17,8 @@ const mistakes: Record<string, string> = {
   "frozen-versions": "create view api_2026_06_unstable.t as select id from api_unstable.tags",
   "one-scope-per-table":
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
+  "mutation-tags":
+    "comment on function api_unstable.stock_set(api_unstable.stock_set_input) is E'@requiresScopes stocks:write\\n@userErrors TOO_BAD\\nSets stock.'",
   ownership: "grant insert on erp.tag to service_api",
   "policy-as-declared":
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",

@@ -106,34 +106,6 @@ describe("rules of the tables", () => {
     });
   });
 
-  it("keeps a movement when its place is deleted, without the id, with the type", async () => {
-    await used.client.query("begin");
-    const { rows } = await used.client.query(
-      `delete from erp.bin_location where id = (select source_bin_location_id from ledger.stock_movement
-         where source_bin_location_id is not null limit 1) returning id`,
-    );
-    const { rows: kept } = await used.client.query(
-      `select count(*)::int as count from ledger.stock_movement
-       where source_location_type_technical_name = 'bin_location' and source_bin_location_id is null`,
-    );
-    await used.client.query("rollback");
-    assert.equal(rows.length, 1);
-    assert.ok(kept[0].count > 0);
-  });
-
-  it("deletes the movements of a product with it", async () => {
-    await used.client.query("begin");
-    const { rows } = await used.client.query(
-      "delete from erp.product where id = (select product_id from ledger.stock_movement limit 1) returning id",
-    );
-    const { rows: left } = await used.client.query(
-      "select count(*)::int as count from ledger.stock_movement where product_id = $1",
-      [rows[0].id],
-    );
-    await used.client.query("rollback");
-    assert.equal(left[0].count, 0);
-  });
-
   it("has books that add up", async () => {
     assert.deepEqual((await used.client.query("select * from ledger.proof limit 5")).rows, []);
   });

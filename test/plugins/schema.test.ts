@@ -69,7 +69,7 @@ describe("a view that is not fit for the API", () => {
   const refusals: Record<string, [sql: string, message: RegExp]> = {
     "has no scopes": [
       `comment on view sample_api.countries is E'@primaryKey id\\nA country.'`,
-      /the view countries has no tag @requiresScopes/,
+      /countries has no tag @requiresScopes/,
     ],
     "has a scope that is none": [
       `comment on view sample_api.countries is E'@primaryKey id\\n@requiresScopes countries'`,

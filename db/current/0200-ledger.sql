@@ -97,6 +97,6 @@ select api_meta.give(routine, 'service_ledger') from unnest(array[
   'ledger.transfer_stock(ledger.line[], text)']::regprocedure[]) routine;
 grant select on ledger.flow to service_ledger;
 grant execute on function ledger.lock(uuid[], uuid[], uuid[]), ledger.place_of(uuid, uuid), ledger.quantity_at(uuid, text, uuid),
-  ledger.change_since(uuid, text, uuid, timestamptz), ledger.prepare(ledger.line[], text) to service_ledger;
+  ledger.moved_since(uuid, text, uuid, timestamptz), ledger.prepare(ledger.line[], text) to service_ledger;
 grant execute on function ledger.set_stock(ledger.line[], text), ledger.adjust_stock(ledger.line[], text),
   ledger.transfer_stock(ledger.line[], text) to service_writer;

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import type { Answer, AskOptions, ServiceOptions, TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
+
+/** A small warehouse of which a test knows everything, and a service over it. */
+export interface Shop extends TestService {
+  /** Global ids by a short name: `hammer`, `hall`, `A-1`… */
+  id: Record<string, string>;
+  /** Calls a mutation with all scopes, or with the given token. Answers its payload; fails on GraphQL errors. */
+  mutate(name: string, input: object, options?: MutateOptions): Promise<any>;
+  /** The same, but answers whatever came. */
+  tryMutate(name: string, input: object, options?: MutateOptions): Promise<Answer>;
+  /** How much of a product lies in a place, as the API says. */
+  stockAt(product: string, place: string): Promise<number>;
+  /** The number of rows in the ledger. */
+  movements(): Promise<number>;
+}
+
+export interface MutateOptions extends AskOptions {
+  token?: string;
+  /** What to ask of the payload, beside the user errors. */
+  select?: string;
+}
+
+/** What tests ask of the payloads of stock mutations. */
+const stockFields =
+  "stockMovements { id quantity processTypeTechnicalName sourceLocationTypeTechnicalName sourceBinLocationId sourceWarehouseId " +
+  "sourceSpecialStockLocationTechnicalName destinationLocationTypeTechnicalName destinationBinLocationId destinationWarehouseId " +
+  "destinationSpecialStockLocationTechnicalName product { productNumber } } stocks { id quantity }";
+
+const rows = `
+  insert into erp.warehouse (code, name, is_default, is_default_receiving, is_stock_available_for_sale) values
+    ('hall', 'Hall', true, true, true), ('shed', 'Shed', false, false, true), ('returns', 'Returns', false, false, false);
+  insert into erp.location (name, warehouse_id) select name, id from erp.warehouse;
+  insert into erp.bin_location (warehouse_id, code) select w.id, v.code from erp.warehouse w
+    join (values ('hall', 'A-1'), ('hall', 'A-2'), ('shed', 'B-1'), ('returns', 'R-1')) v (warehouse, code) on v.warehouse = w.code;
+  insert into erp.product (product_number, name, is_batch_managed) values
+    ('hammer', 'Hammer', false), ('nail', 'Nail', false), ('glue', 'Glue', true);
+  insert into erp.batch (product_id, number) select id, v.number from erp.product
+    join (values ('glue', 'G1'), ('glue', 'G2'), ('nail', 'N1')) v (product, number) on v.product = product_number`;
+
+const ids = `
+  select product_number as name, 'Product' as type, id from erp.product
+  union all select code, 'Warehouse', id from erp.warehouse
+  union all select code, 'BinLocation', id from erp.bin_location
+  union all select number, 'Batch', id from erp.batch`;
+
+/** Opens the shop, empty of stock. */
+export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
+  const service = await startService(options);
+  await service.owner.query(rows);
+  const { rows: found } = await service.owner.query(ids);
+  const id = Object.fromEntries(found.map(({ name, type, id }) => [name, `gid://service/${type}/${id}`]));
+  const all = await service.token({ read: "all", write: "all" });
+
+  const tryMutate: Shop["tryMutate"] = (name, input, { token = all, select = "", ...more } = {}) => {
+    const inputType = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+    const fields = select || (name.startsWith("stock") ? stockFields : "");
+    const query = `mutation ($input: ${inputType}!) { ${name}(input: $input) { ${fields} userErrors { code message field details } } }`;
+    return service.ask(token, { query, variables: { input } }, more);
+  };
+
+  return {
+    ...service,
+    id,
+    tryMutate,
+    async mutate(name, input, more) {
+      const { body, text } = await tryMutate(name, input, more);
+      assert.equal(body.errors, undefined, text);
+      return body.data[name];
+    },
+    async stockAt(product, place) {
+      const key = place.includes("-") ? "binLocationId" : "warehouseId";
+      const filter = { productId: { equals: id[product] }, [key]: { equals: id[place] } };
+      const query =
+        "query ($filter: StockFilterInput) { stocks(filter: $filter) { edges { node { quantity } } } }";
+      const { body } = await service.ask(all, { query, variables: { filter } });
+      return body.data.stocks.edges[0]?.node.quantity ?? 0;
+    },
+    async movements() {
+      const { rows } = await service.owner.query("select count(*)::int as count from ledger.stock_movement");
+      return rows[0].count;
+    },
+  };
+}
+
+/** Fails when a stored figure differs from what the ledger gives. */
+export async function assertBooksAreRight({ owner }: Pick<TestService, "owner">): Promise<void> {
+  assert.deepEqual((await owner.query("select * from ledger.proof limit 5")).rows, []);
+}
+
+/** What matters of user errors: code and way. */
+export const refusals = ({ userErrors }: any): [code: string, field: string | null][] =>
+  userErrors.map(({ code, field }: any) => [code, field?.join(".") ?? null]);

@@ -60,7 +60,7 @@ async function authenticate(pool: Pool, accessKey: string, secret: string) {
   return { credentialId: credential.id, scopes: credential.scopes };
 }
 
-/** The scopes of the token: those that were asked for, or all. */
+/** The scopes of the token: those that were asked for, or all. Writing a resource includes reading it. */
 function narrow(held: string[], wanted: string[] | null): string[] {
   if (!wanted) return held;
   const lacking = wanted.find((scope) => !held.includes(scope));
@@ -71,7 +71,7 @@ function narrow(held: string[], wanted: string[] | null): string[] {
       "The credential doesn't have one of the scopes that were asked for.",
     );
   }
-  return [...new Set(wanted)];
+  return [...new Set(wanted.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
 }
 
 function sendOAuthError(logger: Logger): ErrorRequestHandler {

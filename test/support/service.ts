@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -102,8 +103,11 @@ export async function startService({
     },
     async close() {
       await Promise.all(processes.map((process) => process.close()));
+      const { rows: differences } = await owner.query("select * from ledger.proof limit 5");
       await owner.end();
       await database.close();
+      // Whatever a test did over HTTP, the books add up
+      assert.deepEqual(differences, []);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
-import { GraphQLError } from "postgraphile/graphql";
+import { getOperationAST, GraphQLError } from "postgraphile/graphql";
 import type { ExecutionConfig } from "postgraphile/grafserv";
 import type { Logger } from "pino";
 import { apiError } from "../errors.ts";
@@ -69,9 +69,31 @@ function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
     try {
       const result = (await execute(args)) as ExecutionResult;
       if (!result.errors) return result;
-      return { ...result, errors: result.errors.map((error) => clientError(error, scene)) };
+      const isMutation = getOperationAST(args.document, args.operationName)?.operation === "mutation";
+      return {
+        ...result,
+        errors: result.errors.map((error) => {
+          const reported = clientError(error, scene);
+          return isMutation && reported.path && reported.path.length > 1 ? afterwards(reported) : reported;
+        }),
+      };
     } catch (error) {
       return { errors: [clientError(error, scene)] };
     }
   };
+}
+
+/**
+ * An error below the field of a mutation: what it was to do has been done, and committed. Whoever believes that the
+ * whole can be sent again would do it twice.
+ */
+function afterwards(error: GraphQLError): GraphQLError {
+  const { message, nodes, source, positions, path, extensions } = error;
+  return new GraphQLError(`The mutation was done, but its result can't be read: ${message}`, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: { ...extensions, retryable: false },
+  });
 }

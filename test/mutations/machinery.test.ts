@@ -298,6 +298,16 @@ describe("collisions and losses", () => {
     }
   };
 
+  it("an error while the result is read says that the mutation was done", async () => {
+    const before = await shop.movements();
+    const select = 'stocks { product { tags(after: "nonsense") { edges { node { id } } } } }';
+    const { body, codes } = await shop.tryMutate("stockAdjust", one(1), { select });
+    assert.deepEqual(codes, ["CURSOR_INVALID"]);
+    assert.match(body.errors[0].message, /^The mutation was done/);
+    assert.equal(body.errors[0].extensions.retryable, false);
+    assert.equal(await shop.movements(), before + 1);
+  });
+
   it("a lost connection leaves open what happened, and says so", async () => {
     const { body, codes } = await interrupted(one(1));
     assert.deepEqual(codes, ["SERVICE_UNAVAILABLE"]);

@@ -31,3 +31,16 @@ grant usage on schema auth, erp, ledger to service_writer;
 grant usage on schema erp, ledger to service_ledger;
 grant execute on function auth.has_scope(text[]) to service_writer;
 grant execute on function mutation.run(name, name, jsonb, text, boolean) to service_api;
+
+-- A temporary table or type of a caller must not take the place of one that a function means
+do $$
+declare routine regprocedure;
+begin
+  for routine in
+    select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'events', 'api_meta') and 'search_path=pg_catalog' = any (p.proconfig)
+  loop
+    execute format('alter function %s set search_path = pg_catalog, pg_temp', routine);
+  end loop;
+end
+$$;

@@ -1,5 +1,5 @@
 -- The mutations of stock, warehouses and bins. What a violated constraint means to clients stands in its comment.
---!include functions/require_default_warehouse.sql
+--!include functions/erp/require_default_warehouse.sql
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'warehouse_code_is_not_too_long') then

@@ -1,0 +1,92 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { GrafastFieldConfig, Step } from "postgraphile/grafast";
+import { each, get, inhibitOnNull } from "postgraphile/grafast";
+import type { GraphQLInputType, GraphQLOutputType } from "postgraphile/graphql";
+import {
+  getNullableType,
+  GraphQLBoolean,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from "postgraphile/graphql";
+import { isOutput } from "./mutation-functions.ts";
+import { hasTag, tagText } from "./tags.ts";
+
+const listOf = (type: GraphQLOutputType) =>
+  new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
+
+/** The fields that every input has beside those of its composite type. */
+export function fieldsOfEveryInput() {
+  return {
+    idempotencyKey: {
+      type: GraphQLString,
+      description:
+        "Makes the mutation safe to repeat: for 24 hours, the same key with the same input changes nothing more and " +
+        "answers the first result. Any text of 1 to 255 characters, a new one for each thing to be done.",
+    },
+    validateOnly: {
+      type: GraphQLBoolean,
+      defaultValue: false,
+      description: "Only tells by its user errors whether it would have worked. Nothing is changed.",
+    },
+  };
+}
+
+/** The type of a field of an input: lists have no null elements. */
+export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribute): GraphQLInputType {
+  if (!codec.arrayOfCodec) return type;
+  const { ofType } = getNullableType(type) as GraphQLList<GraphQLInputType>;
+  const list = new GraphQLList(new GraphQLNonNull(getNullableType(ofType)));
+  return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;
+}
+
+/** The fields of the GraphQL type of user errors. */
+export function userErrorFields(build: GraphileBuild.Build, codec: PgCodec) {
+  const fields = Object.entries(codec.attributes!).map(([attributeName, attribute]) => {
+    const { codec: column, description } = attribute;
+    const named = build.getGraphQLTypeByPgCodec(column.arrayOfCodec ?? column, "output") as GraphQLOutputType;
+    const type = column.arrayOfCodec ? new GraphQLList(new GraphQLNonNull(named)) : named;
+    const fieldName = build.inflection.attribute({ attributeName, codec: codec as never });
+    return [fieldName, { type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type, description }];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** A field of a payload, and whose rows it shows: those that the tag @entity says the column holds ids of. */
+export function payloadField(
+  build: GraphileBuild.Build,
+  name: string,
+  attribute: PgCodecAttribute,
+): { config: GrafastFieldConfig<any>; target: PgResource | undefined } {
+  const { codec, description } = attribute;
+  const entity = tagText(attribute, "entity");
+  const target = entity === undefined ? undefined : findTarget(build, entity);
+  const element = codec.arrayOfCodec ?? codec;
+  const typeName = isOutput(element) ? build.inflection.tableType(element) : entity;
+  const type = (
+    typeName ? build.getTypeByName(typeName) : build.getGraphQLTypeByPgCodec(element, "output")
+  ) as GraphQLOutputType;
+  const find = ($id: Step): Step => target!.get({ id: $id });
+  return {
+    target,
+    config: {
+      type: codec.arrayOfCodec ? listOf(type) : type,
+      description,
+      plan($payload: Step<any>) {
+        const $value: Step = get($payload, name);
+        if (!target) return $value;
+        return codec.arrayOfCodec ? each($value as Step<any[]>, find) : find(inhibitOnNull($value));
+      },
+    },
+  };
+}
+
+function findTarget(build: GraphileBuild.Build, typeName: string): PgResource {
+  const target = (Object.values(build.pgResources) as PgResource[]).find(
+    ({ parameters, codec }) =>
+      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
+  );
+  if (!target) throw new Error(`@entity ${typeName}: there is no such type`);
+  return target;
+}

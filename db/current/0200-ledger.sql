@@ -23,6 +23,8 @@ where f.location_type_technical_name <> 'special_stock_location'
 group by s.id, b.batch_id
 on conflict (stock_id, batch_id) do nothing;
 
+-- A product goes with its batches and its movements, in whichever order
+alter table ledger.stock_movement_batch alter constraint stock_movement_batch_batch_id_fkey deferrable initially deferred;
 create index if not exists stock_movement_product_id_created_at_idx on ledger.stock_movement (product_id, created_at);
 
 drop type if exists ledger.line cascade;
@@ -96,7 +98,7 @@ select api_meta.give(routine, 'service_ledger') from unnest(array[
   'ledger.post(ledger.draft[], text)', 'ledger.set_stock(ledger.line[], text)', 'ledger.adjust_stock(ledger.line[], text)',
   'ledger.transfer_stock(ledger.line[], text)']::regprocedure[]) routine;
 grant select on ledger.flow to service_ledger;
-grant execute on function ledger.lock(uuid[], uuid[], uuid[]), ledger.place_of(uuid, uuid), ledger.quantity_at(uuid, text, uuid),
+grant execute on function ledger.open_stock(uuid[]), ledger.lock(uuid[], uuid[], uuid[]), ledger.place_of(uuid, uuid), ledger.quantity_at(uuid, text, uuid),
   ledger.moved_since(uuid, text, uuid, timestamptz), ledger.prepare(ledger.line[], text) to service_ledger;
 grant execute on function ledger.set_stock(ledger.line[], text), ledger.adjust_stock(ledger.line[], text),
   ledger.transfer_stock(ledger.line[], text) to service_writer;

@@ -129,8 +129,6 @@ describe("figures that follow from the ledger", () => {
       assert.deepEqual(await figuresOf(product), last);
     }));
 
-  // Fails: the trigger on stock_movement_batch runs before the one on stock_movement then, and finds no row of
-  // ledger.stock in places that have never held the product. The figures of batches there miss the movement for good.
   it("follow movements that are inserted with their batches by one statement", () =>
     undone(async () => {
       const { product, a, bin } = await scene();
@@ -235,8 +233,6 @@ describe("figures that follow from the ledger", () => {
       await assertGone(...others.map(({ id }) => id));
     }));
 
-  // Fails with stock_movement_batch_batch_id_fkey: the deletion of the batches, which cascades from the product, checks
-  // that key (on delete no action) before the deletion of the movements has cascaded.
   it("go with products that were moved in batches", () =>
     undone(async () => {
       await assertGone((await loaded()).product);

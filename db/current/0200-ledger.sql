@@ -94,11 +94,14 @@ select api_meta.allow('service_ledger', 'erp.warehouse', 'select', 'update (upda
 select api_meta.allow('service_ledger', 'erp.bin_location', 'select', 'update (updated_at)');
 
 select api_meta.give(routine, 'service_ledger') from unnest(array[
+  'ledger.lock(uuid[], uuid[], uuid[])',
   'ledger.keep_figures()', 'ledger.keep_batch_figures()', 'ledger.keep_saleable_stock()', 'ledger.fill_configured_stock()',
   'ledger.post(ledger.draft[], text)', 'ledger.set_stock(ledger.line[], text)', 'ledger.adjust_stock(ledger.line[], text)',
   'ledger.transfer_stock(ledger.line[], text)']::regprocedure[]) routine;
 grant select on ledger.flow to service_ledger;
 grant execute on function ledger.open_stock(uuid[]), ledger.lock(uuid[], uuid[], uuid[]), ledger.place_of(uuid, uuid), ledger.quantity_at(uuid, text, uuid),
   ledger.moved_since(uuid, text, uuid, timestamptz), ledger.prepare(ledger.line[], text) to service_ledger;
+-- Workflows take the locks of their bookings early
+grant execute on function ledger.lock(uuid[], uuid[], uuid[]) to service_writer;
 grant execute on function ledger.set_stock(ledger.line[], text), ledger.adjust_stock(ledger.line[], text),
   ledger.transfer_stock(ledger.line[], text) to service_writer;

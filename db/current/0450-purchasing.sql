@@ -82,7 +82,7 @@ select api_meta.allow('service_ledger', 'erp.product', 'update (open_supplier_or
 select api_meta.give('ledger.keep_purchase_figures()', 'service_ledger');
 select api_meta.give('erp.keep_purchase_prices()', 'service_writer');
 grant select on ledger.flow to service_writer;
-grant execute on function ledger.lock(uuid[], uuid[], uuid[]), ledger.place_of(uuid, uuid), ledger.post(ledger.draft[], text) to service_writer;
+grant execute on function ledger.place_of(uuid, uuid), ledger.post(ledger.draft[], text) to service_writer;
 do $$
 declare
   routine regprocedure;

@@ -37,13 +37,21 @@ const rows = `
   insert into erp.product (product_number, name, is_batch_managed) values
     ('hammer', 'Hammer', false), ('nail', 'Nail', false), ('glue', 'Glue', true);
   insert into erp.batch (product_id, number) select id, v.number from erp.product
-    join (values ('glue', 'G1'), ('glue', 'G2'), ('nail', 'N1')) v (product, number) on v.product = product_number`;
+    join (values ('glue', 'G1'), ('glue', 'G2'), ('nail', 'N1')) v (product, number) on v.product = product_number;
+  insert into erp.currency (iso_code, symbol, name, short_name, factor, is_default_currency) values
+    ('EUR', '€', '{"en-GB":"Euro"}', '{"en-GB":"EUR"}', 1, true), ('USD', '$', '{"en-GB":"Dollar"}', '{"en-GB":"USD"}', 1.25, false);
+  insert into erp.supplier (number, name, currency_id) select v.number, v.number, c.id
+    from (values ('acme', null), ('forge', 'EUR'), ('yankee', 'USD')) v (number, currency) left join erp.currency c on c.iso_code = v.currency;
+  insert into erp.number_range (technical_name, pattern) values ('supplier_order', 'PO-{n}'), ('goods_receipt', 'GR-{n}')
+    on conflict do nothing`;
 
 const ids = `
   select product_number as name, 'Product' as type, id from erp.product
   union all select code, 'Warehouse', id from erp.warehouse
   union all select code, 'BinLocation', id from erp.bin_location
-  union all select number, 'Batch', id from erp.batch`;
+  union all select number, 'Batch', id from erp.batch
+  union all select number, 'Supplier', id from erp.supplier
+  union all select iso_code, 'Currency', id from erp.currency`;
 
 /** Opens the shop, empty of stock. */
 export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
@@ -66,7 +74,8 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     tryMutate,
     async mutate(name, input, more) {
       const { body, text } = await tryMutate(name, input, more);
-      assert.equal(body.errors, undefined, text);
+      const cause = (service.log.at(-1)?.err as { stack?: string } | undefined)?.stack;
+      assert.equal(body.errors, undefined, `${text}\n${cause ?? ""}`);
       return body.data[name];
     },
     async stockAt(product, place) {

@@ -149,8 +149,6 @@ const amid = async <T>(statement: string, end: "commit" | "rollback", ...works: 
   return { answers: await Promise.all(answers), took: performance.now() - started };
 };
 
-// Fails: the deletion locks the row and then the table, the change the table and then the row. Postgres ends such a
-// deadlock after a second, and the loser is tried again; with more callers all attempts can be lost: CONFLICT_RETRY.
 it("a warehouse that is deleted while it is changed: neither waits for the other in a circle", async () => {
   const { answers, took } = await amid(
     `select from erp.warehouse where id = '${uuidOf(bench.side)}' for key share`,
@@ -163,8 +161,6 @@ it("a warehouse that is deleted while it is changed: neither waits for the other
   assert.ok(took < 900, `${took} ms`);
 });
 
-// Fails with INTERNAL_SERVER_ERROR: the product is looked for without being locked, so the insert that follows can
-// violate product_warehouse_configuration_product_id_fkey.
 it("settings of a product that is being deleted: it is not found", async () => {
   const input = { productId: bench.product, warehouseId: bench.side };
   const { answers } = await amid("delete from erp.product", "commit", () =>

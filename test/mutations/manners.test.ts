@@ -221,8 +221,6 @@ describe("mutations of warehouses", () => {
     assert.deepEqual(answer.codes, ["BAD_USER_INPUT"]);
   });
 
-  // Fails with INTERNAL_SERVER_ERROR: as JSON, half of a surrogate pair is invalid_text_representation (22P02) to
-  // Postgres, which is none of the failures of the database that are the client's.
   it("refuse half a character", async () => {
     const answer = await bench.unchanged(() =>
       bench.send("warehouseCreate", { code: "a\ud800b", name: "New" }),

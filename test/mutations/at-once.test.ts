@@ -121,6 +121,39 @@ it("a warehouse that is deleted while it gets bins and settings: nothing is left
   assert.deepEqual(await bench.rows("select from erp.product_warehouse_configuration"), []);
 });
 
+it("several in one operation are done in their order, and each answers what was then", async () => {
+  const query = `mutation ($side: ID!, $bin: ID!) {
+    a: warehouseUpdate(input: { id: $side, code: "A", name: "A" }) { ...facts }
+    b: warehouseUpdate(input: { id: $side, code: "MAIN" }) { ...facts }
+    c: warehouseUpdate(input: { id: $side, code: "C", name: "C" }) { ...facts }
+    d: binLocationDelete(input: { id: $bin }) { userErrors { code } }
+    e: warehouseUpdate(input: { id: $side }) { ...facts }
+  }
+  fragment facts on WarehouseUpdatePayload {
+    warehouse { code location { name } binLocations { edges { node { code } } } } userErrors { code }
+  }`;
+  const { body } = await bench.service.ask(bench.token, {
+    query,
+    variables: { side: bench.side, bin: bench.bin },
+  });
+  const facts = (code: string, ...bins: string[]) => ({
+    warehouse: {
+      code,
+      location: { name: code },
+      binLocations: { edges: bins.map((bin) => ({ node: { code: bin } })) },
+    },
+    userErrors: [],
+  });
+  assert.deepEqual(body.data, {
+    ...{
+      a: facts("A", "B-1"),
+      b: { warehouse: null, userErrors: [{ code: "NOT_UNIQUE" }] },
+      c: facts("C", "B-1"),
+    },
+    ...{ d: { userErrors: [] }, e: facts("C") },
+  });
+});
+
 /**
  * Does things while the owner is in the middle of a transaction, each as soon as those before it wait for a lock; then
  * ends the transaction, and gives what they answer and how long that took, in milliseconds.

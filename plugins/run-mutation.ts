@@ -42,7 +42,7 @@ export async function runMutation(
   call: MutationCall,
 ): Promise<MutationResult> {
   const { version, operation, input, idempotencyKey, validateOnly } = call;
-  const json = JSON.stringify(input);
+  const json = toJson(input);
   if (halfCharacter.test(json))
     throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
   const values = [version, operation, json, idempotencyKey, validateOnly];
@@ -66,5 +66,14 @@ export async function runMutation(
       }
       await sleep(10 * attempt * (1 + Math.random()));
     }
+  }
+}
+
+function toJson(input: unknown): string {
+  try {
+    return JSON.stringify(input);
+  } catch (error) {
+    if (error instanceof RangeError) throw apiError("BAD_USER_INPUT", "A JSON value is nested too deeply.");
+    throw error;
   }
 }

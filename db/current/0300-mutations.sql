@@ -1,5 +1,6 @@
 -- The mutations of stock, warehouses and bins. What a violated constraint means to clients stands in its comment.
 --!include functions/erp/require_default_warehouse.sql
+--!include functions/erp/is_blank.sql
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'warehouse_code_is_not_too_long') then
@@ -7,6 +8,13 @@ begin
       add constraint warehouse_code_is_not_too_long check (length(code) <= 100),
       add constraint warehouse_name_is_not_too_long check (length(name) <= 255);
     alter table erp.bin_location add constraint bin_location_code_is_not_too_long check (length(code) <= 100);
+    -- Tabs, line feeds and other white space make no name either
+    alter table erp.warehouse
+      drop constraint warehouse_code_is_not_blank, drop constraint warehouse_name_is_not_blank,
+      add constraint warehouse_code_is_not_blank check (not erp.is_blank(code)),
+      add constraint warehouse_name_is_not_blank check (not erp.is_blank(name));
+    alter table erp.bin_location
+      drop constraint bin_location_code_is_not_blank, add constraint bin_location_code_is_not_blank check (not erp.is_blank(code));
     alter table ledger.stock_movement add constraint stock_movement_comment_is_not_too_long check (length(comment) <= 1000);
   end if;
 end
@@ -44,10 +52,31 @@ select api_meta.allow('service_writer', 'erp.product_warehouse_configuration', '
   'update (default_bin_location_id, reorder_point, target_maximum_quantity)');
 select api_meta.allow('service_writer', relation, 'select')
 from unnest(array['erp.product', 'erp.goods_receipt', 'erp.fulfillment_order', 'ledger.stock', 'ledger.warehouse_stock']::regclass[]) relation;
-grant execute on function erp.hand_over_defaults(uuid, boolean, boolean), erp.create_warehouse(text, text, boolean, boolean, boolean, jsonb),
+grant execute on function erp.is_blank(text), erp.hand_over_defaults(uuid, boolean, boolean), erp.create_warehouse(text, text, boolean, boolean, boolean, jsonb),
   erp.update_warehouse(uuid, jsonb), erp.delete_warehouse(uuid), erp.create_bin_location(uuid, text, integer),
   erp.update_bin_location(uuid, jsonb), erp.delete_bin_location(uuid), erp.set_product_warehouse_configuration(uuid, uuid, jsonb) to service_writer;
 
+-- Run again while it is written: what there is of mutations goes first, in both versions
+do $$
+declare
+  item record;
+begin
+  for item in
+    select p.oid::regprocedure as routine from pg_proc p
+    where p.pronamespace = any (array['api_unstable', 'api_2026_06_unstable']::regnamespace[])
+  loop
+    execute format('drop function %s', item.routine);
+  end loop;
+  for item in
+    select c.oid::regclass as name from pg_class c
+    where c.relnamespace = any (array['api_unstable', 'api_2026_06_unstable']::regnamespace[]) and c.relkind = 'c'
+      and c.relname ~ '_(input|payload)$|^user_error$'
+  loop
+    execute format('drop type if exists %s cascade', item.name);
+  end loop;
+  drop type if exists api_2026_06_unstable.user_error_code;
+end
+$$;
 --!include functions/api/user_error.sql
 --!include functions/api/stock_place.sql
 --!include functions/api/stock_set.sql
@@ -64,20 +93,5 @@ drop view if exists api_unstable.stock_movements;
 
 -- The version of June has the mutations too
 --!include functions/api_meta/freeze.sql
-do $$
-declare item record;
-begin
-  for item in select oid::regprocedure as routine from pg_proc where pronamespace = 'api_2026_06_unstable'::regnamespace loop
-    execute format('drop function %s', item.routine);
-  end loop;
-  for item in
-    select c.oid::regclass as name from pg_class c
-    where c.relnamespace = 'api_2026_06_unstable'::regnamespace and c.relkind = 'c' and c.relname ~ '_(input|payload)$|^user_error$'
-  loop
-    execute format('drop type %s cascade', item.name);
-  end loop;
-  drop type if exists api_2026_06_unstable.user_error_code;
-end
-$$;
 select api_meta.clone_types('api_unstable', 'api_2026_06_unstable');
 select api_meta.clone_functions('api_unstable', 'api_2026_06_unstable');

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../support/service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "../support/service.ts";
 import { startService } from "../support/service.ts";
 
 /** A small warehouse of which a test knows everything, and a service over it. */
@@ -18,6 +18,8 @@ export interface Shop extends TestService {
 
 export interface MutateOptions extends AskOptions {
   token?: string;
+  /** Which process to ask, if not the first. */
+  process?: Pick<TestProcess, "ask">;
   /** What to ask of the payload, beside the user errors. */
   select?: string;
 }
@@ -61,11 +63,15 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
   const id = Object.fromEntries(found.map(({ name, type, id }) => [name, `gid://service/${type}/${id}`]));
   const all = await service.token({ read: "all", write: "all" });
 
-  const tryMutate: Shop["tryMutate"] = (name, input, { token = all, select = "", ...more } = {}) => {
+  const tryMutate: Shop["tryMutate"] = (
+    name,
+    input,
+    { token = all, select = "", process = service, ...more } = {},
+  ) => {
     const inputType = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
     const fields = select || (name.startsWith("stock") ? stockFields : "");
     const query = `mutation ($input: ${inputType}!) { ${name}(input: $input) { ${fields} userErrors { code message field details } } }`;
-    return service.ask(token, { query, variables: { input } }, more);
+    return process.ask(token, { query, variables: { input } }, more);
   };
 
   return {

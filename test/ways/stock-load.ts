@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { Answer } from "../support/service.ts";
+import type { CuttableWay } from "../support/cuttable.ts";
+import type { Answer, TestProcess } from "../support/service.ts";
 import type { Shop } from "../mutations/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 
@@ -21,9 +22,11 @@ export class Clients {
   /** How often each code came, of GraphQL errors and of user errors. */
   readonly codes = new Map<string, number>();
   readonly shop: Shop;
+  readonly process: TestProcess;
 
-  constructor(shop: Shop) {
+  constructor(shop: Shop, process: TestProcess) {
     this.shop = shop;
+    this.process = process;
   }
 
   /** Lets so many clients take calls from a list, one after the other, until it is empty or the time is up. */
@@ -61,7 +64,10 @@ export class Clients {
   /** The payload; null when it stays unknown what happened. Sends again whatever may be sent again. */
   async #send(call: Call, input: object): Promise<any> {
     for (let attempt = 1; attempt <= 50; attempt++) {
-      const answer = await this.shop.tryMutate(call.name, input, { select: "stockMovements { id }" });
+      const answer = await this.shop.tryMutate(call.name, input, {
+        select: "stockMovements { id }",
+        process: this.process,
+      });
       this.#count(answer);
       const { data, errors } = answer.body;
       if (!errors) return data[call.name];
@@ -99,19 +105,34 @@ export class Clients {
   }
 }
 
-/** Ends connections of the service to the database, at random, until it is stopped. */
-export async function killBackends(adminUrl: string, isOver: () => boolean): Promise<number> {
+/**
+ * Ends connections to the database until it is stopped: Postgres ends some of them, or all are cut on the way, so that
+ * answers are lost of what has been committed.
+ *
+ * @returns how often
+ */
+export async function cutConnections(
+  adminUrl: string,
+  way: CuttableWay,
+  isOver: () => boolean,
+): Promise<{ ended: number; cuts: number }> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
-  let killed = 0;
-  while (!isOver()) {
-    const { rowCount } = await client.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and application_name = 'service' order by random() limit 2`,
-    );
-    killed += rowCount!;
+  const count = { ended: 0, cuts: 0 };
+  for (let round = 1; !isOver(); round++) {
+    if (round % 12 > 0) {
+      const { rowCount } = await client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'service' order by random() limit 2`,
+      );
+      count.ended += rowCount!;
+    } else {
+      way.cut();
+      way.mend();
+      count.cuts++;
+    }
     await sleep(100 + Math.random() * 200);
   }
   await client.end();
-  return killed;
+  return count;
 }

@@ -7,8 +7,9 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import type { Shop } from "../mutations/shop.ts";
 import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import { cuttableWay } from "../support/cuttable.ts";
 import { calls } from "./stock-calls.ts";
-import { Clients, killBackends } from "./stock-load.ts";
+import { Clients, cutConnections } from "./stock-load.ts";
 
 const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 15), 86_400);
 const seed = Number(process.env.STOCK_LOAD_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -26,15 +27,18 @@ describe(`stock under load, seed ${seed}`, () => {
   let shop: Shop;
   let clients: Clients;
   let byComment: Map<string, Movement[]>;
-  let killed: number;
+  let lost: Awaited<ReturnType<typeof cutConnections>>;
 
   before(async () => {
-    shop = await openShop({ poolSize: 10 });
-    clients = new Clients(shop);
+    shop = await openShop();
+    const way = await cuttableWay(shop.loginUrl);
+    clients = new Clients(shop, await shop.another({ loginUrl: way.url, poolSize: 10 }));
     const end = performance.now() + seconds * 1_000;
-    const killer = killBackends(shop.adminUrl, () => performance.now() > end);
+    const cutting = cutConnections(shop.adminUrl, way, () => performance.now() > end);
     await clients.run(fc.sample(calls, { seed, numRuns: seconds * 1_000 }), 50, end);
-    killed = await killer;
+    lost = await cutting;
+    await clients.process.close();
+    await way.close();
     const { rows } = await shop.owner.query<Movement>(`
       select m.id, m.comment, p.product_number as product, m.quantity,
         coalesce(sw.code, sb.code, m.source_special_stock_location_technical_name) as source,
@@ -51,9 +55,11 @@ describe(`stock under load, seed ${seed}`, () => {
     const results = Object.groupBy(clients.outcomes, ({ result }) => result);
     const counts = Object.entries(results).map(([result, outcomes]) => `${outcomes.length} ${result}`);
     const codes = [...clients.codes].map(([code, count]) => `${count} ${code}`);
-    context.diagnostic(`${counts.join(", ")}; ${codes.join(", ")}; ${killed} connections killed`);
-    assert.ok(clients.outcomes.length > seconds * 20);
-    assert.ok(results.booked!.length > 0 && results.refused!.length > 0 && killed > 0);
+    context.diagnostic(
+      `${counts.join(", ")}; ${codes.join(", ")}; ${lost.ended} connections ended, all cut ${lost.cuts} times`,
+    );
+    assert.ok(clients.outcomes.length > 200);
+    assert.ok(results.booked!.length > 0 && results.refused!.length > 0 && lost.ended > 0 && lost.cuts > 0);
   });
 
   it("no fault and no deadlock reached a client", () => {

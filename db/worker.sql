@@ -21,5 +21,6 @@ grant select, insert, update, delete on graphile_worker._private_jobs to service
 grant select, insert, update (locked_at, locked_by) on graphile_worker._private_job_queues to service_worker;
 grant select, insert on graphile_worker._private_tasks to service_worker;
 grant select, insert, update (last_execution) on graphile_worker._private_known_crontabs to service_worker;
+grant execute on function graphile_worker.add_job, graphile_worker.add_jobs, graphile_worker.force_unlock_workers to service_worker;
 -- Migrations are run at the set-up, never by the service
 comment on schema graphile_worker is 'The queue of background work: tables and functions of the package graphile-worker.';

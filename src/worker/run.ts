@@ -6,10 +6,15 @@ import type { Logger } from "pino";
 import { queueLogger } from "./log.ts";
 import { within } from "./within.ts";
 
-/** Milliseconds that jobs under way have, once all is to stop, before they are asked to break off. */
-const undisturbed = 2_000;
-/** Milliseconds that they have in all, before they are given back. */
-const patience = 4_000;
+/** How jobs under way end, when all is to stop. In milliseconds from then on. */
+export interface Patience {
+  /** When they are asked to break off. */
+  asking: number;
+  /** When they are given back. */
+  givingBack: number;
+}
+
+const usualPatience: Patience = { asking: 2_000, givingBack: 4_000 };
 /** Milliseconds that giving them back may take. */
 const lastWords = 2_000;
 /** How often in a row the database may fail before all is begun anew. */
@@ -31,6 +36,7 @@ export interface RunOptions extends BackgroundWork {
   logger: Logger;
   /** Names under which earlier runs, which have ended, held jobs. A run takes them off and adds its own. */
   held: string[];
+  patience?: Patience;
   /** Aborted when the work is to stop. */
   stopping: AbortSignal;
 }
@@ -41,7 +47,7 @@ export interface RunOptions extends BackgroundWork {
  * when the database couldn't be told, by the next run.
  */
 export async function runUntilTrouble(options: RunOptions): Promise<void> {
-  const { pool, tasks, crontab, atStart, concurrency, held, stopping } = options;
+  const { pool, tasks, crontab, atStart, concurrency, held, stopping, patience = usualPatience } = options;
   await pool.query("select graphile_worker.force_unlock_workers($1)", [held]);
   held.length = 0;
   const events: WorkerEvents = new EventEmitter();
@@ -59,7 +65,7 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     noHandleSignals: true,
     events,
     logger: queueLogger(options.logger),
-    gracefulShutdownAbortTimeout: undisturbed,
+    gracefulShutdownAbortTimeout: patience.asking,
     // Nobody waits for a job to be struck off, nor hears when that fails, unless it is done in batches
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
@@ -69,15 +75,15 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     for (const task of atStart) await runner.addJob(task, {}, { jobKey: task });
     await end;
   } finally {
-    await finish(runner, workers!);
+    await finish(runner, workers!, patience);
   }
 }
 
 /** Lets jobs end, then takes them away from those that don't. */
-async function finish(runner: Runner, workers: WorkerPool): Promise<void> {
+async function finish(runner: Runner, workers: WorkerPool, { givingBack }: Patience): Promise<void> {
   // Not awaited, for it also waits for the clock, which may be asleep for a minute after a failure
   runner.stop().catch(() => {});
-  if (await within(patience, workers.promise)) return;
+  if (await within(givingBack, workers.promise)) return;
   await within(lastWords, Promise.resolve(workers.forcefulShutdown("The service has stopped.")));
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createWorkerPool } from "./pool.ts";
 import { runUntilTrouble } from "./run.ts";
-import type { BackgroundWork } from "./run.ts";
+import type { BackgroundWork, Patience } from "./run.ts";
 import { within } from "./within.ts";
 
 /** Milliseconds before the next attempt to begin; doubled each time that fails, up to the longest. */
@@ -10,6 +10,8 @@ const retryDelay = 500;
 const longestDelay = 15_000;
 /** Milliseconds that closing connections may take. */
 const closing = 1_000;
+/** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
+const longestStop = 8_000;
 
 export interface WorkerOptions extends BackgroundWork {
   /** The database, as the role that the service logs in with. */
@@ -17,6 +19,8 @@ export interface WorkerOptions extends BackgroundWork {
   /** Jobs at a time. */
   concurrency: number;
   logger: Logger;
+  /** How long jobs under way are waited for. */
+  patience?: Patience;
 }
 
 /** Background work under way. */
@@ -27,12 +31,12 @@ export interface Worker {
 
 /** Begins to take jobs from the queue. While the database can't be reached, it keeps trying. */
 export function startWorker(options: WorkerOptions): Worker {
-  const stopping = new AbortController();
-  const ended = keepWorking(options, stopping.signal);
+  const stop = new AbortController();
+  const ended = keepWorking(options, stop.signal);
   return {
     async stop() {
-      stopping.abort();
-      await ended;
+      stop.abort();
+      await within(longestStop, ended);
     },
   };
 }

@@ -39,10 +39,11 @@ export async function download(
 }
 
 /** Where a response leads on to; null when it is the end. */
-function redirectOf(response: Response, from: URL): URL | null {
+export function redirectOf(response: Response, from: URL): URL | null {
   const location = response.headers.get("location");
   if (response.status < 300 || response.status > 399 || location === null) return null;
   const next = addressOf(location, from);
+  // Whoever listens on the way could change rates
   if (from.protocol === "https:" && next.protocol !== "https:")
     fail(from, "it was redirected from https to http");
   return next;
@@ -67,7 +68,7 @@ async function bodyOf(response: Response, url: URL, { bytes }: ReadLimits): Prom
 function addressOf(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    throw new UserError("Exchange rates are downloaded from addresses with https: or http: only.");
+    throw new UserError("Exchange rates are only downloaded from https: and http: addresses.");
   if (url.username !== "" || url.password !== "")
     throw new UserError("The address of exchange rates can't have a name and password in it.");
   return url;

@@ -22,7 +22,7 @@ const rate = z.strictObject({
 });
 const day = z.strictObject({ "@time": z.iso.date(), Cube: z.array(rate).min(1) });
 const envelope = z.strictObject({
-  "?xml": z.unknown(),
+  "?xml": z.unknown().optional(),
   "gesmes:Envelope": z.strictObject({
     "@xmlns:gesmes": z.string(),
     "@xmlns": z.literal("http://www.ecb.int/vocabulary/2002-08-01/eurofxref"),
@@ -50,7 +50,7 @@ export function parseRates(xml: string): DailyRates[] {
   if (/<!DOCTYPE/i.test(xml)) refuse("it has a document type declaration");
   const wellFormed = XMLValidator.validate(xml);
   if (wellFormed !== true) refuse(`line ${wellFormed.err.line}: ${wellFormed.err.msg}`);
-  const { data, error } = envelope.safeParse(parser.parse(xml));
+  const { data, error } = envelope.safeParse(treeOf(xml));
   if (error) refuse(`${error.issues[0]!.path.join(" ")}: ${error.issues[0]!.message}`);
   const days = data["gesmes:Envelope"].Cube[0].Cube.map(({ "@time": date, Cube: rates }) => {
     const listed = rates.map((item) => [item["@currency"], item["@rate"]] as const);
@@ -61,13 +61,25 @@ export function parseRates(xml: string): DailyRates[] {
   return days;
 }
 
+function treeOf(xml: string): unknown {
+  try {
+    return parser.parse(xml);
+  } catch (error) {
+    refuse((error as Error).message);
+  }
+}
+
 function requireOnce(names: string[]): void {
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) refuse(`${twice} is there twice`);
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) refuse(`${name} is there twice`);
+    seen.add(name);
+  }
 }
 
 function refuse(reason: string): never {
+  const short = reason.slice(0, 150).replace(/\.$/, "");
   throw new UserError(
-    `This is no list of exchange rates as the European Central Bank publishes it: ${reason}.`,
+    `This is no list of exchange rates as the European Central Bank publishes it: ${short}.`,
   );
 }

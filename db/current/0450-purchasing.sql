@@ -89,7 +89,7 @@ declare
 begin
   -- What of the schema erp runs within mutations, may run there
   for routine in
-    select p.oid from pg_proc p where p.pronamespace = 'erp'::regnamespace and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
+    select p.oid from pg_proc p where p.pronamespace = 'erp'::regnamespace and not p.prosecdef and p.prorettype <> 'trigger'::regtype
   loop
     execute format('grant execute on function %s to service_writer', routine);
   end loop;

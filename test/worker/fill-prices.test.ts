@@ -35,6 +35,11 @@ async function addReceipt(factor: number | null, lines: number, price: number | 
      select id from receipt`,
     [factor, lines, price],
   );
+  // New lines get theirs at once; these are older
+  await owner.query(
+    "update erp.goods_receipt_line_item set unit_price_in_default_currency = null where goods_receipt_id = $1",
+    [rows[0].id],
+  );
   return rows[0].id;
 }
 
@@ -115,7 +120,8 @@ test("lines that someone changes, and lines whose rate someone changes, are left
   assert.equal((await fill(owner, null, 10)).filled, 2);
   await client.query("commit");
   client.release();
-  assert.equal((await fill(owner, null, 10)).filled, 4);
+  // The change of a rate has converted the lines itself
+  assert.equal((await fill(owner, null, 10)).filled, 2);
   assert.deepEqual(await Promise.all([changed, revalued, idle].map(pricesOf)), [
     ["5.000000"],
     ["2.500000"],

@@ -1,5 +1,6 @@
 -- What background work does in the database. The queue itself is graphile-worker's, see db/worker.sql.
 --!include functions/erp/exchange_rates.sql
+--!include functions/erp/in_default_currency.sql
 --!include functions/erp/fill_default_currency_prices.sql
 
 grant usage on schema erp to service_worker, service_keeper;
@@ -16,3 +17,4 @@ grant execute on function erp.import_exchange_rates(date, jsonb, text), erp.fill
 -- Receipts take the rate of their day
 select api_meta.allow('service_writer', 'erp.exchange_rate', 'select');
 grant execute on function erp.exchange_rate_on(uuid, timestamptz) to service_writer;
+grant execute on function erp.in_default_currency(numeric, numeric) to service_writer, service_keeper;

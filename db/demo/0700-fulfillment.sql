@@ -134,5 +134,5 @@ from (
 ) t
 where t.order_id = o.id and o.tracking_codes is not null;
 -- Entered by hand
-update erp.sales_order o set tracking_codes = o.tracking_codes || jsonb_build_array('HAND-' || d.n)
+update erp.sales_order o set tracking_codes = o.tracking_codes || jsonb_build_array('HAND-' || d.n), entered_tracking_codes = array['HAND-' || d.n]
 from demo.sales_order d where d.id = o.id and d.n % 31 = 0 and d.state = 'completed' and o.tracking_codes is not null;

@@ -73,7 +73,7 @@ alter table demo.line add primary key (key);
 create index on demo.line (order_n);
 analyze demo.line;
 
-insert into erp.sales_order (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, tax_status,
+insert into erp.sales_order (id, order_number, order_date_time, state, delivery_state, payment_state, tax_status,
   currency_id, sales_channel_id, customer_id,
   shipping_method_id, payment_method_id, shipping_address, billing_address, tracking_codes, storefront_id, created_at, updated_at)
 select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o.state,
@@ -91,9 +91,6 @@ select o.id, case when o.n % 120 <> 31 then demo.number('SO-', o.n) end, o.at, o
     when o.state = 'completed' then case when o.n % 30 = 7 then 'reminded' else 'paid' end
     else demo.one_of(o.n, 'paid', array['open', 'paid', 'paid', 'authorized', 'paid_partially'])
   end,
-  case when o.n % 120 <> 31 then case o.tax_status when 'tax-free' then coalesce(sum(l.unit_price * l.quantity), 0)
-    else coalesce(sum(demo.net(l.unit_price * l.quantity, coalesce(l.tax_rate, 19))), 0) end end,
-  case when o.n % 120 <> 31 then coalesce(sum(l.unit_price * l.quantity), 0) end,
   o.tax_status, o.currency_id, case when o.n % 110 <> 45 then demo.id('sales_channel', o.channel) end,
     case when o.n % 70 <> 33 then demo.id('customer', o.customer_n) end,
   case when not o.is_digital then demo.id('shipping_method', 1 + demo.pick(o.n, 'shipping', 4)) end,
@@ -121,6 +118,9 @@ select demo.id('order line', l.key), o.id, demo.id('order line', l.parent_key), 
   o.at, case when l.shipped > 0 then least(o.at + interval '2 days', demo.today()) end
 from demo.line l join demo.sales_order o on o.n = l.order_n
 order by l.key;
+
+update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
+from erp.sales_order d cross join lateral ledger.order_amounts(d.id, d.tax_status) a where d.id = o.id;
 
 insert into erp.order_tag (order_id, tag_id)
 select o.id, demo.id('tag', t) from demo.sales_order o, generate_series(1, 24) t

@@ -16,7 +16,7 @@ analyze demo.fulfillment_order;
 
 insert into erp.fulfillment_order (id, number, type, state, state_before_hold, is_partially_fulfilled, destination_order_id,
   source_warehouse_location_id, external_location_name,
-  shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at)
+  shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at, hold_comment)
 select f.id, demo.number('FO-', f.n), case when is_external then 'ExternalToOrder' else 'WarehouseLocationToOrder' end, state,
   case when state = 'OnHold' then case when order_n % 2 = 0 then 'Open' else 'InProgress' end end, false,
   case when order_n % 300 <> 203 or state <> 'Closed' then demo.id('order', order_n) end,
@@ -25,7 +25,8 @@ select f.id, demo.number('FO-', f.n), case when is_external then 'ExternalToOrde
   case when order_n % 12 <> 5 then s.id end, case when order_n % 12 <> 5 then s.name ->> 'en-GB' end,
   case when order_n % 26 <> 11 then demo.address(customer_n, (array['Germany', 'United Kingdom', 'France'])[channel]) end,
   case when channel < 3 and order_n % 4 > 0 then 'gid://storefront/FulfillmentOrder/' || 6000000 + f.n end,
-  at, case when state <> 'Open' then least(at + interval '1 day', demo.today()) end
+  at, case when state <> 'Open' then least(at + interval '1 day', demo.today()) end,
+  case when state = 'OnHold' and order_n % 4 > 0 then demo.one_of(order_n, 'hold', array['Anschrift wird geprüft', 'Waiting for payment', 'Le client rappelle lundi']) end
 from demo.fulfillment_order f join erp.shipping_method s on s.id = demo.id('shipping_method', 1 + demo.pick(order_n, 'shipping', 4))
 order by f.n;
 
@@ -134,5 +135,5 @@ from (
 ) t
 where t.order_id = o.id and o.tracking_codes is not null;
 -- Entered by hand
-update erp.sales_order o set tracking_codes = o.tracking_codes || jsonb_build_array('HAND-' || d.n)
+update erp.sales_order o set tracking_codes = o.tracking_codes || jsonb_build_array('HAND-' || d.n), entered_tracking_codes = array['HAND-' || d.n]
 from demo.sales_order d where d.id = o.id and d.n % 31 = 0 and d.state = 'completed' and o.tracking_codes is not null;

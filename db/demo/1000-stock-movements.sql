@@ -155,3 +155,6 @@ union all
 select m.id, demo.batch_id(s.product_n, s.batch),
   s.quantity from demo.opening_stock s join demo.movement m on m.step = 0
   and m.product_n = s.product_n and m.destination_id = s.place_id where s.batch is not null;
+
+insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
+select demo.id('fulfillment line', key), id from demo.movement where step = 4;

@@ -15,6 +15,8 @@ after(() => shop.close());
 
 const products = ["nail", "hammer", "glue"];
 const places = ["A-1", "A-2", "hall", "C-1"];
+const at = (place: string) =>
+  place.includes("-") ? { binLocationId: shop.id[place] } : { warehouseId: shop.id[place] };
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 const codesOf = (payload: any): string[] => payload.userErrors.map(({ code }: any) => code);
@@ -162,15 +164,14 @@ describe("60 orders for three products, and 30 clients", () => {
         } else if (what < 8 && fulfillmentOrder) {
           const action = ["Hold", "ReleaseHold", "Start"][roll(3)]!;
           payload = await persist(`fulfillmentOrder${action}`, { id: fulfillmentOrder.id }, "");
-        } else {
-          const key = place.includes("-") ? "binLocationId" : "warehouseId";
-          const line = {
-            productId: shop.id[product],
-            place: { [key]: shop.id[place] },
-            delta: roll(2) ? 3 : -2,
-            ...(product === "glue" && { batchId: shop.id.G1 }),
-          };
+        } else if (what < 9) {
+          const batchId = product === "glue" ? shop.id.G1 : null;
+          const line = { productId: shop.id[product], place: at(place), delta: roll(2) ? 3 : -2, batchId };
           payload = await persist("stockAdjust", { lines: [line] }, "stocks { id }");
+        } else {
+          // Counts all stock of the hall anew, with locks of its own
+          const isStockAvailableForSale = roll(2) > 0;
+          payload = await persist("warehouseUpdate", { id: shop.id.hall, isStockAvailableForSale }, "");
         }
         for (const code of codesOf(payload)) {
           assert.ok(acceptable.has(code), code);

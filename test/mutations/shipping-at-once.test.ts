@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import pg from "pg";
+import { until } from "../support/service.ts";
+import { assertBooksAreRight } from "./shop.ts";
+import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
+import { openShippingShop } from "./shipping-shop.ts";
+
+// The API with many clients at a time: each answer is one that a client can act on, and the books stay right
+let shop: ShippingShop;
+before(async () => {
+  shop = await openShippingShop({ poolSize: 30 });
+});
+after(() => shop.close());
+
+const products = ["nail", "hammer", "glue"];
+const places = ["A-1", "A-2", "hall", "C-1"];
+const at = (place: string) =>
+  place.includes("-") ? { binLocationId: shop.id[place] } : { warehouseId: shop.id[place] };
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+const codesOf = (payload: any): string[] => payload.userErrors.map(({ code }: any) => code);
+
+/** Numbers that look random and are the same in each run. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed * 2_654_435_761 + 1;
+  return (sides) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) >>> 0;
+    return state % sides;
+  };
+}
+
+/** How many deadlocks Postgres has had to end, whether or not a client has heard of it. */
+async function deadlocks(): Promise<number> {
+  const admin = new pg.Client({ connectionString: shop.adminUrl });
+  await admin.connect();
+  try {
+    const ofService =
+      "from pg_stat_activity where datname = current_database() and application_name = 'service'";
+    // A connection tells what it has counted at its end at the latest
+    await admin.query(`select pg_terminate_backend(pid) ${ofService}`);
+    await until(async () => (await admin.query(`select ${ofService}`)).rowCount === 0);
+    const { rows } = await admin.query(
+      "select deadlocks::int as count from pg_stat_database where datname = current_database()",
+    );
+    return rows[0].count;
+  } finally {
+    await admin.end();
+  }
+}
+
+/** Calls, and again when it waited too long for a lock, as clients do. Anything else that goes wrong fails. */
+async function persist(name: string, input: object, select: string): Promise<any> {
+  for (let attempt = 1; ; attempt++) {
+    const { body, codes, text } = await shop.tryMutate(name, input, { select });
+    if (codes.length === 0) return body.data[name];
+    assert.ok(codes.every((code) => code === "CONFLICT_RETRY") && attempt < 10, text);
+  }
+}
+const ship = (orderId: string) => persist("orderShipmentComplete", { orderId }, "fulfillments { id }");
+
+describe("one order and 20 clients", () => {
+  it("is shipped once; the others are told that it is completed", async () => {
+    await shop.store("nail", "A-1", 1_000);
+    const order = await shop.order([{ product: "nail", quantity: 7 }], [{ lines: [[0, 5]] }]);
+    const payloads = await times(20, () => ship(order.id));
+    const refused = payloads.filter(({ userErrors }) => userErrors.length > 0);
+    assert.equal(refused.length, 19);
+    for (const { userErrors } of refused)
+      assert.deepEqual(
+        [userErrors[0].code, userErrors[0].details],
+        ["INVALID_STATE_TRANSITION", { state: "completed", allowedActions: ["reopen"] }],
+      );
+    assert.deepEqual((await shop.stateOf(order)).shipped, [7]);
+    assert.equal(await shop.stockAt("nail", "A-1"), 993);
+  });
+
+  it("is shipped in parts by all of them, and no part too many", async () => {
+    const order = await shop.order([{ product: "nail", quantity: 50 }], [{ lines: [[0, 50]] }]);
+    const [fulfillmentOrder] = order.fulfillmentOrders;
+    const input = {
+      fulfillmentOrderId: fulfillmentOrder!.id,
+      lines: [{ fulfillmentOrderLineItemId: fulfillmentOrder!.lines[0], quantity: 3 }],
+    };
+    const payloads = await times(20, () => persist("fulfillmentCreate", input, "fulfillment { id }"));
+    assert.equal(payloads.filter(({ userErrors }) => userErrors.length === 0).length, 16);
+    assert.deepEqual(new Set(payloads.flatMap(codesOf)), new Set(["OVER_FULFILLMENT"]));
+    assert.deepEqual((await shop.stateOf(order)).shipped, [48]);
+  });
+
+  it("is taken back once", async () => {
+    const order = await shop.order([{ product: "nail", quantity: 2 }]);
+    const { fulfillments } = await shop.ship(order);
+    const cancel = { id: fulfillments[0].id };
+    const payloads = await times(20, () => persist("fulfillmentCancel", cancel, "fulfillment { id }"));
+    assert.equal(payloads.filter(({ userErrors }) => userErrors.length === 0).length, 1);
+    assert.deepEqual(new Set(payloads.flatMap(codesOf)), new Set(["INVALID_STATE_TRANSITION"]));
+    assert.equal((await shop.stateOf(order)).state, "open");
+  });
+
+  it("is either put on hold or shipped", async () => {
+    const orders = await times(10, () =>
+      shop.order([{ product: "nail", quantity: 1 }], [{ lines: [[0, 1]] }]),
+    );
+    await Promise.all(
+      orders.map(async (order) => {
+        const [shipped, held] = await Promise.all([
+          ship(order.id),
+          persist("fulfillmentOrderHold", { id: order.fulfillmentOrders[0]!.id }, ""),
+        ]);
+        assert.deepEqual(
+          [codesOf(shipped), codesOf(held)].sort(),
+          codesOf(held).length > 0 ? [[], ["INVALID_STATE_TRANSITION"]] : [[], ["ON_HOLD"]],
+        );
+      }),
+    );
+  });
+
+  after(() => assertBooksAreRight(shop));
+});
+
+describe("60 orders for three products, and 30 clients", () => {
+  it("are shipped, taken back and counted at the same time, without a deadlock", async () => {
+    for (const product of products)
+      for (const place of places) await shop.store(product, place, 40, product === "glue" ? "G1" : undefined);
+    // Each with its lines in another order, and fulfillment orders for some of them
+    const orders: MadeOrder[] = [];
+    for (let n = 0; n < 60; n++) {
+      const roll = dice(n);
+      const lines = [0, 1, 2].map((step) => ({
+        product: products[(n + step * (1 + (n % 2))) % 3]!,
+        quantity: 1 + roll(6),
+      }));
+      const assigned = [0, 1, 2].filter(() => roll(3) > 0);
+      orders.push(
+        await shop.order(
+          lines,
+          assigned.map((line) => ({ lines: [[line, lines[line]!.quantity]] })),
+        ),
+      );
+    }
+
+    const fulfillments: string[] = [];
+    const outcomes: Record<string, number> = {};
+    const acceptable = new Set(["INSUFFICIENT_STOCK", "INVALID_STATE_TRANSITION", "ON_HOLD"]);
+    await times(30, async (client) => {
+      const roll = dice(1_000 + client);
+      for (let round = 0; round < 8; round++) {
+        const order = orders[roll(orders.length)]!;
+        const product = products[roll(3)]!;
+        const place = places[roll(places.length)]!;
+        const fulfillmentOrder = order.fulfillmentOrders[0];
+        const what = roll(10);
+        let payload;
+        if (what < 5) {
+          payload = await ship(order.id);
+          fulfillments.push(...payload.fulfillments.map(({ id }: any) => id));
+        } else if (what < 7 && fulfillments.length > 0) {
+          payload = await persist(
+            "fulfillmentCancel",
+            { id: fulfillments[roll(fulfillments.length)] },
+            "fulfillment { id }",
+          );
+        } else if (what < 8 && fulfillmentOrder) {
+          const action = ["Hold", "ReleaseHold", "Start"][roll(3)]!;
+          payload = await persist(`fulfillmentOrder${action}`, { id: fulfillmentOrder.id }, "");
+        } else if (what < 9) {
+          const batchId = product === "glue" ? shop.id.G1 : null;
+          const line = { productId: shop.id[product], place: at(place), delta: roll(2) ? 3 : -2, batchId };
+          payload = await persist("stockAdjust", { lines: [line] }, "stocks { id }");
+        } else {
+          // Counts all stock of the hall anew, with locks of its own
+          const isStockAvailableForSale = roll(2) > 0;
+          payload = await persist("warehouseUpdate", { id: shop.id.hall, isStockAvailableForSale }, "");
+        }
+        for (const code of codesOf(payload)) {
+          assert.ok(acceptable.has(code), code);
+          outcomes[code] = (outcomes[code] ?? 0) + 1;
+        }
+        if (payload.userErrors.length === 0) outcomes.done = (outcomes.done ?? 0) + 1;
+      }
+    });
+    assert.ok(outcomes.done! > 60, JSON.stringify(outcomes));
+    assert.ok(fulfillments.length > 20, `${fulfillments.length} fulfillments`);
+    await assertBooksAreRight(shop);
+
+    // What lies with an order is what was shipped of it, and no line was shipped twice
+    const wrong = await shop.sql(`
+      select l.order_id, l.product_id, sum(l.shipped_quantity) as shipped, max(s.quantity) as there
+      from erp.sales_order_line_item l left join ledger.stock s on s.order_id = l.order_id and s.product_id = l.product_id
+      group by l.order_id, l.product_id having sum(l.shipped_quantity) <> coalesce(max(s.quantity), 0)`);
+    assert.deepEqual(wrong, []);
+    const states = await shop.sql(`
+      select o.state, o.delivery_state, bool_and(l.shipped_quantity = l.quantity) as is_shipped from erp.sales_order o
+      join erp.sales_order_line_item l on l.order_id = o.id group by o.id
+      having bool_and(l.shipped_quantity = l.quantity) <> (o.state = 'completed')
+        or (o.state = 'completed') <> (o.delivery_state = 'shipped') or (o.state = 'open') <> (o.delivery_state = 'open')`);
+    assert.deepEqual(states, []);
+    assert.equal(await deadlocks(), 0);
+  });
+});

@@ -40,9 +40,11 @@ insert into erp.document (id, document_type_id, order_id, referenced_document_id
   content_type, created_at, updated_at)
 select d.id, demo.id('document_type', d.type), demo.id('order', d.order_n), i.id, case when not d.is_draft then demo.number((array['INV-', 'DN-',
   'CN-', 'ST-', 'UP-'])[d.type], d.number) end,
-  md5('deep link ' || d.n), case when d.type = 5 then '{}'::jsonb else jsonb_build_object('documentDate', to_char(d.at, 'YYYY-MM-DD'),
-    'displayPrices', d.type <> 2, 'locale', (array['de-DE', 'en-GB', 'fr-FR'])[1 + d.order_n % 3], 'comment', null) end,
+  md5('deep link ' || d.n), case when d.type = 5 then '{}' else erp.document_config(demo.id('order', d.order_n), t.technical_name,
+    case when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-'])[d.type], d.number) end, d.at::date,
+    erp.document_locale(demo.id('order', d.order_n)), demo.number('INV-', i.number)) end,
   d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
     case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
-from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
+from demo.document d join erp.document_type t on t.id = demo.id('document_type', d.type)
+left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
 order by d.n;

@@ -4,6 +4,8 @@ import { withClient } from "./client.ts";
 import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
+/** Whom the service becomes, see db/roles.sql. */
+const narrowRoles = ["service_api", "service_auth", "service_document"];
 
 /**
  * Looks at a database before the service is built on it.
@@ -34,13 +36,14 @@ export async function requireVersion(client: Pick<pg.ClientBase, "query">): Prom
 async function excessRights(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(
     `select current_user as role, rolsuper as super, pg_has_role(current_user, 'service_owner', 'set') as owner,
-       pg_has_role(current_user, 'service_api', 'set') and pg_has_role(current_user, 'service_auth', 'set') as able
+       (select bool_and(pg_has_role(current_user, name, 'set')) from unnest($1::text[]) name) as able
      from pg_roles where rolname = current_user`,
+    [narrowRoles],
   );
   const { role, super: isSuperuser, owner, able } = rows[0];
   if (!able) {
     throw new UserError(
-      `The role ${role} may not become service_api and service_auth. Use the URL that \`npm run db:setup\` printed.`,
+      `The role ${role} may not become ${narrowRoles.join(", ")}. Use the URL that \`npm run db:setup\` printed.`,
     );
   }
   if (!isSuperuser && !owner) return [];

@@ -23,6 +23,6 @@ comment on role service_owner is 'Owns every table and runs the migrations. Serv
 comment on role service_login is 'Logs in for the service. May do nothing but become one of the narrow roles.';
 comment on role service_api is 'Reads for clients of the API, through row-level security, and may call mutation.run. Owns nothing.';
 comment on role service_auth is 'Exchanges credentials for tokens, through functions of the schema auth only.';
-comment on role service_document is 'Opens documents by their addresses, through the one function that it owns.';
+comment on role service_document is 'Opens documents by their addresses. Reads the table of documents and nothing else; owns the function that compares codes.';
 comment on role service_writer is 'Runs mutations, inside of mutation.run: changes master data and documents, but not the ledger. Nobody logs in as it.';
 comment on role service_ledger is 'Books stock, inside of the functions that it owns: adds movements, never changes or deletes one. Nobody logs in as it.';

@@ -141,9 +141,13 @@ const french: Labels = {
   },
 };
 
-const byLocale: Readonly<Record<string, Labels>> = { "en-GB": english, "de-DE": german, "fr-FR": french };
+/** The labels by the locales that documents are written in. */
+export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": french } satisfies Record<
+  string,
+  Labels
+>;
 
-/** The labels of a locale; in English where there are none. */
-export function labelsOf(locale: string): Labels {
-  return byLocale[locale] ?? english;
+/** A locale that documents are written in: the one that is asked for, or else the default. */
+export function documentLocale(wanted: string): keyof typeof labelsByLocale {
+  return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
 }

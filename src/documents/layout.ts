@@ -2,22 +2,23 @@ import type { Content } from "pdfmake";
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { DocumentConfig } from "./config.ts";
 import { formatsOf } from "./format.ts";
-import { labelsOf } from "./labels.ts";
+import { documentLocale, labelsByLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
-import { addressLines, footer, header, letterhead, margins, marks, senderLine } from "./letter.ts";
+import { addressLines, footer, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
 import { linesTable, totalsTable } from "./table.ts";
 import { breakable } from "./text.ts";
 
 /** A document as pdfmake takes it. The same config always gives the same, for nothing else goes into it. */
 export function layOut(config: DocumentConfig): TDocumentDefinitions {
-  const labels = labelsOf(config.locale);
-  const formats = formatsOf(config.locale, config.currency);
+  const locale = documentLocale(config.locale);
+  const labels = labelsByLocale[locale];
+  const formats = formatsOf(locale, config.currency);
   const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
   return {
     pageSize: "A4",
     pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
     defaultStyle: { font: "Roboto", fontSize: 10, lineHeight: 1.15, color: "#202124" },
-    language: config.locale,
+    language: locale,
     displayTitle: true,
     info: {
       title,
@@ -54,7 +55,7 @@ function deliveryAddress(
   return {
     text: breakable(`${labels.deliveryAddress} ${delivered}`),
     fontSize: 8,
-    color: "#5f6368",
+    color: grey,
     margin: [0, 4, 0, 0],
   };
 }

@@ -9,10 +9,12 @@ export const mm = 72 / 25.4;
 export const margins = { left: 25 * mm, right: 20 * mm, top: 24 * mm, bottom: 26 * mm };
 export const grey = "#5f6368";
 
-const page = { width: 210 * mm, height: 297 * mm };
+/** Of what stands between the margins. */
+export const textWidth = 210 * mm - margins.left - margins.right;
+
 const window = { top: 45 * mm, width: 80 * mm, addressTop: 62.7 * mm, linesBelow: 6 };
 const titleTop = 98.5 * mm;
-const infoWidth = 68 * mm;
+const info = { label: 28 * mm, value: 40 * mm };
 const lineHeight = 12.4;
 
 const isText = (text: string | null | undefined): text is string => typeof text === "string" && text !== "";
@@ -45,8 +47,9 @@ export function senderLine({ sender: { name, address } }: DocumentConfig): strin
 
 /** A text that ends after some lines, whatever its length. pdfmake leaves out the lines that begin below maxHeight. */
 function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
+  // The types of pdfmake don't know maxHeight
   const node = { text: breakable(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
-  return node as Content;
+  return node;
 }
 const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
   clipped(text.replaceAll("\n", " "), fontSize, 1, more);
@@ -70,7 +73,7 @@ export function letterhead(config: DocumentConfig, labels: Labels, formats: Form
     margin: [0, window.top - margins.top, 0, 0],
     layout: bare,
     table: {
-      widths: [window.width, "*", infoWidth],
+      widths: [window.width, textWidth - window.width - info.label - info.value, info.label + info.value],
       heights: [titleTop - window.top],
       body: [[address, "", { margin: [0, 5 * mm, 0, 0], ...information(config, labels, formats) }]],
     },
@@ -91,18 +94,15 @@ function information(config: DocumentConfig, labels: Labels, formats: Formats) {
   ];
   const body = rows
     .filter(([, value]) => isText(value))
-    .map(([label, value]): Content[] => [
-      { text: label, color: grey, fontSize: 9 },
-      clipped(value!, 9, 2),
-    ]);
-  return { layout: tight, table: { widths: [28 * mm, "*"], body } };
+    .map(([label, value]): Content[] => [{ text: label, color: grey, fontSize: 9 }, clipped(value!, 9, 2)]);
+  return { layout: tight, table: { widths: [info.label, info.value], body } };
 }
 
 /** The name of the shop on the first page, and on the others what they belong to. */
 export function header(config: DocumentConfig, title: string) {
   const name = config.sender.name ?? "";
   return (number: number): Content => ({
-    margin: [margins.left, number === 1 ? 16 * mm : 12 * mm, margins.right, 0],
+    margin: [margins.left, number === 1 ? 14 * mm : 12 * mm, margins.right, 0],
     columns:
       number === 1
         ? [oneLine(name, 17, { bold: true })]
@@ -114,7 +114,7 @@ export function footer(config: DocumentConfig, labels: Labels) {
   return (number: number, count: number): Content => ({
     margin: [margins.left, 8 * mm, margins.right, 0],
     stack: [
-      { canvas: [rule(page.width - margins.left - margins.right)], margin: [0, 0, 0, 5] },
+      { canvas: [rule(textWidth)], margin: [0, 0, 0, 5] },
       {
         columns: [
           oneLine(senderLine(config), 7.5, { color: grey, width: "*" }),

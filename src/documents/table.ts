@@ -2,25 +2,20 @@ import type { Content, TableCell } from "pdfmake";
 import type { DocumentConfig, DocumentLine } from "./config.ts";
 import type { Formats } from "./format.ts";
 import type { Labels } from "./labels.ts";
-import { grey, mm } from "./letter.ts";
+import { grey, mm, textWidth } from "./letter.ts";
 import { breakable } from "./text.ts";
 
 interface Column {
   label: string;
-  width: number | "*";
-  isFigure?: boolean;
+  width: number;
+  isFigure: boolean;
   cell(line: DocumentLine): Content;
 }
-
-/** From this length on a line of the table may go on on the next page; shorter ones are kept together. */
-const longLabel = 600;
 
 /** The lines of the document. Their header stands on each page. */
 export function linesTable(config: DocumentConfig, labels: Labels, formats: Formats): Content {
   const columns = columnsOf(config, labels, formats);
-  const isShort = config.lines.every(
-    ({ label, description }) => (label?.length ?? 0) + (description?.length ?? 0) < longLabel,
-  );
+  const areKeptWhole = config.lines.every(isShort);
   const cell = ({ isFigure }: Column, content: Content): TableCell => ({
     stack: [content],
     alignment: isFigure ? "right" : "left",
@@ -31,9 +26,9 @@ export function linesTable(config: DocumentConfig, labels: Labels, formats: Form
     layout: ruled,
     table: {
       headerRows: 1,
-      // pdfmake would lose what doesn't fit on one page
-      dontBreakRows: isShort,
-      keepWithHeaderRows: isShort ? 1 : 0,
+      dontBreakRows: areKeptWhole,
+      keepWithHeaderRows: areKeptWhole ? 1 : 0,
+      // All in numbers: pdfmake would make a column wider than the page for a long word
       widths: columns.map(({ width }) => width),
       body: [
         columns.map((column) => cell(column, { text: column.label, bold: true })),
@@ -43,45 +38,54 @@ export function linesTable(config: DocumentConfig, labels: Labels, formats: Form
   };
 }
 
+/** Whether a line surely fits on a page. Of one that doesn't, pdfmake would lose a part if it had to keep it whole. */
+function isShort({ label, description, productNumber }: DocumentLine): boolean {
+  const text = [label, description, productNumber].join("\n");
+  return text.length + 30 * text.split("\n").length < 900;
+}
+
 function columnsOf(config: DocumentConfig, labels: Labels, formats: Formats): Column[] {
   const { lines, displayPrices, taxStatus } = config;
-  const figures = (label: string, show: (line: DocumentLine) => string): Column => ({
+  const column = (label: string, show: (line: DocumentLine) => string, isFigure = true): Column => ({
     label,
-    width: widthOf([label, ...lines.map(show)]),
-    isFigure: true,
-    cell: (line) => show(line),
+    width: Math.max(widthOf([label]) * 1.15, widthOf(lines.map(show))),
+    isFigure,
+    cell: show,
   });
   const shown = <T>(value: T | null | undefined, format: (value: T) => string) =>
     value === null || value === undefined ? "" : format(value);
-  const columns: Column[] = [
-    figures(labels.position, ({ position }) => formats.quantity(position)),
-    {
-      label: labels.description,
-      width: "*",
-      cell: ({ label, description, productNumber }) => ({
-        stack: [
-          { text: breakable(label ?? "") },
-          ...(description === null ? [] : [{ text: breakable(description), color: grey, fontSize: 8 }]),
-          ...(productNumber === null
-            ? []
-            : [{ text: breakable(`${labels.productNumber} ${productNumber}`), color: grey, fontSize: 8 }]),
-        ],
-      }),
-    },
-    figures(labels.quantity, ({ quantity }) => formats.quantity(quantity)),
+  const before = [column(labels.position, ({ position }) => formats.quantity(position), false)];
+  const after = [column(labels.quantity, ({ quantity }) => formats.quantity(quantity))];
+  if (displayPrices) {
+    after.push(column(labels.unitPrice, ({ unitPrice }) => shown(unitPrice, formats.unitPrice)));
+    if (taxStatus !== "tax-free")
+      after.push(column(labels.taxRate, ({ taxRate }) => shown(taxRate, formats.rate)));
+    after.push(column(labels.lineTotal, ({ total }) => shown(total, formats.amount)));
+  }
+  const taken = [...before, ...after].reduce((sum, { width }) => sum + width + 2 * gap, 0);
+  const cell = (line: DocumentLine) => descriptionOf(line, labels);
+  return [
+    ...before,
+    { label: labels.description, width: textWidth - taken, isFigure: false, cell },
+    ...after,
   ];
-  if (!displayPrices) return columns;
-  columns.push(figures(labels.unitPrice, ({ unitPrice }) => shown(unitPrice, formats.unitPrice)));
-  if (taxStatus !== "tax-free")
-    columns.push(figures(labels.taxRate, ({ taxRate }) => shown(taxRate, formats.rate)));
-  columns.push(figures(labels.lineTotal, ({ total }) => shown(total, formats.amount)));
-  return columns;
+}
+
+function descriptionOf({ label, description, productNumber }: DocumentLine, labels: Labels): Content {
+  const smaller = (text: string): Content => ({ text: breakable(text), color: grey, fontSize: 8 });
+  return {
+    stack: [
+      { text: breakable(label ?? "") },
+      ...(description === null ? [] : [smaller(description)]),
+      ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
+    ],
+  };
 }
 
 /** Room for the longest of some figures, within limits; longer ones wrap. */
 function widthOf(texts: string[]): number {
   const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
-  return Math.min(Math.max(longest * 5 + 2, 8 * mm), 34 * mm);
+  return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
 }
 
 /** What the lines come to, with the taxes by their rates. */
@@ -122,6 +126,8 @@ export function totalsTable(config: DocumentConfig, labels: Labels, formats: For
   };
 }
 
+/** Between columns, on either side. */
+const gap = 6;
 const none = () => 0;
 const strong = "#202124";
 const faint = "#dadce0";
@@ -130,9 +136,9 @@ const ruled = {
   hLineWidth: (row: number) => (row === 0 ? 0 : row === 1 ? 0.8 : 0.4),
   hLineColor: (row: number) => (row === 1 ? strong : faint),
   vLineWidth: none,
-  paddingLeft: (column: number) => (column === 0 ? 0 : 6),
+  paddingLeft: (column: number) => (column === 0 ? 0 : gap),
   paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
-    column === table.body[0]!.length - 1 ? 0 : 6,
+    column === table.body[0]!.length - 1 ? 0 : gap,
   paddingTop: () => 4,
   paddingBottom: () => 4,
 };

@@ -4,6 +4,8 @@ import { withClient } from "./client.ts";
 import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
+/** Whom the service becomes, see db/roles.sql. */
+const narrowRoles = ["service_api", "service_auth", "service_document", "service_worker"];
 
 /**
  * Looks at a database before the service is built on it.
@@ -44,9 +46,9 @@ async function requireQueue(client: pg.Client): Promise<void> {
 async function excessRights(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(
     `select current_user as role, rolsuper as super, pg_has_role(current_user, 'service_owner', 'set') as owner,
-       (select bool_and(coalesce(pg_has_role(current_user, to_regrole(narrow), 'set'), false))
-        from unnest(array['service_api', 'service_auth', 'service_worker']) narrow) as able
+       (select bool_and(coalesce(pg_has_role(current_user, to_regrole(name), 'set'), false)) from unnest($1::text[]) name) as able
      from pg_roles where rolname = current_user`,
+    [narrowRoles],
   );
   const { role, super: isSuperuser, owner, able } = rows[0];
   if (!able) {

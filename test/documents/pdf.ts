@@ -1,4 +1,4 @@
-import { getDocument, VerbosityLevel } from "pdfjs-dist/legacy/build/pdf.mjs";
+import { getDocumentProxy } from "unpdf";
 
 /** What can be read in a PDF. */
 export interface PdfText {
@@ -12,8 +12,7 @@ export interface PdfText {
 
 /** Reads a PDF as another program does. */
 export async function readPdf(data: Uint8Array): Promise<PdfText> {
-  const task = getDocument({ data: new Uint8Array(data), verbosity: VerbosityLevel.ERRORS });
-  const document = await task.promise;
+  const document = await getDocumentProxy(new Uint8Array(data), { verbosity: 0 });
   const { info } = (await document.getMetadata()) as { info: Record<string, string> };
   const pages: string[] = [];
   const extent = { right: 0, bottom: 0 };
@@ -33,6 +32,6 @@ export async function readPdf(data: Uint8Array): Promise<PdfText> {
         .replace(/\s+/g, " "),
     );
   }
-  await task.destroy();
+  await document.cleanup();
   return { pages, title: info.Title!, language: info.Language ?? null, extent };
 }

@@ -13,7 +13,7 @@ export interface PdfText {
 /** Reads a PDF as another program does. */
 export async function readPdf(data: Uint8Array): Promise<PdfText> {
   const document = await getDocumentProxy(new Uint8Array(data), { verbosity: 0 });
-  const { info } = (await document.getMetadata()) as { info: Record<string, string> };
+  const { info } = (await document.getMetadata()) as unknown as { info: Record<string, string> };
   const pages: string[] = [];
   const extent = { right: 0, bottom: 0 };
   for (let number = 1; number <= document.numPages; number++) {

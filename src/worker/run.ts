@@ -43,8 +43,8 @@ export interface RunOptions extends BackgroundWork {
 
 /**
  * Works until it is to stop, or until graphile-worker is in trouble that it doesn't get out of by itself: some of its
- * parts never try again what failed once. Then a new run is needed. Either way jobs under way end, or are given back: at once, or
- * when the database couldn't be told, by the next run.
+ * parts never try again what failed once. Then a new run is needed. Either way jobs under way end, or are given back:
+ * at once, or when the database couldn't be told, by the next run.
  */
 export async function runUntilTrouble(options: RunOptions): Promise<void> {
   const { pool, tasks, crontab, atStart, concurrency, held, stopping, patience = usualPatience } = options;
@@ -56,7 +56,8 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     workers = workerPool;
     held.push(workerPool.id);
   });
-  const end = Promise.race([troubleOf(events), aborted(stopping)]);
+  const end = Promise.withResolvers<void>();
+  onTrouble(events, end.resolve);
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
@@ -70,11 +71,15 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
   runner.promise.catch(() => {});
+  const stop = () => end.resolve();
+  stopping.addEventListener("abort", stop);
+  if (stopping.aborted) stop();
   try {
     // A job that waits already, from another process or the last start, is replaced and not done twice
     for (const task of atStart) await runner.addJob(task, {}, { jobKey: task });
-    await end;
+    await end.promise;
   } finally {
+    stopping.removeEventListener("abort", stop);
     await finish(runner, workers!, patience);
   }
 }
@@ -84,25 +89,16 @@ async function finish(runner: Runner, workers: WorkerPool, { givingBack }: Patie
   // Not awaited, for it also waits for the clock, which may be asleep for a minute after a failure
   runner.stop().catch(() => {});
   if (await within(givingBack, workers.promise)) return;
-  await within(lastWords, Promise.resolve(workers.forcefulShutdown("The service has stopped.")));
+  await within(lastWords, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
 }
 
-/** Settles when the database has failed several times in a row, or graphile-worker has given up. */
-function troubleOf(events: WorkerEvents): Promise<void> {
-  return new Promise((resolve) => {
-    let failures = 0;
-    const fail = () => {
-      if (++failures >= tolerated) resolve();
-    };
-    for (const event of ["worker:getJob:error", "pool:listen:error"] as const) events.on(event, fail);
-    for (const event of ["worker:getJob:empty", "job:start"] as const) events.on(event, () => (failures = 0));
-    events.once("pool:gracefulShutdown", () => resolve());
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** Tells when the database has failed several times in a row, or graphile-worker has given up. */
+function onTrouble(events: WorkerEvents, tell: () => void): void {
+  let failures = 0;
+  const fail = () => {
+    if (++failures >= tolerated) tell();
+  };
+  for (const event of ["worker:getJob:error", "pool:listen:error"] as const) events.on(event, fail);
+  for (const event of ["worker:getJob:empty", "job:start"] as const) events.on(event, () => (failures = 0));
+  events.once("pool:gracefulShutdown", tell);
 }

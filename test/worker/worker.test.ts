@@ -129,7 +129,7 @@ test("a job that doesn't end is given back, and the worker stops all the same", 
   await worker.stop();
   assert.ok(performance.now() - begin < 2_000);
   const [job] = await queue.jobs();
-  assert.deepEqual([job.locked_by, job.last_error], [null, "The service has stopped."]);
+  assert.deepEqual([job.locked_by, job.last_error], [null, "The worker has stopped."]);
   hung.resolve();
 });
 

@@ -48,6 +48,25 @@ grant execute on function erp.hand_over_defaults(uuid, boolean, boolean), erp.cr
   erp.update_warehouse(uuid, jsonb), erp.delete_warehouse(uuid), erp.create_bin_location(uuid, text, integer),
   erp.update_bin_location(uuid, jsonb), erp.delete_bin_location(uuid), erp.set_product_warehouse_configuration(uuid, uuid, jsonb) to service_writer;
 
+-- All mutations are made anew, those of later files too: their types use types of this one
+do $$
+declare item record;
+begin
+  for item in
+    select p.oid::regprocedure as routine from pg_proc p where p.pronamespace::regnamespace::text in ('api_unstable', 'api_2026_06_unstable')
+  loop
+    execute format('drop function %s', item.routine);
+  end loop;
+  for item in
+    select c.oid::regclass as name from pg_class c
+    where c.relnamespace::regnamespace::text in ('api_unstable', 'api_2026_06_unstable') and c.relkind = 'c' and c.relname ~ '_(input|payload)$|^user_error$'
+  loop
+    execute format('drop type %s cascade', item.name);
+  end loop;
+  drop type if exists api_2026_06_unstable.user_error_code;
+end
+$$;
+
 --!include functions/api/user_error.sql
 --!include functions/api/stock_place.sql
 --!include functions/api/stock_set.sql
@@ -64,20 +83,5 @@ drop view if exists api_unstable.stock_movements;
 
 -- The version of June has the mutations too
 --!include functions/api_meta/freeze.sql
-do $$
-declare item record;
-begin
-  for item in select oid::regprocedure as routine from pg_proc where pronamespace = 'api_2026_06_unstable'::regnamespace loop
-    execute format('drop function %s', item.routine);
-  end loop;
-  for item in
-    select c.oid::regclass as name from pg_class c
-    where c.relnamespace = 'api_2026_06_unstable'::regnamespace and c.relkind = 'c' and c.relname ~ '_(input|payload)$|^user_error$'
-  loop
-    execute format('drop type %s cascade', item.name);
-  end loop;
-  drop type if exists api_2026_06_unstable.user_error_code;
-end
-$$;
 select api_meta.clone_types('api_unstable', 'api_2026_06_unstable');
 select api_meta.clone_functions('api_unstable', 'api_2026_06_unstable');

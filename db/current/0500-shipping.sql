@@ -57,18 +57,6 @@ create or replace trigger keep_figures_of_tax before update of tax_status on erp
 create or replace trigger keep_figures_of_tracking before insert or update of tracking_codes, entered_tracking_codes on erp.sales_order
   for each row execute function ledger.keep_tracking_codes();
 
--- What the triggers find right they leave alone. Orders from before them are brought up to date here.
-update erp.sales_order o set entered_tracking_codes = e.codes
-from (
-  select o.id, array_agg(c.code) as codes from erp.sales_order o cross join jsonb_array_elements_text(o.tracking_codes) c (code)
-  where c.code <> all (o.entered_tracking_codes) and not exists (
-    select from erp.shipping_label l where l.order_id = o.id and l.state = 'created' and l.type = 'outgoing' and l.tracking_codes ? c.code)
-  group by o.id
-) e where e.id = o.id;
-update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
-from erp.sales_order present cross join lateral ledger.order_amounts(present.id, present.tax_status) a
-where o.id = present.id and (o.amount_total, o.amount_net) is distinct from (a.amount_total, a.amount_net);
-
 select api_meta.allow('service_ledger', 'erp.sales_order', 'select', 'update (amount_total, amount_net, tracking_codes, entered_tracking_codes)');
 select api_meta.allow('service_ledger', 'erp.sales_order_line_item', 'select', 'update (shipped_quantity)');
 select api_meta.allow('service_ledger', 'erp.fulfillment_order', 'select', 'update (is_partially_fulfilled)');
@@ -88,6 +76,18 @@ grant execute on function erp.is_string_array(jsonb), ledger.lock_orders(uuid[],
 grant execute on function ledger.change_reserved_stock(ledger.change[]), ledger.change_promised_stock(ledger.change[]),
   ledger.change_fulfilled_quantities(ledger.change[]), ledger.lock_orders_of(ledger.change[]), ledger.promises_of(ledger.change[]),
   ledger.order_amounts(uuid, text) to service_ledger;
+
+-- Orders from before these triggers are brought up to date
+update erp.sales_order o set entered_tracking_codes = e.codes
+from (
+  select o.id, array_agg(c.code) as codes from erp.sales_order o cross join jsonb_array_elements_text(o.tracking_codes) c (code)
+  where c.code <> all (o.entered_tracking_codes) and not exists (
+    select from erp.shipping_label l where l.order_id = o.id and l.state = 'created' and l.type = 'outgoing' and l.tracking_codes ? c.code)
+  group by o.id
+) e where e.id = o.id;
+update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
+from erp.sales_order present cross join lateral ledger.order_amounts(present.id, present.tax_status) a
+where o.id = present.id and (o.amount_total, o.amount_net) is distinct from (a.amount_total, a.amount_net);
 
 comment on constraint number_range_last_number_is_not_negative on erp.number_range is
   E'@userError OUT_OF_RANGE\nThe number range has come to an end.';
@@ -200,6 +200,6 @@ grant execute on function ledger.lock_shipment(uuid[], uuid[], uuid[]), ledger.s
 --!include functions/api/fulfillment_order.sql
 --!include functions/api/fulfillment.sql
 
--- The version of June ships too. 0300-mutations.sql has removed what an earlier run made of this.
+-- The version of June ships too
 select api_meta.clone_types('api_unstable', 'api_2026_06_unstable');
 select api_meta.clone_functions('api_unstable', 'api_2026_06_unstable');

@@ -110,9 +110,7 @@ comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in t
 do $$
 begin
   if not exists (select from pg_constraint where conname = 'fulfillment_order_hold_comment_is_not_too_long') then
-    alter table erp.fulfillment_order
-      add constraint fulfillment_order_hold_comment_is_not_too_long check (length(hold_comment) <= 1000),
-      add constraint fulfillment_order_hold_comment_only_on_hold check (state = 'OnHold' or hold_comment is null);
+    alter table erp.fulfillment_order add constraint fulfillment_order_hold_comment_is_not_too_long check (length(hold_comment) <= 1000);
   end if;
 end
 $$;
@@ -150,8 +148,6 @@ comment on constraint fulfillment_order_remembers_its_state_on_hold on erp.fulfi
   E'@userError INVALID state_before_hold\nOnly a fulfillment order on hold has a state to return to.';
 comment on constraint fulfillment_order_hold_comment_is_not_too_long on erp.fulfillment_order is
   E'@userError OUT_OF_RANGE hold_comment\nThe comment has more than 1,000 characters.';
-comment on constraint fulfillment_order_hold_comment_only_on_hold on erp.fulfillment_order is
-  E'@userError INVALID hold_comment\nOnly a fulfillment order on hold has a reason for it.';
 comment on constraint fulfillment_state_is_known on erp.fulfillment is E'@userError INVALID state\nThere is no such state of fulfillments.';
 
 drop type if exists ledger.pick cascade;

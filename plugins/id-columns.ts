@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgRegistry } from "postgraphile/@dataplan/pg";
-import { TYPES } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId, requireUuid } from "./global-id.ts";
 import { tagLines, tagText } from "./tags.ts";
 
@@ -32,7 +32,7 @@ function makeGlobalIdCodec(typeName: string): PgCodec {
 
 /**
  * Makes ids of the uuid columns: primary keys, foreign keys, and those that the tag @gid names (`@gid StockContainer`
- * on the column, or `@gid stock_container_id StockContainer` on the view).
+ * on the column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list of them.
  *
  * The columns get another codec. So there is one place that turns uuids into global ids and back, whatever the way:
  * fields, filters, `node`, arguments of functions.
@@ -51,14 +51,16 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
           if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
           const column = `${owner.name}.${attributeName}`;
-          const known = attribute.codec.extensions?.globalIdOf;
+          const isList = attribute.codec.arrayOfCodec !== undefined;
+          const element = attribute.codec.arrayOfCodec ?? attribute.codec;
+          const known = element.extensions?.globalIdOf;
           // A primary key may be a foreign key too; it stays the id of its own row.
           if (known === typeName || primaryKeys.has(attribute)) return;
           if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
-          if (attribute.codec !== TYPES.uuid) throw new Error(`${column} is an id but no uuid`);
+          if (element !== TYPES.uuid) throw new Error(`${column} is an id but no uuid`);
           let codec = codecs.get(typeName);
           if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
-          attribute.codec = codec;
+          attribute.codec = isList ? listOfCodec(codec as never) : codec;
         };
 
         for (const resource of Object.values(pgResources)) {

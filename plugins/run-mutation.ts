@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import { apiError } from "../src/errors.ts";
 import { markUncertain } from "../src/http/postgres-errors.ts";
 
 /** What `mutation.run` is called with. */
@@ -25,6 +26,9 @@ const attempts = 4;
 /** Writing may take longer than reading. */
 const statementTimeout = "15s";
 
+/** In JSON as `JSON.stringify` writes it. Postgres doesn't take it for JSON. */
+const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
+
 const isCollision = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
 
@@ -38,7 +42,10 @@ export async function runMutation(
   call: MutationCall,
 ): Promise<MutationResult> {
   const { version, operation, input, idempotencyKey, validateOnly } = call;
-  const values = [version, operation, JSON.stringify(input), idempotencyKey, validateOnly];
+  const json = toJson(input);
+  if (halfCharacter.test(json))
+    throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
+  const values = [version, operation, json, idempotencyKey, validateOnly];
   const settings = { ...pgSettings, statement_timeout: statementTimeout };
   for (let attempt = 1; ; attempt++) {
     let isUnderWay = false;
@@ -59,5 +66,14 @@ export async function runMutation(
       }
       await sleep(10 * attempt * (1 + Math.random()));
     }
+  }
+}
+
+function toJson(input: unknown): string {
+  try {
+    return JSON.stringify(input);
+  } catch (error) {
+    if (error instanceof RangeError) throw apiError("BAD_USER_INPUT", "A JSON value is nested too deeply.");
+    throw error;
   }
 }

@@ -8,6 +8,8 @@ import { ActiveCredentials } from "./auth/active-credentials.ts";
 import { requireToken } from "./auth/require-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { documentDownload, documentPath } from "./documents/download.ts";
+import { Renderer } from "./documents/renderer.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
 import { readGraphqlBody } from "./http/graphql-body.ts";
 import { health } from "./http/health.ts";
@@ -72,6 +74,7 @@ export async function createApp({
   const locales = new Locales(pool, logger);
   await locales.refresh();
   const credentials = new ActiveCredentials(pool, logger);
+  const renderer = new Renderer();
 
   const app = express()
     .disable("x-powered-by")
@@ -84,6 +87,9 @@ export async function createApp({
 
   // The way of credentials
   app.all("/api/oauth/token", tokenEndpoint(pool, tokens, logger));
+
+  // The way of documents
+  app.all(documentPath, documentDownload(pool, renderer));
 
   // The way of queries
   app.all("/api/graphql/:version", [
@@ -107,6 +113,7 @@ export async function createApp({
     },
     async close() {
       await credentials.close();
+      await renderer.close();
       await Promise.all(served.map((version) => version.close()));
     },
   };

@@ -16,6 +16,8 @@ export const environment = z.object({
   DATA_DIRECTORY: z.string().min(1).default(".data"),
   TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
   EXPLORER: flag.optional(),
+  WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
+  EXCHANGE_RATES_FROM: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -35,6 +37,10 @@ export interface Settings {
   tokenSigningKey: string | undefined;
   /** Whether the explorer is served: in development, unless set otherwise. */
   explorer: boolean;
+  /** Jobs of background work at a time; 0 leaves it to other processes. */
+  workerConcurrency: number;
+  /** File or address that exchange rates are imported from every day; without it they are not. */
+  exchangeRatesFrom: string | undefined;
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
@@ -66,6 +72,8 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     dataDirectory: data.DATA_DIRECTORY,
     tokenSigningKey: data.TOKEN_SIGNING_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
+    workerConcurrency: data.WORKER_CONCURRENCY,
+    exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
     logLevel: data.LOG_LEVEL,
   };
 }

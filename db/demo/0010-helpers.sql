@@ -71,7 +71,8 @@ comment on function demo.address(bigint, text) is 'A postal address with the key
 create function demo.switch_triggers(state text) returns void language plpgsql as $$
 declare item record;
 begin
-  for item in select tgrelid::regclass as relation, tgname as name from pg_trigger where tgname = 'touch_updated_at' or tgname like 'keep\_figures%' loop
+  for item in select tgrelid::regclass as relation, tgname as name from pg_trigger
+    where tgname = 'touch_updated_at' or tgname like 'keep\_figures%' loop
     execute format('alter table %s %s trigger %I', item.relation, state, item.name);
   end loop;
 end

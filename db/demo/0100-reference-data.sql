@@ -93,15 +93,19 @@ select demo.id('admin_user', n), username, first_name, last_name, demo.opening()
 from (values (1, 'hkrueger', 'Hanna', 'Krüger'), (2, 'tmercier', 'Thomas', 'Mercier'), (3, 'jclarke', 'Joanna', 'Clarke'),
   (4, 'pweiss', 'Paul', 'Weiß')) as v (n, username, first_name, last_name);
 
+-- These are there from the beginning (0600-documents.sql); what was made of them since gives way
 insert into erp.number_range (technical_name, pattern, last_number)
 select name, prefix || '{n}', 10000 from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'), ('fulfillment', 'F-'),
   ('return_order', 'R-'), ('supplier_order', 'PO-'),
   ('goods_receipt', 'GR-'), ('quote', 'Q-'), ('supplier', 'S-'), ('document_invoice', 'INV-'), ('document_delivery_note', 'DN-'),
     ('document_credit_note', 'CN-'),
-  ('document_storno', 'ST-'), ('document_upload', 'UP-')) as v (name, prefix);
+  ('document_storno', 'ST-'), ('document_upload', 'UP-')) as v (name, prefix)
+on conflict (technical_name) do update set pattern = excluded.pattern, last_number = excluded.last_number;
 
 insert into erp.document_type (id, technical_name, name, number_range, created_at)
 select demo.id('document_type', n), technical_name, demo.texts(en, de, fr), 'document_' || technical_name, demo.opening() - interval '30 days'
 from (values (1, 'invoice', 'Invoice', 'Rechnung', 'Facture'), (2, 'delivery_note', 'Delivery note', 'Lieferschein', 'Bon de livraison'),
   (3, 'credit_note', 'Credit note', 'Gutschrift', 'Avoir'), (4, 'storno', 'Cancellation invoice', 'Stornorechnung', 'Facture d''annulation'),
-  (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier')) as v (n, technical_name, en, de, fr);
+  (5, 'upload', 'Uploaded file', 'Hochgeladene Datei', 'Fichier')) as v (n, technical_name, en, de, fr)
+on conflict (technical_name) do update
+set id = excluded.id, name = excluded.name, number_range = excluded.number_range, created_at = excluded.created_at, updated_at = null;

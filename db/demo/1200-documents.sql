@@ -38,11 +38,14 @@ analyze demo.document;
 -- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
 insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content,
   content_type, created_at, updated_at)
-select d.id, demo.id('document_type', d.type), demo.id('order', d.order_n), i.id, case when not d.is_draft then demo.number((array['INV-', 'DN-',
-  'CN-', 'ST-', 'UP-'])[d.type], d.number) end,
-  md5('deep link ' || d.n), case when d.type = 5 then '{}'::jsonb else jsonb_build_object('documentDate', to_char(d.at, 'YYYY-MM-DD'),
-    'displayPrices', d.type <> 2, 'locale', (array['de-DE', 'en-GB', 'fr-FR'])[1 + d.order_n % 3], 'comment', null) end,
+select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number, md5('deep link ' || d.n), coalesce(c.config, '{}'),
   d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
-    case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
-from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
-order by d.n;
+  case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
+from (
+  select d.*, demo.id('order', d.order_n) as order_id, i.id as invoice_id, demo.number('INV-', i.number) as invoice_number,
+    case when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number) end as document_number,
+    (array['invoice', 'delivery_note', 'credit_note', 'storno'])[d.type] as kind, erp.document_locale(demo.id('order', d.order_n)) as locale
+  from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
+  order by d.n
+) d
+left join lateral erp.document_config(d.order_id, d.kind, d.document_number, d.at::date, d.locale, d.invoice_number) c on d.kind is not null;

@@ -1,14 +1,18 @@
 import type { Pool, PoolClient } from "pg";
 
-/**
- * Runs statements in a transaction of the narrow role for authentication, the only one that may call the functions
- * of the `auth` schema about credentials.
- */
-export async function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+/** Roles with one task each, see db/roles.sql. */
+export type NarrowRole = "service_auth" | "service_document";
+
+/** Runs statements in a transaction of a narrow role. */
+export async function asRole<T>(
+  pool: Pool,
+  role: NarrowRole,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    await client.query("begin; set local role service_auth");
+    await client.query(`begin; set local role ${role}`);
     const result = await work(client);
     await client.query("commit");
     return result;
@@ -19,6 +23,11 @@ export async function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Pr
   } finally {
     client.release(isConnectionBroken(failure));
   }
+}
+
+/** The same for authentication, whose role is the only one that may call the functions of `auth` about credentials. */
+export function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return asRole(pool, "service_auth", work);
 }
 
 /** Whether to throw the connection away: after any error that isn't Postgres' answer to a statement. */

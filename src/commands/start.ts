@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
+import type { Logger } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createCredential } from "../auth/credentials.ts";
@@ -16,6 +17,10 @@ import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
+import { crontabOf } from "../worker/crontab.ts";
+import { startWorker } from "../worker/start.ts";
+import type { Worker } from "../worker/start.ts";
+import { tasksAtStart, tasksOf } from "../worker/tasks.ts";
 import { fillDemo } from "./demo.ts";
 import { atTheTerminal, say, untilStopped } from "./terminal.ts";
 
@@ -29,7 +34,8 @@ export interface RunningService {
 }
 
 /**
- * Brings up the service: database, demonstration data and a first credential where there are none, HTTP.
+ * Brings up the service: database, demonstration data and a first credential where there are none, HTTP,
+ * background work.
  *
  * @param stopping when aborted, the start breaks off at its next step, and stops what it has started
  * @throws {UserError} when the database can't be used, or the port is taken
@@ -56,6 +62,10 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
     const server = createServer(app.express);
     await listen(server, settings);
     closing.push(() => closeServer(server));
+    if (settings.workerConcurrency > 0) {
+      const worker = startBackgroundWork(database.url, settings, logger);
+      closing.push(() => worker.stop());
+    }
     const { port } = server.address() as AddressInfo;
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
@@ -89,6 +99,17 @@ function makeFirstCredential(ownerUrl: string): Promise<FirstCredential | null> 
     const { rowCount } = await client.query("select from auth.credential_overview limit 1");
     if (rowCount !== 0) return null;
     return createCredential(client, { name: "First credential", read: "all", write: "all" });
+  });
+}
+
+function startBackgroundWork(url: string, settings: Settings, logger: Logger): Worker {
+  return startWorker({
+    url,
+    concurrency: settings.workerConcurrency,
+    logger,
+    tasks: tasksOf(settings),
+    crontab: crontabOf(settings),
+    atStart: tasksAtStart,
   });
 }
 

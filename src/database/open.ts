@@ -4,6 +4,7 @@ import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
 import { checkDatabase, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
+import { installWorkerSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
 
@@ -63,6 +64,7 @@ export async function setUpDatabase(
   const url = await setUpRoles(adminUrl, { renewPassword });
   onProgress("Migrating");
   await migrateDatabase(adminUrl);
+  await installWorkerSchema(adminUrl);
   return url;
 }
 

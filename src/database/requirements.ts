@@ -4,6 +4,8 @@ import { withClient } from "./client.ts";
 import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
+/** Whom the service becomes, see db/roles.sql. */
+const narrowRoles = ["service_api", "service_auth", "service_document", "service_worker"];
 
 /**
  * Looks at a database before the service is built on it.
@@ -15,6 +17,7 @@ export async function checkDatabase(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
     await requireVersion(client);
     await requireMigrated(client);
+    await requireQueue(client);
     return excessRights(client);
   });
 }
@@ -31,16 +34,26 @@ export async function requireVersion(client: Pick<pg.ClientBase, "query">): Prom
   }
 }
 
+/** @throws {UserError} when the database was set up before there was background work */
+async function requireQueue(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query("select from pg_namespace where nspname = 'graphile_worker'");
+  if (rowCount === 1) return;
+  throw new UserError(
+    "This database has no queue for background work. Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.",
+  );
+}
+
 async function excessRights(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(
     `select current_user as role, rolsuper as super, pg_has_role(current_user, 'service_owner', 'set') as owner,
-       pg_has_role(current_user, 'service_api', 'set') and pg_has_role(current_user, 'service_auth', 'set') as able
+       (select bool_and(coalesce(pg_has_role(current_user, to_regrole(name), 'set'), false)) from unnest($1::text[]) name) as able
      from pg_roles where rolname = current_user`,
+    [narrowRoles],
   );
   const { role, super: isSuperuser, owner, able } = rows[0];
   if (!able) {
     throw new UserError(
-      `The role ${role} may not become service_api and service_auth. Use the URL that \`npm run db:setup\` printed.`,
+      `The role ${role} may not become service_api and the other narrow roles. Use the URL that \`npm run db:setup\` printed.`,
     );
   }
   if (!isSuperuser && !owner) return [];

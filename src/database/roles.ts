@@ -38,7 +38,13 @@ export async function setUpRoles(
 
 /** The same connection, as the role that owns every object. */
 export function asOwner(url: string): string {
-  const owner = new URL(url);
-  owner.searchParams.set("options", "-c role=service_owner");
-  return owner.href;
+  return asRole(url, "service_owner");
+}
+
+/** The same connection, as another role, and with settings of the session. */
+export function asRole(url: string, role: string, settings: Record<string, string> = {}): string {
+  const other = new URL(url);
+  const options = Object.entries({ role, ...settings }).map(([name, value]) => `-c ${name}=${value}`);
+  other.searchParams.set("options", options.join(" "));
+  return other.href;
 }

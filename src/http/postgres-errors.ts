@@ -29,7 +29,7 @@ const uncertain: DatabaseFailure = {
 };
 const unstorable: DatabaseFailure = {
   code: "BAD_USER_INPUT",
-  message: "An argument holds a character or a number that the data can't hold.",
+  message: "An argument holds a character, a number or a depth of nesting that the data can't hold.",
 };
 
 /** From the SQLSTATE of Postgres, or the error code of Node's sockets, to what clients are told. */
@@ -41,6 +41,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "22003": unstorable, // numeric_value_out_of_range
   "22021": unstorable, // character_not_in_repertoire: a null character in a text
   "22P05": unstorable, // untranslatable_character
+  "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
   "25P03": unavailable, // idle_in_transaction_session_timeout
   "53200": unavailable, // out_of_memory
   "53300": unavailable, // too_many_connections

@@ -18,7 +18,8 @@ export function requestId(logger: Logger): RequestHandler {
     if (logger.isLevelEnabled("debug")) {
       const start = performance.now();
       response.on("close", () => {
-        const { method, path } = request;
+        const { method } = request;
+        const path = response.locals.loggedPath ?? request.path;
         const milliseconds = Math.round(performance.now() - start);
         logger.debug({ requestId: id, method, path, status: response.statusCode, milliseconds }, "answered");
       });

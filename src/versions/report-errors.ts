@@ -1,5 +1,5 @@
 import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
-import { getOperationAST, GraphQLError } from "postgraphile/graphql";
+import { getOperationAST, GraphQLError, OperationTypeNode } from "postgraphile/graphql";
 import type { ExecutionConfig } from "postgraphile/grafserv";
 import type { Logger } from "pino";
 import { apiError } from "../errors.ts";
@@ -69,7 +69,8 @@ function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
     try {
       const result = (await execute(args)) as ExecutionResult;
       if (!result.errors) return result;
-      const isMutation = getOperationAST(args.document, args.operationName)?.operation === "mutation";
+      const isMutation =
+        getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
       return {
         ...result,
         errors: result.errors.map((error) => {

@@ -21,7 +21,7 @@ const sendJson = (body: unknown, headers: Record<string, string> = {}) =>
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 const sendForm = (body: Record<string, string> | string[][], headers: Record<string, string> = {}) =>
-  send({ headers, body: new URLSearchParams(body as Record<string, string>) });
+  send({ headers, body: new URLSearchParams(body) });
 
 const grant = { grant_type: "client_credentials" };
 const inBody = () => ({ ...grant, client_id: pair.clientId, client_secret: pair.clientSecret });

@@ -19,7 +19,8 @@ export interface CommandProcess {
   ended: Promise<number | null>;
 }
 
-const ofProject = /^(NODE_|HOST$|PORT$|PUBLIC_URL$|DATABASE_|DATA_|TOKEN_|EXPLORER$|LOG_|TEST_|PG)/;
+const ofProject =
+  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
 
 /**
  * Starts a command.
@@ -32,12 +33,13 @@ export function startCommand(command: string[], settings: Record<string, string>
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
   const child = spawn(process.execPath, [join(root, "src/commands", file!), ...parameters], {
     cwd: root,
-    // An empty DATABASE_URL keeps one in a developer's .env out
+    // What is empty keeps the same setting in a developer's .env out
     env: {
       ...Object.fromEntries(environment),
       HOST: "127.0.0.1",
       PORT: "0",
       DATABASE_URL: "",
+      EXCHANGE_RATES_FROM: "",
       LOG_LEVEL: "error",
       ...settings,
     },

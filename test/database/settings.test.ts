@@ -18,7 +18,7 @@ test("the values that .env.example shows can be used", () => {
 });
 
 test("the defaults are those that .env.example shows", () => {
-  const optional = ["PUBLIC_URL", "DATABASE_URL", "TOKEN_SIGNING_KEY", "EXPLORER"];
+  const optional = ["PUBLIC_URL", "DATABASE_URL", "TOKEN_SIGNING_KEY", "EXPLORER", "EXCHANGE_RATES_FROM"];
   const shown = examples.filter(([name]) => !optional.includes(name));
   assert.deepEqual(settingsFrom(Object.fromEntries(shown)), settingsFrom({}));
 });
@@ -45,6 +45,7 @@ test("every wrong setting is named, without its value, which may be a secret", (
     DATABASE_POOL_SIZE: "0",
     TOKEN_SIGNING_KEY: "hunter2",
     EXPLORER: "yes",
+    WORKER_CONCURRENCY: "-1",
     LOG_LEVEL: "loud",
   };
   assert.throws(

@@ -71,7 +71,7 @@ test("that URL may do nothing but become one of the narrow roles", async () => {
     Object.entries(role).filter(([, isTrue]) => isTrue),
     [],
   );
-  await execute(servingUrl, "set role service_api", "set role service_auth");
+  await execute(servingUrl, "set role service_api", "set role service_auth", "set role service_document");
   await assert.rejects(execute(servingUrl, "set role service_owner"), { code: "42501" });
 });
 

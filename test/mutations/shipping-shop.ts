@@ -59,8 +59,6 @@ export interface OrderState {
 }
 
 const rows = `
-  insert into erp.currency (iso_code, factor, is_default_currency, name, short_name, symbol) values
-    ('EUR', 1, true, '{"en-GB":"Euro"}', '{"en-GB":"EUR"}', '€');
   insert into erp.number_range (technical_name, pattern) values ('fulfillment', 'F-{n}'), ('fulfillment_order', 'FO-{n}')
     on conflict (technical_name) do nothing;
   insert into erp.shipping_method (technical_name, name) values ('parcel', '{"en-GB": "Parcel", "de-DE": "Paket"}');
@@ -119,7 +117,7 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
       const order = await make(
         "Order",
         `insert into erp.sales_order (order_number, currency_id, state, delivery_state, shipping_method_id, shipping_address)
-         select $1, c.id, $2, $3, m.id, '{"city": "Lyon"}' from erp.currency c, erp.shipping_method m returning id`,
+         select $1, c.id, $2, $3, m.id, '{"city": "Lyon"}' from erp.currency c, erp.shipping_method m where c.is_default_currency returning id`,
         [number, state, deliveryState],
       );
       const made: MadeOrder = { id: order, lines: [], fulfillmentOrders: [] };

@@ -466,16 +466,6 @@ describe("what orderShipmentComplete has of all mutations", () => {
 
 describe("documents of orderShipmentComplete", () => {
   // The function that makes documents is of another part of the service; here one that only inserts a row
-  before(() =>
-    shop.sql(`
-      insert into erp.document_type (technical_name, name) values ('invoice', '{"en-GB":"Invoice"}'), ('delivery_note', '{"en-GB":"Delivery note"}');
-      create or replace function erp.create_document(order_id uuid, document_type text, referenced_document_id uuid default null) returns uuid
-      language sql security definer set search_path = pg_catalog, pg_temp as $$
-        insert into erp.document (document_type_id, order_id, referenced_document_id, deep_link_code)
-        select id, $1, $3, repeat(md5($2), 2) from erp.document_type where technical_name = $2 returning id $$;
-      grant execute on function erp.create_document(uuid, text, uuid) to service_writer`),
-  );
-
   it("are made in the order in which they are asked for", async () => {
     await shop.store("nail", "A-1", 9);
     const order = await shop.order([nails(1)]);

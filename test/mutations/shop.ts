@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../support/service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "../support/service.ts";
 import { startService } from "../support/service.ts";
 
 /** A small warehouse of which a test knows everything, and a service over it. */
@@ -18,6 +18,8 @@ export interface Shop extends TestService {
 
 export interface MutateOptions extends AskOptions {
   token?: string;
+  /** Which process to ask, if not the first. */
+  process?: Pick<TestProcess, "ask">;
   /** What to ask of the payload, beside the user errors. */
   select?: string;
 }
@@ -37,13 +39,21 @@ const rows = `
   insert into erp.product (product_number, name, is_batch_managed) values
     ('hammer', 'Hammer', false), ('nail', 'Nail', false), ('glue', 'Glue', true);
   insert into erp.batch (product_id, number) select id, v.number from erp.product
-    join (values ('glue', 'G1'), ('glue', 'G2'), ('nail', 'N1')) v (product, number) on v.product = product_number`;
+    join (values ('glue', 'G1'), ('glue', 'G2'), ('nail', 'N1')) v (product, number) on v.product = product_number;
+  insert into erp.currency (iso_code, symbol, name, short_name, factor, is_default_currency) values
+    ('EUR', '€', '{"en-GB":"Euro"}', '{"en-GB":"EUR"}', 1, true), ('USD', '$', '{"en-GB":"Dollar"}', '{"en-GB":"USD"}', 1.25, false);
+  insert into erp.supplier (number, name, currency_id) select v.number, v.number, c.id
+    from (values ('acme', null), ('forge', 'EUR'), ('yankee', 'USD')) v (number, currency) left join erp.currency c on c.iso_code = v.currency;
+  insert into erp.number_range (technical_name, pattern) values ('supplier_order', 'PO-{n}'), ('goods_receipt', 'GR-{n}')
+    on conflict do nothing`;
 
 const ids = `
   select product_number as name, 'Product' as type, id from erp.product
   union all select code, 'Warehouse', id from erp.warehouse
   union all select code, 'BinLocation', id from erp.bin_location
-  union all select number, 'Batch', id from erp.batch`;
+  union all select number, 'Batch', id from erp.batch
+  union all select number, 'Supplier', id from erp.supplier
+  union all select iso_code, 'Currency', id from erp.currency`;
 
 /** Opens the shop, empty of stock. */
 export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
@@ -53,11 +63,15 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
   const id = Object.fromEntries(found.map(({ name, type, id }) => [name, `gid://service/${type}/${id}`]));
   const all = await service.token({ read: "all", write: "all" });
 
-  const tryMutate: Shop["tryMutate"] = (name, input, { token = all, select = "", ...more } = {}) => {
+  const tryMutate: Shop["tryMutate"] = (
+    name,
+    input,
+    { token = all, select = "", process = service, ...more } = {},
+  ) => {
     const inputType = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
     const fields = select || (name.startsWith("stock") ? stockFields : "");
     const query = `mutation ($input: ${inputType}!) { ${name}(input: $input) { ${fields} userErrors { code message field details } } }`;
-    return service.ask(token, { query, variables: { input } }, more);
+    return process.ask(token, { query, variables: { input } }, more);
   };
 
   return {
@@ -66,7 +80,8 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     tryMutate,
     async mutate(name, input, more) {
       const { body, text } = await tryMutate(name, input, more);
-      assert.equal(body.errors, undefined, text);
+      const cause = (service.log.at(-1)?.err as { stack?: string } | undefined)?.stack;
+      assert.equal(body.errors, undefined, `${text}\n${cause ?? ""}`);
       return body.data[name];
     },
     async stockAt(product, place) {

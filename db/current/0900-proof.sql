@@ -1,2 +1,0 @@
--- The proof of all stored figures, which compares what the files before this one have made.
---!include views/proof.sql

@@ -1,0 +1,75 @@
+import { parseArgs } from "node:util";
+import { withClient } from "../database/client.ts";
+import { openForCommand } from "../database/open.ts";
+import { asRole } from "../database/roles.ts";
+import { importRates } from "../exchange-rates/import.ts";
+import type { ImportedDay } from "../exchange-rates/import.ts";
+import { readSettings } from "../settings.ts";
+import { UserError } from "../user-error.ts";
+import { atTheTerminal } from "./terminal.ts";
+
+const usage = `Imports exchange rates, in the form in which the European Central Bank publishes them.
+
+Usage: npm run rates -- --from <file or address>
+
+  --from X   a file, or an address with https: or http:, of the rates of one day or of many, such as
+             https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml
+             https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml
+
+A day that has been imported before is corrected. All days are imported, or none. Works on the embedded Postgres,
+whether the service runs or not, or on DATABASE_URL. Exit code 0: done, 1: refused or failed, 2: not understood.
+`;
+
+/** Null when it isn't understood. */
+function parseCommandLine(): { from?: string; help: boolean } | null {
+  try {
+    const { values } = parseArgs({
+      options: { from: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
+    });
+    return values.help || values.from ? values : null;
+  } catch {
+    return null;
+  }
+}
+
+function describe({ date, published, known }: ImportedDay): string {
+  return `${date}  ${known} of ${published} rates are for currencies of the shop`;
+}
+
+async function main(): Promise<void> {
+  const options = parseCommandLine();
+  if (options === null || options.help) {
+    (options === null ? process.stderr : process.stdout).write(usage);
+    process.exitCode = options === null ? 2 : 0;
+    return;
+  }
+  const from = options.from!;
+  const database = await openForCommand(readSettings());
+  try {
+    // The role of background work may do this and little else; the service's own URL will do as well as an
+    // administrator's
+    const days = await withClient(asRole(database.url, "service_worker"), (client) =>
+      importRates({ from, query: (text, values) => client.query(text, values) }),
+    );
+    process.stdout.write(`${days.map(describe).join("\n")}\n`);
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Puts what the person at the terminal can mend into words; leaves faults of ours as they are. */
+function explain(error: unknown): unknown {
+  const { cause } = error as Error;
+  const { code } = (error instanceof UserError && cause ? cause : error) as { code?: string };
+  // undefined_function, invalid_schema_name, insufficient_privilege; and a role that isn't there
+  if (["42883", "3F000", "42501", "22023"].includes(code ?? "")) {
+    return new UserError(
+      "The database has not been set up for this yet, or DATABASE_URL is neither the service's nor an administrator's. Run `npm run db:setup`.",
+    );
+  }
+  return error;
+}
+
+if (import.meta.main) await atTheTerminal(main);

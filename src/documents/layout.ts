@@ -1,0 +1,61 @@
+import type { Content } from "pdfmake";
+import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
+import type { DocumentConfig } from "./config.ts";
+import { formatsOf } from "./format.ts";
+import { documentLocale, labelsByLocale } from "./labels.ts";
+import type { Labels } from "./labels.ts";
+import { addressLines, footer, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
+import { linesTable, totalsTable } from "./table.ts";
+import { breakable } from "./text.ts";
+
+/** A document as pdfmake takes it. The same config always gives the same, for nothing else goes into it. */
+export function layOut(config: DocumentConfig): TDocumentDefinitions {
+  const locale = documentLocale(config.locale);
+  const labels = labelsByLocale[locale];
+  const formats = formatsOf(locale, config.currency);
+  const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
+  return {
+    pageSize: "A4",
+    pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
+    defaultStyle: { font: "Roboto", fontSize: 10, lineHeight: 1.15, color: "#202124" },
+    language: locale,
+    displayTitle: true,
+    info: {
+      title,
+      author: senderLine(config),
+      creator: "Stock and order GraphQL",
+      creationDate: new Date(`${config.documentDate}T00:00:00Z`),
+    },
+    background: marks,
+    header: header(config, title),
+    footer: footer(config, labels),
+    content: [
+      letterhead(config, labels, formats),
+      { text: breakable(title), fontSize: 15, bold: true },
+      {
+        text: breakable(labels.opening[config.documentType](config.referencedDocumentNumber ?? "–")),
+        margin: [0, 6, 0, 0],
+      },
+      linesTable(config, labels, formats),
+      totalsTable(config, labels, formats),
+      deliveryAddress(config, labels),
+    ],
+  };
+}
+
+/** Where the goods went, when that isn't where the letter goes. */
+function deliveryAddress(
+  { documentType, billingAddress, shippingAddress, sender }: DocumentConfig,
+  labels: Labels,
+): Content {
+  const billed = addressLines(billingAddress, sender.address).join(", ");
+  const delivered = addressLines(shippingAddress, sender.address).join(", ");
+  if (documentType === "delivery_note" || billed === "" || delivered === "" || billed === delivered)
+    return "";
+  return {
+    text: breakable(`${labels.deliveryAddress} ${delivered}`),
+    fontSize: 8,
+    color: grey,
+    margin: [0, 4, 0, 0],
+  };
+}

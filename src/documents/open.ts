@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import type { Pool } from "pg";
+import { asRole } from "../auth/as-role.ts";
+
+/** A document as it is kept. */
+export interface OpenedDocument {
+  id: string;
+  /** Null on drafts, and maybe on uploaded files. */
+  number: string | null;
+  /** Whether it was uploaded as a finished file. */
+  static: boolean;
+  /** The file, if there is one. Otherwise the document is rendered from its config. */
+  content: Buffer | null;
+  contentType: string | null;
+  config: unknown;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The document with this id and this code; null when there is none, whatever of the two is wrong. */
+export async function openDocument(pool: Pool, id: string, code: string): Promise<OpenedDocument | null> {
+  if (!uuid.test(id)) return null;
+  const hash = createHash("sha256").update(code).digest();
+  const { rows } = await asRole(pool, "service_document", (client) =>
+    client.query(
+      `select document_number as number, static, content, content_type as "contentType", config
+       from erp.open_document($1, $2)`,
+      [id, hash],
+    ),
+  );
+  return rows.length === 0 ? null : { id, ...rows[0] };
+}

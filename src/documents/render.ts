@@ -1,0 +1,24 @@
+import { createRequire } from "node:module";
+import { dirname, sep } from "node:path";
+import pdfmake from "pdfmake";
+import { documentConfig } from "./config.ts";
+import { layOut } from "./layout.ts";
+
+const require = createRequire(import.meta.url);
+const fontFile = require.resolve("pdfmake/fonts/Roboto");
+const fontFolder = dirname(fontFile) + sep;
+
+// Nothing but the fonts is read, and nothing from elsewhere
+pdfmake.setUrlAccessPolicy(() => false);
+pdfmake.setLocalAccessPolicy((path) => path.startsWith(fontFolder));
+pdfmake.setFonts(require(fontFile));
+
+/**
+ * Renders a document as PDF.
+ *
+ * @param config what `erp.document_config` wrote
+ * @throws when it has another form
+ */
+export function renderPdf(config: unknown): Promise<Buffer> {
+  return pdfmake.createPdf(layOut(documentConfig.parse(config))).getBuffer();
+}

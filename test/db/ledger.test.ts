@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+import type { QueryResultRow } from "pg";
+import { useDatabase } from "../support/database.ts";
+
+const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
+const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch"];
+const denied = { code: "42501" };
+
+describe("the ledger", () => {
+  // Its connection logs in as superuser, so that it may become any role
+  const used = useDatabase("template_demo");
+
+  const rows = async (text: string, values: unknown[] = []) =>
+    (await used.client.query<QueryResultRow>(text, values)).rows;
+  const proof = () => rows("select * from ledger.proof limit 5");
+
+  /** Does something in a transaction that is undone at the end. The books must be right after it, too. */
+  const undone = async (work: () => Promise<void>) => {
+    await used.client.query("begin");
+    try {
+      await work();
+      assert.deepEqual(await proof(), []);
+    } finally {
+      await used.client.query("rollback");
+    }
+  };
+
+  /** What a role is answered, or refused. */
+  const as = async (role: string, statement: string, scopes = "") => {
+    await used.client.query("begin");
+    try {
+      await used.client.query(`set local role ${role}`);
+      await used.client.query("select set_config('service.scopes', $1, true)", [scopes]);
+      return await rows(statement);
+    } finally {
+      await used.client.query("rollback");
+    }
+  };
+
+  afterEach(async () => assert.deepEqual(await proof(), []));
+
+  describe("can only be added to", () => {
+    for (const role of narrowRoles) {
+      it(`by ${role} neither`, async () => {
+        for (const table of ledgerTables) {
+          const held = await rows(
+            `select r as right from unnest(array['update', 'delete', 'truncate', 'trigger']) r
+             where has_table_privilege($1, $2, r) or (r = 'update' and has_any_column_privilege($1, $2, r))`,
+            [role, table],
+          );
+          assert.deepEqual(held, []);
+          await assert.rejects(as(role, `update ${table} set quantity = quantity`), denied);
+          await assert.rejects(as(role, `delete from ${table}`), denied);
+          await assert.rejects(as(role, `truncate ${table} cascade`), denied);
+        }
+      });
+    }
+
+    it("and by the booking role alone", async () => {
+      for (const table of ledgerTables) {
+        const adding = await rows(
+          "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
+          [table, narrowRoles],
+        );
+        assert.deepEqual(adding, [{ role: "service_ledger" }]);
+      }
+      const some = "(product_id, quantity) select id, 1 from erp.product limit 1";
+      await assert.rejects(as("service_writer", `insert into ledger.stock_movement ${some}`), denied);
+    });
+
+    it("while the role of mutations can't touch the figures either", async () => {
+      const figures = await rows(
+        `select f as figure from unnest(array['erp.product physical_stock', 'erp.product stock_not_available_for_sale',
+           'erp.product reserved_stock', 'erp.batch physical_stock', 'ledger.stock quantity', 'ledger.batch_stock quantity',
+           'ledger.warehouse_stock quantity', 'ledger.warehouse_stock reserved_quantity',
+           'erp.product_warehouse_configuration stock', 'erp.product_stock_location_configuration stock']) f
+         where has_column_privilege('service_writer', split_part(f, ' ', 1), split_part(f, ' ', 2), 'update')`,
+      );
+      assert.deepEqual(figures, []);
+    });
+  });
+
+  describe("is out of reach for the role of the API", () => {
+    it("which may call one function that changes something", async () => {
+      const callable = await rows(
+        `select p.oid::regproc::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where n.nspname ~ '^(erp|ledger|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or n.nspname <> 'auth')
+           and p.oid <> 'erp.localized(jsonb)'::regprocedure and has_function_privilege('service_api', p.oid, 'execute')`,
+      );
+      assert.deepEqual(callable, [{ name: "mutation.run" }]);
+    });
+
+    for (const statement of [
+      "select ledger.post(array[]::ledger.draft[], null)",
+      "select ledger.set_stock(array[]::ledger.line[], null)",
+      "select ledger.adjust_stock(array[]::ledger.line[], null)",
+      "select ledger.transfer_stock(array[]::ledger.line[], null)",
+      "select erp.create_warehouse('X', 'X', true, true, true, null)",
+      "select erp.delete_warehouse(id) from erp.warehouse",
+      "select api_unstable.warehouse_create(null)",
+      "select api_2026_06_unstable.warehouse_create(null)",
+      "select api_unstable.stock_set(null)",
+      "select mutation.refuse('INVALID', 'x')",
+      "select key from mutation.idempotency_key",
+    ]) {
+      it(statement, async () => {
+        await assert.rejects(as("service_api", statement, "warehouses:write stocks:write"), denied);
+      });
+    }
+
+    it("nor can whoever logs in become a role that may", async () => {
+      const within = await rows(
+        `select r as role from unnest(array['service_owner', 'service_writer', 'service_ledger']) r
+         where pg_has_role('service_login', r, 'member') or pg_has_role('service_api', r, 'member')`,
+      );
+      assert.deepEqual(within, []);
+    });
+  });
+
+  describe("and mutation.run", () => {
+    const run = (version: string, operation: string, scopes: string) =>
+      as(
+        "service_api",
+        `select mutation.run('${version}', '${operation}', '{"id": null}', null, true)`,
+        scopes,
+      );
+    const all = "warehouses:read warehouses:write stocks:read stocks:write";
+
+    it("refuses without the scope, whatever looks like it", async () => {
+      for (const scopes of ["", "warehouses:read", "stocks:write", "warehouses:writes", "warehouses", "*"])
+        await assert.rejects(run("api_unstable", "warehouse_delete", scopes), denied);
+      assert.equal((await run("api_unstable", "warehouse_delete", all)).length, 1);
+    });
+
+    for (const [version, operation] of [
+      ["api_unstable", "nothing"],
+      ["api_unstable", "warehouses"],
+      ["api_unstable", "warehouse_create(null)"],
+      ["api_unstable.warehouse_create", "warehouse_create"],
+      ["api_1999_01", "warehouse_create"],
+      ["api_meta", "derive"],
+      ["api_meta", "freeze"],
+      ["auth", "delete_credential"],
+      ["erp", "create_warehouse"],
+      ["ledger", "set_stock"],
+      ["mutation", "run"],
+      ["pg_catalog", "pg_sleep"],
+      ["", ""],
+    ] as const) {
+      it(`knows no ${version}.${operation}`, async () => {
+        await assert.rejects(run(version, operation, all), { code: "42883" });
+      });
+    }
+
+    it("knows no function without scopes in an API schema", () =>
+      undone(async () => {
+        await used.client.query(
+          "create function api_unstable.helper(input api_unstable.warehouse_delete_input) returns int language sql as 'select 1'",
+        );
+        await used.client.query("set local role service_api");
+        const call = "select mutation.run('api_unstable', 'helper', '{}', null, false)";
+        await used.client.query("savepoint before");
+        await assert.rejects(rows(call), { code: "42883" });
+        await used.client.query("rollback to before; reset role");
+      }));
+  });
+
+  describe("and what is declared about mutations", () => {
+    const codes = "select unnest(enum_range(null::api_unstable.user_error_code))::text";
+
+    it("knows the codes and columns of violated constraints", async () => {
+      const noted = `
+        select conname as name, conrelid as relation, obj_description(oid, 'pg_constraint') as note from pg_constraint
+        union all select c.relname, i.indrelid, obj_description(c.oid, 'pg_class') from pg_class c join pg_index i on i.indexrelid = c.oid`;
+      const declared = await rows(
+        `select n.name, mutation.violation(s.nspname, c.relname, n.name) as error, 
+           array(select attname::text from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns
+         from (${noted}) n join pg_class c on c.oid = n.relation join pg_namespace s on s.oid = c.relnamespace where n.note ~ '@userError'`,
+      );
+      assert.ok(declared.length >= 14);
+      const known = (await rows(codes)).map(({ unnest }) => unnest);
+      for (const { name, error, columns } of declared) {
+        assert.ok(known.includes(error?.code), `${name}: ${JSON.stringify(error)}`);
+        assert.match(error.message, /^[A-Z].*\.$/);
+        for (const column of error.field ?? []) assert.ok(columns.includes(column), `${name}: ${column}`);
+      }
+    });
+
+    it("gives each mutation a scope that exists and codes that exist", async () => {
+      const listed = (tag: string) => `regexp_split_to_array(substring(d from '(?n)^@${tag} +(.*)$'), ' +')`;
+      // Scopes of views, for what only a mutation names would not be known to be a mistake
+      const functions = await rows(
+        `select p.oid::regprocedure::text as name, ${listed("requiresScopes")} <@ array(
+             select replace(scope, ':read', ':write') from api_meta.api_view v cross join api_meta.view_tag(v.view, 'requiresScopes') t
+             cross join regexp_split_to_table(t, ' +') scope) as scopes,
+           ${listed("userErrors")} <@ array(${codes}) as errors
+         from pg_proc p join pg_namespace n on n.oid = p.pronamespace cross join obj_description(p.oid, 'pg_proc') d
+         where n.nspname ~ '^api_(unstable|\\d)' and p.provolatile = 'v'`,
+      );
+      assert.ok(functions.length >= 20);
+      for (const { name, scopes, errors } of functions)
+        assert.deepEqual({ name, scopes, errors }, { name, scopes: true, errors: true });
+    });
+  });
+});

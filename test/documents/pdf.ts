@@ -1,0 +1,38 @@
+import { getDocument, VerbosityLevel } from "pdfjs-dist/legacy/build/pdf.mjs";
+
+/** What can be read in a PDF. */
+export interface PdfText {
+  /** The text of each page, its pieces in the order of printing, with single spaces. */
+  pages: string[];
+  title: string;
+  language: string | null;
+  /** How far to the right the text of any page goes, and how far down, in points from the left and upper edge. */
+  extent: { right: number; bottom: number };
+}
+
+/** Reads a PDF as another program does. */
+export async function readPdf(data: Uint8Array): Promise<PdfText> {
+  const task = getDocument({ data: new Uint8Array(data), verbosity: VerbosityLevel.ERRORS });
+  const document = await task.promise;
+  const { info } = (await document.getMetadata()) as { info: Record<string, string> };
+  const pages: string[] = [];
+  const extent = { right: 0, bottom: 0 };
+  for (let number = 1; number <= document.numPages; number++) {
+    const page = await document.getPage(number);
+    const { height } = page.getViewport({ scale: 1 });
+    const { items } = await page.getTextContent();
+    const texts = items.filter((item) => "str" in item).filter(({ str }) => str.trim() !== "");
+    for (const { transform, width } of texts) {
+      extent.right = Math.max(extent.right, transform[4] + width);
+      extent.bottom = Math.max(extent.bottom, height - transform[5]);
+    }
+    pages.push(
+      texts
+        .map(({ str }) => str)
+        .join(" ")
+        .replace(/\s+/g, " "),
+    );
+  }
+  await task.destroy();
+  return { pages, title: info.Title!, language: info.Language ?? null, extent };
+}

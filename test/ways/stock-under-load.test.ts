@@ -1,0 +1,131 @@
+// Many clients change the stock of few products at the same time, while connections to the database are lost. What is
+// sent is random; STOCK_LOAD_SEED repeats it, STOCK_LOAD_SECONDS sets how long it goes on:
+//
+//     STOCK_LOAD_SECONDS=600 npm run test:only -- test/ways/stock-under-load.test.ts
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import type { Shop } from "../mutations/shop.ts";
+import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import { cuttableWay } from "../support/cuttable.ts";
+import { calls } from "./stock-calls.ts";
+import { Clients, cutConnections } from "./stock-load.ts";
+
+const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 15), 86_400);
+const seed = Number(process.env.STOCK_LOAD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+interface Movement {
+  id: string;
+  comment: string;
+  product: string;
+  quantity: number;
+  source: string;
+  destination: string;
+}
+
+describe(`stock under load, seed ${seed}`, () => {
+  let shop: Shop;
+  let clients: Clients;
+  let byComment: Map<string, Movement[]>;
+  let lost: Awaited<ReturnType<typeof cutConnections>>;
+
+  before(async () => {
+    shop = await openShop();
+    const way = await cuttableWay(shop.loginUrl);
+    clients = new Clients(shop, await shop.another({ loginUrl: way.url, poolSize: 10 }));
+    const end = performance.now() + seconds * 1_000;
+    const cutting = cutConnections(shop.adminUrl, way, () => performance.now() > end);
+    await clients.run(fc.sample(calls, { seed, numRuns: seconds * 1_000 }), 50, end);
+    lost = await cutting;
+    await clients.process.close();
+    await way.close();
+    const { rows } = await shop.owner.query<Movement>(`
+      select m.id, m.comment, p.product_number as product, m.quantity,
+        coalesce(sw.code, sb.code, m.source_special_stock_location_technical_name) as source,
+        coalesce(dw.code, db.code, m.destination_special_stock_location_technical_name) as destination
+      from ledger.stock_movement m join erp.product p on p.id = m.product_id
+      left join erp.warehouse sw on sw.id = m.source_warehouse_id left join erp.bin_location sb on sb.id = m.source_bin_location_id
+      left join erp.warehouse dw on dw.id = m.destination_warehouse_id left join erp.bin_location db on db.id = m.destination_bin_location_id
+      order by m.id`);
+    byComment = Map.groupBy(rows, ({ comment }) => comment);
+  });
+  after(() => shop.close());
+
+  it("was a load", (context) => {
+    const results = Object.groupBy(clients.outcomes, ({ result }) => result);
+    const counts = Object.entries(results).map(([result, outcomes]) => `${outcomes.length} ${result}`);
+    const codes = [...clients.codes].map(([code, count]) => `${count} ${code}`);
+    context.diagnostic(
+      `${counts.join(", ")}; ${codes.join(", ")}; ${lost.ended} connections ended, all cut ${lost.cuts} times`,
+    );
+    assert.ok(clients.outcomes.length > 200);
+    assert.ok(results.booked!.length > 0 && results.refused!.length > 0 && lost.ended > 0 && lost.cuts > 0);
+  });
+
+  it("no fault and no deadlock reached a client", () => {
+    const faults = ["INTERNAL_SERVER_ERROR", "CONFLICT_RETRY", "BAD_USER_INPUT", "OUT_OF_RANGE"];
+    assert.deepEqual(
+      faults.filter((code) => clients.codes.has(code)),
+      [],
+    );
+  });
+
+  it("every answered success is in the ledger, once, and every answer about it is the same", () => {
+    for (const { answers, id, call, result } of clients.outcomes) {
+      if (result !== "booked") continue;
+      const movements = byComment.get(id) ?? [];
+      for (const answer of answers)
+        assert.deepEqual(answer.toSorted(), movements.map((movement) => movement.id).toSorted(), id);
+      if (call.name === "stockSet") continue;
+      assert.deepEqual(
+        movements.map(({ product, quantity, source, destination }) => [
+          product,
+          quantity,
+          source,
+          destination,
+        ]),
+        call.lines.map(({ product, quantity, place, destination }) => {
+          if (call.name === "stockTransfer") return [product, quantity, place, destination];
+          const [from, to] = quantity > 0 ? ["stock_correction", place] : [place, "stock_correction"];
+          return [product, Math.abs(quantity), from, to];
+        }),
+      );
+    }
+  });
+
+  it("what was refused or only tried left nothing, and what is uncertain is there as a whole or not at all", () => {
+    const known = new Set<string>();
+    for (const { id, call, result } of clients.outcomes) {
+      const count = byComment.get(id)?.length ?? 0;
+      if (result === "booked") known.add(id);
+      else if (result !== "uncertain") assert.equal(count, 0, id);
+      else if (count > 0) {
+        known.add(id);
+        if (call.name !== "stockSet") assert.equal(count, call.lines.length, id);
+      }
+    }
+    const strangers = [...byComment.keys()].filter((comment) => !known.has(comment));
+    assert.deepEqual(strangers, []);
+  });
+
+  it("the stock is the sum of what was booked, and nowhere less than nothing", async () => {
+    const sums = new Map<string, number>();
+    const add = (product: string, place: string, quantity: number) =>
+      sums.set(`${product} ${place}`, (sums.get(`${product} ${place}`) ?? 0) + quantity);
+    for (const { product, quantity, source, destination } of [...byComment.values()].flat()) {
+      add(product, source, -quantity);
+      add(product, destination, quantity);
+    }
+    const { rows } = await shop.owner.query(`
+      select p.product_number || ' ' || coalesce(w.code, b.code, s.special_stock_location_technical_name) as name, s.quantity
+      from ledger.stock s join erp.product p on p.id = s.product_id
+      left join erp.warehouse w on w.id = s.warehouse_id left join erp.bin_location b on b.id = s.bin_location_id`);
+    assert.ok(rows.length > 0);
+    for (const { name, quantity } of rows) {
+      assert.equal(quantity, sums.get(name) ?? 0, name);
+      assert.ok(quantity >= 0 || name.endsWith("stock_correction"), `${name}: ${quantity}`);
+    }
+  });
+
+  it("the books are right", () => assertBooksAreRight(shop));
+});

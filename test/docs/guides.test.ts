@@ -12,6 +12,10 @@ const guides = {
     read: ["products", "suppliers", "warehouses", "stocks"],
     write: ["supplier_orders", "goods_receipts"],
   },
+  shipping: {
+    read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
+    write: ["orders"],
+  },
 };
 
 // The requests of each guide, run from top to bottom on the demonstration shop, as a reader would. WRITE_ANSWERS=1

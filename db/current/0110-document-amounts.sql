@@ -1,2 +1,0 @@
--- Documents tax lines without a rate as their order does, so that both come to the same
---!include functions/erp/document_amounts.sql

@@ -8,10 +8,11 @@ import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
 import { createApp } from "../../src/app.ts";
-import type { App, AppOptions } from "../../src/app.ts";
+import type { App, AppOptions, AppSettings } from "../../src/app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { usualLimits } from "../../src/operations/limits.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
 
@@ -62,7 +63,8 @@ export interface TestService extends TestProcess {
   another(options?: ProcessOptions): Promise<TestProcess>;
 }
 
-export interface ProcessOptions extends Partial<AppOptions> {
+export interface ProcessOptions extends Partial<Omit<AppOptions, "settings">> {
+  settings?: Partial<AppSettings>;
   /** Where to connect instead of the database itself. */
   loginUrl?: string;
   /** Connections at most. */
@@ -112,15 +114,24 @@ export async function startService({
   };
 }
 
+/** Tests ask more than a client may in the same time. */
+const limits = { ...usualLimits, bucket: 1_000_000_000, refill: 1_000_000_000 };
+
 /** Starts one process of the service over a database. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
+  settings,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const pool = createPool(loginUrl, { max: poolSize });
   const log: Record<string, unknown>[] = [];
-  const app = await createApp({ settings: { explorer: false }, pool, logger: loggerInto(log), ...options });
+  const app = await createApp({
+    settings: { explorer: false, limits, ...settings },
+    pool,
+    logger: loggerInto(log),
+    ...options,
+  });
   const server = createServer(app.express).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

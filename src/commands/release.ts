@@ -1,5 +1,5 @@
 import "../graphile-env.ts";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
@@ -49,7 +49,10 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   await writeFile(file, `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`);
   say("Trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
-    await commitMigration(adminUrl, `release-${slug}`);
+    await commitMigration(adminUrl, `release-${slug}`).catch(async (error: unknown) => {
+      await rm(file);
+      throw error;
+    });
     await writeFile(inRoot("db/current/1-current.sql"), "-- Enter migration here\n");
     await setUpDatabase(adminUrl, {});
     const pgService = makePgService({ connectionString: adminUrl, pubsub: false });
@@ -109,5 +112,7 @@ async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promi
   }
 }
 
-const spaced = (line: object): string =>
-  JSON.stringify(line).replaceAll(":", ": ").replaceAll(",", ", ").replace("{", "{ ").replace("}", " }");
+function spaced(line: object): string {
+  const facts = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `{ ${facts.join(", ")} }`;
+}

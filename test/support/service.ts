@@ -74,6 +74,8 @@ export interface ProcessOptions extends Partial<Omit<AppOptions, "settings">> {
 export interface ServiceOptions extends ProcessOptions {
   /** What the database holds at the beginning. */
   template?: Template;
+  /** Changes the database before the service starts. */
+  prepare?: (owner: pg.Pool) => Promise<void>;
 }
 
 /** The reading of everything that the tests here need. */
@@ -82,10 +84,12 @@ export const query = "{ countrys { edges { node { id name } } } }";
 /** Starts the service over a database of its own, by default an empty one. */
 export async function startService({
   template = "template_schema",
+  prepare = async () => {},
   ...options
 }: ServiceOptions = {}): Promise<TestService> {
   const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
+  await prepare(owner);
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
   const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>

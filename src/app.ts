@@ -3,11 +3,14 @@ import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { makePgService } from "postgraphile/adaptors/pg";
+import { administration } from "./administration/administration.ts";
 import { AccessTokens } from "./auth/access-token.ts";
 import { ActiveCredentials } from "./auth/active-credentials.ts";
 import { requireToken } from "./auth/require-token.ts";
+import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { countUse, Usage } from "./auth/usage.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
@@ -29,6 +32,10 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Where clients reach the service, when that differs from host and port. */
+  publicUrl?: string | undefined;
+  /** Proxies before the service, whose word about the client's address counts: addresses and networks. */
+  trustedProxies?: readonly string[];
 }
 
 export interface AppOptions {
@@ -75,12 +82,14 @@ export async function createApp({
   await locales.refresh();
   const credentials = new ActiveCredentials(pool, logger);
   const renderer = new Renderer();
+  const usage = new Usage(pool, logger);
 
   const app = express()
     .disable("x-powered-by")
     .disable("etag")
     .enable("strict routing")
-    .enable("case sensitive routing");
+    .enable("case sensitive routing")
+    .set("trust proxy", settings.trustedProxies ?? []);
 
   app.use(requestId(logger), securityHeaders);
   app.get("/healthz", health(pool));
@@ -95,12 +104,16 @@ export async function createApp({
   app.all("/api/graphql/:version", [
     refuseUnsupported(versions),
     onlyPost,
-    requireToken(tokens, credentials, logger),
+    requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
+    countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
     readGraphqlBody,
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
+
+  // The way of administrators
+  app.use("/admin", administration({ pool, logger, versions, publicUrl: settings.publicUrl }));
 
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, unexpectedError(logger));
@@ -112,6 +125,7 @@ export async function createApp({
       await locales.refresh();
     },
     async close() {
+      await usage.close();
       await credentials.close();
       await renderer.close();
       await Promise.all(served.map((version) => version.close()));

@@ -1,9 +1,21 @@
 import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import { loadEnvFile } from "node:process";
 import { z } from "zod";
 import { UserError } from "./user-error.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** Whether Express can compare addresses with these. */
+function areNetworks(list: string[]): boolean {
+  const names = ["loopback", "linklocal", "uniquelocal"];
+  return list.every((text) => {
+    const [address = "", bits, ...others] = text.split("/");
+    const longest = isIP(address) === 4 ? 32 : 128;
+    const isSize = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+    return names.includes(text) || (isIP(address) !== 0 && isSize && others.length === 0);
+  });
+}
 
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
@@ -11,6 +23,11 @@ export const environment = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65535).default(4000),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  TRUSTED_PROXIES: z
+    .string()
+    .transform((text) => text.split(",").map((part) => part.trim()))
+    .refine(areNetworks, "is a list of addresses and networks, such as 10.0.0.7, 192.168.0.0/16 or loopback")
+    .optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
@@ -29,6 +46,8 @@ export interface Settings {
   port: number;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl: string | undefined;
+  /** Proxies before the service, whose word about the client's address counts. */
+  trustedProxies: string[];
   /** An existing Postgres; without it the service runs one of its own. */
   databaseUrl: string | undefined;
   databasePoolSize: number;
@@ -67,6 +86,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     host: data.HOST,
     port: data.PORT,
     publicUrl: data.PUBLIC_URL,
+    trustedProxies: data.TRUSTED_PROXIES ?? [],
     databaseUrl: data.DATABASE_URL,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,

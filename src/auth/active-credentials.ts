@@ -6,6 +6,8 @@ import { ChangeListener } from "./change-listener.ts";
 
 interface Answer {
   scopes: ReadonlySet<string> | null;
+  /** When the key ends, after a rotation with an overlap. In milliseconds, as performance.now has them. */
+  endsAt: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export class ActiveCredentials {
   async scopesOf(accessKey: string): Promise<ReadonlySet<string> | null> {
     if (this.#listener.hears) {
       const answer = this.#remembered.get(accessKey);
-      if (answer) return answer.scopes;
+      if (answer && performance.now() < answer.endsAt) return answer.scopes;
     }
     const era = this.#era;
     const answer = await this.#ask(accessKey);
@@ -49,9 +51,14 @@ export class ActiveCredentials {
 
   async #ask(accessKey: string): Promise<Answer> {
     const { rows } = await asAuthRole(this.#pool, (client) =>
-      client.query<{ scopes: string[] | null }>("select auth.active_scopes($1) as scopes", [accessKey]),
+      client.query<{ scopes: string[]; remaining: number | null }>(
+        "select scopes, extract(epoch from remaining)::float8 as remaining from auth.active_scopes($1)",
+        [accessKey],
+      ),
     );
-    const scopes = rows[0]?.scopes;
-    return { scopes: scopes ? new Set(scopes) : null };
+    const [key] = rows;
+    if (!key) return { scopes: null, endsAt: Infinity };
+    const endsAt = key.remaining === null ? Infinity : performance.now() + key.remaining * 1000;
+    return { scopes: new Set(key.scopes), endsAt };
   }
 }

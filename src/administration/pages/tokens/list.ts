@@ -1,0 +1,47 @@
+import type { Router } from "express";
+import { noticeOf } from "../../forms.ts";
+import { moment } from "../../format.ts";
+import { html } from "../../html.ts";
+import { showPage } from "../../page.ts";
+import { visitOf } from "../../visit.ts";
+import { accessSummary } from "./access.ts";
+import { readTokens, state } from "./tokens.ts";
+
+const notices = { deleted: "The token has been deleted." };
+
+/** The list of all tokens. */
+export function listPage(router: Router): void {
+  router.get("/", async (request, response) => {
+    const tokens = await visitOf(response).run(readTokens);
+    showPage(response, {
+      title: "GraphQL API tokens",
+      aside: html`<a class="button main" href="/admin/tokens/new">New token</a>`,
+      notice: noticeOf(request, notices),
+      body: html`
+        <p class="lead">
+          A token lets one client use the API: a shop, a warehouse app, a report. Give each client its own, so
+          that you can see what it does and stop it alone.
+        </p>
+        ${
+          tokens.length === 0
+            ? html`<p class="card empty">There are no tokens yet.</p>`
+            : html`<ul class="tokens">
+                ${tokens.map(
+                  (token) =>
+                    html`<li class="card">
+                      <div class="name">
+                        <h2><a href="/admin/tokens/${token.id}">${token.name}</a></h2>
+                        <p class="quiet">${accessSummary(token.scopes)}</p>
+                      </div>
+                      <p class="used">
+                        ${token.lastUsedAt ? html`Last used ${moment(token.lastUsedAt)}` : "Never used"}
+                      </p>
+                      <p class="state">${state(token)}</p>
+                    </li>`,
+                )}
+              </ul>`
+        }
+      `,
+    });
+  });
+}

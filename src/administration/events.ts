@@ -35,8 +35,12 @@ const deeds: Readonly<Record<string, string>> = {
 /** Events whose subject is whoever acts. */
 const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
 
-/** A list of events, the newest first. */
-export function eventList(events: readonly AuditEvent[]): Html {
+/**
+ * A list of events, the newest first.
+ *
+ * @param present the token whose page it is on, which needn't be named
+ */
+export function eventList(events: readonly AuditEvent[], present?: string): Html {
   return html`<ol class="events">
     ${events.map(
       (event) =>
@@ -44,6 +48,7 @@ export function eventList(events: readonly AuditEvent[]): Html {
           <p class="deed">
             ${deeds[event.action] ?? event.action}${
               !aboutOneself.has(event.action) &&
+              (event.credential_id === null || event.credential_id !== present) &&
               event.subject !== null &&
               html` <strong>${subject(event)}</strong>`
             }

@@ -67,28 +67,30 @@ function bareHeader(): Html {
 
 function header(visit: Visit, name: string): Html {
   return html`<header class="side">
-    <a class="home" href="/admin">${brand()}</a>
-    <nav aria-label="Administration">
-      ${visit.navigation.map(
-        ({ title, sections }) =>
-          html`<div class="group">
-            <h2>${title}</h2>
-            <ul>
-              ${sections.map(
-                ({ title, path }) =>
-                  html`<li>
-                    <a href="/admin${path}" ${mark(visit.path, path)}>${title}</a>
-                  </li>`,
-              )}
-            </ul>
-          </div>`,
-      )}
-    </nav>
-    <form class="who" method="post" action="/admin/log-out">
-      ${csrfField(visit)}
-      <span>Logged in as <strong>${name}</strong></span>
-      <button class="plain">Log out</button>
-    </form>
+    <div>
+      <a class="home" href="/admin">${brand()}</a>
+      <nav aria-label="Administration">
+        ${visit.navigation.map(
+          ({ title, sections }) =>
+            html`<div class="group">
+              <h2>${title}</h2>
+              <ul>
+                ${sections.map(
+                  ({ title, path }) =>
+                    html`<li>
+                      <a href="/admin${path}" ${mark(visit.path, path)}>${title}</a>
+                    </li>`,
+                )}
+              </ul>
+            </div>`,
+        )}
+      </nav>
+      <form class="who" method="post" action="/admin/log-out">
+        ${csrfField(visit)}
+        <span>Logged in as <strong>${name}</strong></span>
+        <button class="plain">Log out</button>
+      </form>
+    </div>
   </header>`;
 }
 

@@ -13,6 +13,9 @@ export function recogniseVisitor(
   navigation: Navigation,
 ): RequestHandler {
   return async (request, response, next) => {
+    // Also for the log: within a router, the path begins there
+    const path = request.path;
+    response.locals.loggedPath = request.baseUrl + path;
     const secure = isSecure(request, publicUrl);
     const token = readCookie(request, "session", secure);
     const address = addressOf(request);
@@ -26,7 +29,7 @@ export function recogniseVisitor(
       visitor,
       csrfToken: csrfTokenOf(token ?? browser ?? ""),
       navigation,
-      path: request.path,
+      path,
       origin:
         publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin,
       run,

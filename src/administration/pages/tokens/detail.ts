@@ -58,7 +58,7 @@ export function detailPage(router: Router, options: AdministrationOptions): void
         </section>
         <section class="card" aria-labelledby="activity">
           <h2 id="activity">Activity</h2>
-          ${eventList(events)}
+          ${eventList(events, id)}
         </section>
       `,
     });

@@ -117,6 +117,7 @@ select api_meta.allow('service_registrar', 'auth.audit_event', 'select', 'insert
 select api_meta.allow('service_registrar', 'auth.credential', 'select', 'insert', 'update (name, scopes, last_used_at, rotated_at, deactivated_at)', 'delete');
 select api_meta.allow('service_registrar', 'auth.credential_secret', 'select', 'insert', 'update (expires_at)', 'delete');
 select api_meta.allow('service_registrar', 'auth.credential_use', 'select', 'insert', 'update (requests, last_used_at)');
+select api_meta.allow('service_registrar', 'auth.plan', 'select', 'update (is_current, limits)');
 grant select on auth.live_session, auth.credential_overview to service_registrar;
 select api_meta.allow('service_administration', 'auth.log_in_attempt', 'select', 'insert', 'update', 'delete');
 
@@ -141,6 +142,7 @@ for each statement execute function auth.keep_audit();
 --!include functions/auth/is_session.sql
 --!include functions/auth/record_use.sql
 --!include functions/auth/administrators.sql
+--!include functions/auth/plan.sql
 --!include functions/administration/require_administrator.sql
 --!include functions/administration/log_in.sql
 --!include functions/administration/session.sql
@@ -148,3 +150,4 @@ for each statement execute function auth.keep_audit();
 --!include functions/administration/credentials.sql
 --!include functions/administration/change_credentials.sql
 --!include functions/administration/activity.sql
+--!include functions/administration/plan.sql

@@ -15,6 +15,13 @@ export interface AuditEvent {
   details: Record<string, unknown>;
 }
 
+/** What plans are called on pages. */
+export const planNames: Readonly<Record<string, string>> = {
+  none: "No API",
+  read_only: "Read only",
+  full: "Full",
+};
+
 /** What happened, by the action. Others are shown as they are. */
 const deeds: Readonly<Record<string, string>> = {
   "credential.created": "Created the token",
@@ -27,6 +34,7 @@ const deeds: Readonly<Record<string, string>> = {
   "administrator.password_reset": "Reset the password of",
   "administrator.password_changed": "Changed their password",
   "administrator.deactivated": "Deactivated the administrator",
+  "plan.changed": "Changed the plan to",
   "session.started": "Logged in",
   "session.refused": "Failed to log in",
   "session.ended": "Logged out",
@@ -63,6 +71,7 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
 }
 
 function subject({ credential_id: id, subject, action }: AuditEvent): Content {
+  if (action === "plan.changed") return planNames[subject!] ?? subject;
   if (id === null || action === "credential.deleted") return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
@@ -74,6 +83,7 @@ function actor({ actor, administrator_name: name }: AuditEvent): string {
 
 function details({ details }: AuditEvent): Content {
   const lines: string[] = [];
+  if (typeof details.old_plan === "string") lines.push(`It was ${planNames[details.old_plan]}`);
   if (typeof details.old_name === "string") lines.push(`Was called “${details.old_name}”`);
   for (const [key, title] of [
     ["added", "Added"],

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { asRole } from "../auth/as-role.ts";
 import type { Navigation } from "./navigation.ts";
+import type { Limits } from "../operations/limits.ts";
 import type { Version } from "../versions/versions.ts";
 
 /** What pages need of the service. */
@@ -10,6 +11,10 @@ export interface AdministrationOptions {
   pool: Pool;
   logger: Logger;
   versions: readonly Version[];
+  /** What clients may ask for, where the plan says nothing else. */
+  limits: Limits;
+  /** What time it is, in milliseconds since 1970. */
+  now: () => number;
   /** Where clients reach the service, when that differs from what requests say. */
   publicUrl: string | undefined;
 }

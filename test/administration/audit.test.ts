@@ -12,8 +12,7 @@ import { loggedIn, password, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;
 before(
-  async () =>
-    void (service = await startService({ settings: { explorer: false, trustedProxies: ["loopback"] } })),
+  async () => void (service = await startService({ settings: { explorer: false, trustProxy: "loopback" } })),
 );
 after(() => service.close());
 

@@ -13,7 +13,7 @@ import { loggedIn, password, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;
 before(async () => {
-  service = await startService({ settings: { explorer: false, trustedProxies: ["loopback"] } });
+  service = await startService({ settings: { explorer: false, trustProxy: "loopback" } });
   await createAdministrator(service.owner, "Anna@example.com", password);
 });
 after(() => service.close());

@@ -1,5 +1,6 @@
 import type { Response, Router } from "express";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
+import { isServed } from "../../../versions/lifetime.ts";
 import { pathOf } from "../../../versions/versions.ts";
 import { csrfField } from "../../csrf.ts";
 import { eventList } from "../../events.ts";
@@ -12,9 +13,10 @@ import { showPage } from "../../page.ts";
 import type { AdministrationOptions } from "../../visit.ts";
 import { visitOf } from "../../visit.ts";
 import { accessTable, readScopes } from "./access.ts";
-import { copyable } from "./copyable.ts";
+import { copyable } from "../../copyable.ts";
 import { readToken, state, tokensTrail } from "./tokens.ts";
-import { readUses, usesTables } from "./uses.ts";
+import { readUses } from "../../uses.ts";
+import { usesTables } from "./uses.ts";
 
 const notices = {
   changed: "The changes have been saved.",
@@ -118,15 +120,16 @@ function actions(response: Response, { id, active }: CredentialOverview): Html {
 function addresses(
   response: Response,
   { clientId, oldKeyEndsAt }: CredentialOverview,
-  { versions }: AdministrationOptions,
+  { versions, now }: AdministrationOptions,
 ): Html {
   const { origin } = visitOf(response);
+  const served = versions.filter((version) => isServed(version, versions, now()));
   const old = oldKeyEndsAt && `the newest; an older one works until ${momentText(oldKeyEndsAt)}`;
   return html`<section class="card" aria-labelledby="connect">
     <h2 id="connect">Connect a client</h2>
     ${clientId !== null && copyable("Access key", old || "client_id; may be logged", clientId, "access-key")}
     ${copyable("Token endpoint", "exchanges access key and secret for access tokens", `${origin}/api/oauth/token`, "token-endpoint")}
-    ${versions.map((version) =>
+    ${served.map((version) =>
       copyable(
         "GraphQL endpoint",
         `version ${version.slug}`,

@@ -4,15 +4,24 @@ import { moment } from "../../format.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
+import { readPlan } from "../../plans.ts";
 import { accessSummary } from "./access.ts";
 import { readTokens, state } from "./tokens.ts";
 
 const notices = { deleted: "The token has been deleted." };
 
+const planNotes = {
+  none: "The plan has no API: every request is refused, whatever the token may do.",
+  read_only: "The plan is read-only: mutations are refused, whatever the token may do.",
+};
+
 /** The list of all tokens. */
 export function listPage(router: Router): void {
   router.get("/", async (request, response) => {
-    const tokens = await visitOf(response).run(readTokens);
+    const { tokens, plan } = await visitOf(response).run(async (client) => ({
+      tokens: await readTokens(client),
+      plan: await readPlan(client),
+    }));
     showPage(response, {
       title: "GraphQL API tokens",
       aside: html`<a class="button main" href="/admin/tokens/new">New token</a>`,

@@ -3,7 +3,7 @@ import type { Content } from "../../html.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
-import { copyable } from "./copyable.ts";
+import { copyable } from "../../copyable.ts";
 import { tokensTrail } from "./tokens.ts";
 
 export interface Issued {

@@ -1,30 +1,8 @@
-import type { PoolClient } from "pg";
 import { count, day } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
-
-/** Days that are looked back on. */
-const span = 30;
-
-/** How often a token was used on a day. */
-export interface Use {
-  day: Date;
-  version: string;
-  /** Type.field; empty: all requests of the version. */
-  deprecated_field: string;
-  requests: number;
-  last_used_at: Date;
-}
-
-/** How a token was used in the last days. */
-export async function readUses(client: PoolClient, id: string): Promise<Use[]> {
-  const { rows } = await client.query(
-    `select day::timestamptz, version, deprecated_field, requests::float8, last_used_at
-     from administration.credential_uses(current_date - $2::integer, $1)`,
-    [id, span - 1],
-  );
-  return rows;
-}
+import { span } from "../../uses.ts";
+import type { Use } from "../../uses.ts";
 
 /** Requests by day and version, and the deprecated fields among them. */
 export function usesTables(uses: readonly Use[]): Html {

@@ -1,5 +1,5 @@
-import { html } from "../../html.ts";
-import type { Content, Html } from "../../html.ts";
+import { html } from "./html.ts";
+import type { Content, Html } from "./html.ts";
 
 /** A value with a button that copies it, which the script shows. */
 export function copyable(title: string, hint: Content, value: string, id: string): Html {

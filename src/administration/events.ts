@@ -11,6 +11,7 @@ export interface AuditEvent {
   address: string | null;
   action: string;
   credential_id: string | null;
+  credential_exists: boolean;
   subject: string | null;
   details: Record<string, unknown>;
 }
@@ -70,9 +71,9 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
   </ol>`;
 }
 
-function subject({ credential_id: id, subject, action }: AuditEvent): Content {
+function subject({ credential_id: id, credential_exists: isThere, subject, action }: AuditEvent): Content {
   if (action === "plan.changed") return planNames[subject!] ?? subject;
-  if (id === null || action === "credential.deleted") return subject;
+  if (!isThere) return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
 

@@ -87,6 +87,7 @@ test("every deed needs the token", async () => {
   for (const path of [
     "/admin/log-out",
     "/admin/account",
+    "/admin/plan",
     ...["change", "rotate", "deactivate", "activate", "delete"].map(
       (deed) => `/admin/tokens/${pair.id}/${deed}`,
     ),
@@ -153,6 +154,8 @@ test("every page has the headers that keep browsers strict", async () => {
         `/tokens/${pair.id}/rotate`,
         `/tokens/${pair.id}/delete`,
         "/activity",
+        "/versions",
+        "/plan",
         "/account",
         "/nothing",
       ].map((path) => visitor.get(`/admin${path}`)),

@@ -56,6 +56,11 @@ export const versions: Section = {
 function card(version: VersionDates, origin: string, users: User[]): Html {
   const { slug, state, kind, path, releasedOn, deprecatedOn, sunsetOn } = version;
   const id = `version-${slug}`;
+  const dates = [
+    fact("Released", releasedOn),
+    fact("Deprecated from", deprecatedOn),
+    fact("Ends on", sunsetOn),
+  ];
   const isEnding = state === "deprecated" && users.length > 0;
   return html`<section class="card" aria-labelledby="${id}">
     <div class="bar">
@@ -70,9 +75,7 @@ function card(version: VersionDates, origin: string, users: User[]): Html {
         go over to another one by ${day(new Date(sunsetOn!))}.
       </p>`
     }
-    <dl class="facts columns">
-      ${fact("Released", releasedOn)} ${fact("Deprecated from", deprecatedOn)} ${fact("Ends on", sunsetOn)}
-    </dl>
+    ${dates.some(Boolean) && html`<dl class="facts columns">${dates}</dl>`}
     ${copyable("GraphQL endpoint", null, origin + path, `endpoint-${slug}`)} ${userTable(slug, users)}
   </section>`;
 }

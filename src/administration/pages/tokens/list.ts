@@ -32,6 +32,12 @@ export function listPage(router: Router): void {
           that you can see what it does and stop it alone.
         </p>
         ${
+          plan.name !== "full" &&
+          html`<p class="notice warning">
+            ${planNotes[plan.name]} <a href="/admin/plan">Look at the plan</a>
+          </p>`
+        }
+        ${
           tokens.length === 0
             ? html`<p class="card empty">There are no tokens yet.</p>`
             : html`<ul class="tokens">

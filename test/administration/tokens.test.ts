@@ -138,7 +138,7 @@ test("the list shows name, access, last use and state", async () => {
   );
   assert.match(
     textOf(await visitor.get("/admin/tokens")),
-    /Listed 1 to write, 1 to read Last used 4 Mar 2026, 05:06 UTC Deactivated/,
+    /Listed Writes 1 resource, reads 1 more Last used 4 Mar 2026, 05:06 UTC Deactivated/,
   );
 });
 

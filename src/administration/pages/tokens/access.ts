@@ -41,8 +41,9 @@ export function chosenScopes(request: Request, known: string[]): string[] {
 export function accessSummary(scopes: readonly string[]): string {
   const written = scopes.filter((scope) => scope.endsWith(":write")).length;
   const read = scopes.length - 2 * written;
-  if (scopes.length === 0) return "No access";
-  return [written > 0 && `${written} to write`, read > 0 && `${read} to read`].filter(Boolean).join(", ");
+  const resources = (number: number) => (number === 1 ? "1 resource" : `${number} resources`);
+  if (written === 0) return read === 0 ? "No access" : `Reads ${resources(read)}`;
+  return `Writes ${resources(written)}${read > 0 ? `, reads ${read} more` : ""}`;
 }
 
 /** What scopes allow, in full. */

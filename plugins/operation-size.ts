@@ -109,12 +109,16 @@ function isEntity(type: GraphQLNamedType): boolean {
   return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);
 }
 
-function refusalOf({
+/** Why an operation is refused for its size; null when it is not. */
+export function sizeRefusal({
   schema,
   document,
   operationName,
   variableValues,
-}: GrafastExecutionArgs): GraphQLError | null {
+}: Pick<
+  GrafastExecutionArgs,
+  "schema" | "document" | "operationName" | "variableValues"
+>): GraphQLError | null {
   const { depth, relations, rows } = operationSize(schema, document, operationName, variableValues ?? {});
   if (depth > maximalSize.depth) {
     const message = `The operation is ${depth} fields deep; ${maximalSize.depth} are allowed.`;
@@ -140,7 +144,7 @@ export const OperationSizePlugin: GraphileConfig.Plugin = {
   grafast: {
     middleware: {
       execute(next, { args }) {
-        const refusal = refusalOf(args);
+        const refusal = sizeRefusal(args);
         return refusal ? { errors: [refusal] } : next();
       },
     },

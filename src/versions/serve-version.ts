@@ -5,9 +5,11 @@ import { makeSchema } from "postgraphile";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
+import type { Caller } from "../auth/caller.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
+import { Reader } from "./reader.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -19,6 +21,8 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
+  /** Runs queries of the service's own. */
+  reader(): Reader;
   /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +49,7 @@ export async function serveVersion(
     plugins: [makeReportErrorsPlugin(logger)],
     grafast: {
       explain: false,
-      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals),
+      context: ({ expressv4, inside }) => inside ?? contextOf(expressv4!.res.locals as Express.Locals),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -64,8 +68,9 @@ export async function serveVersion(
           : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
     },
   };
-  const { schema } = await makeSchema(preset);
+  const { schema, resolvedPreset } = await makeSchema(preset);
   const server = grafserv({ preset, schema });
+  let reader = new Reader(schema, resolvedPreset, logger);
   await server.ready();
   const router = Router();
   // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
@@ -73,15 +78,23 @@ export async function serveVersion(
   return {
     version,
     handler: router,
+    reader: () => reader,
     async reload() {
-      server.setSchema((await makeSchema(preset)).schema);
+      const { schema, resolvedPreset } = await makeSchema(preset);
+      server.setSchema(schema);
+      reader = new Reader(schema, resolvedPreset, logger);
     },
     close: () => server.release(),
   };
 }
 
 function contextOf({ requestId, caller, locale }: Express.Locals): ServiceContext {
-  const { scopes, scopeText, credentialId } = caller!;
+  return contextFor(caller!, requestId, locale);
+}
+
+/** What a caller may do, for the plans and for the database. */
+export function contextFor(caller: Caller, requestId: string, locale: string | undefined): ServiceContext {
+  const { scopes, scopeText, credentialId } = caller;
   return {
     scopes,
     requestId,

@@ -48,6 +48,7 @@ export class Poster {
   readonly #patience: number;
   readonly #agents: Record<string, http.Agent>;
   readonly #lookup: LookupFunction;
+  #isClosed = false;
 
   constructor({ allowed, timeout = 15_000, patience = 2_000, lookup, ca }: PosterOptions) {
     this.#allowed = allowed;
@@ -78,8 +79,9 @@ export class Poster {
     }
   }
 
-  /** Closes what is open. */
+  /** Breaks off what is under way. */
   close(): void {
+    this.#isClosed = true;
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
@@ -108,7 +110,8 @@ export class Poster {
     } catch (error) {
       // The other side closed an idle connection just when it was taken up again
       const wasStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
-      if (wasStale && !isLast && !signal.aborted) return this.#send(url, headers, body, signal, true);
+      if (wasStale && !isLast && !signal.aborted && !this.#isClosed)
+        return this.#send(url, headers, body, signal, true);
       throw error;
     }
     return {

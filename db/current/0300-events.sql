@@ -106,6 +106,7 @@ alter table events.webhook_subscription
   add column if not exists failing_since timestamptz(0),
   add column if not exists consecutive_failures integer not null default 0,
   add column if not exists last_delivered_at timestamptz(0),
+  add column if not exists next_probe_at timestamptz(3),
   add column if not exists disabled_at timestamptz(0);
 create index if not exists webhook_subscription_topic_idx on events.webhook_subscription (topic);
 comment on column events.webhook_subscription.credential_id is
@@ -114,6 +115,8 @@ comment on column events.webhook_subscription.last_sequence is 'The newest event
 comment on column events.webhook_subscription.failing_since is 'First failure after the last success; null while all is well.';
 comment on column events.webhook_subscription.consecutive_failures is 'Attempts that failed since the last success.';
 comment on column events.webhook_subscription.last_delivered_at is 'When an event was last delivered.';
+comment on column events.webhook_subscription.next_probe_at is
+  'When it is tried again whether deliveries arrive, with a single one; null while it is not suspended.';
 comment on column events.webhook_subscription.disabled_at is 'When it was disabled; null while it is enabled.';
 -- Progress is no change of a subscription
 create or replace trigger touch_updated_at before update of topic, url, api_version, fields, payload_query, enabled
@@ -150,13 +153,13 @@ create index if not exists delivery_subscription_id_idx on events.delivery (subs
 create index if not exists delivery_pending_idx on events.delivery (subscription_id, entity_id, sequence nulls first, id) where state = 'pending';
 create index if not exists delivery_test_idx on events.delivery (created_at) where sequence is null;
 comment on table events.delivery is 'An event on its way to a subscriber. Kept as long as the event is.';
+comment on column events.delivery.subscription_id is 'Subscription that it is for.';
 comment on column events.delivery.sequence is 'Number of the event in the log; null for a test, which is not in it.';
 comment on column events.delivery.event_id is 'Id of the event: what receivers know repetitions by.';
 comment on column events.delivery.entity_id is 'What deliveries are kept in order by.';
 comment on column events.delivery.previous_sequence is
   'The event before it that was meant for the subscription; null for the first one. A receiver that has not seen that one has missed something.';
-comment on column events.delivery.state is
-  'pending: waits, or is tried again later; delivered: the receiver took it; failed: given up; cancelled: no longer to be sent.';
+comment on column events.delivery.state is 'What became of it: pending, delivered, failed or cancelled.';
 comment on column events.delivery.attempts is 'How often it was tried.';
 comment on column events.delivery.next_attempt_at is 'When it is tried again after a failure.';
 comment on column events.delivery.delivered_at is 'When the receiver took it.';
@@ -229,7 +232,12 @@ $$;
 --!include functions/events/sequence_events.sql
 --!include functions/events/prune.sql
 --!include functions/events/message_body.sql
+--!include functions/events/schema.sql
 --!include functions/events/scopes_of_subscription.sql
+--!include functions/events/forbidden_host.sql
+--!include functions/events/webhook_subscription.sql
+--!include functions/events/webhook_delivery.sql
+--!include functions/mutation/run.sql
 
 grant usage on schema events to service_recorder, service_delivery;
 -- Without the position, which nobody chooses
@@ -247,7 +255,7 @@ grant execute on function events.sequence_events(integer), events.prune(integer)
   to service_delivery;
 
 select api_meta.allow('service_delivery', 'events.webhook_subscription', 'select',
-  'update (enabled, health, health_reason, backlog_count, failing_since, consecutive_failures, last_delivered_at, disabled_at)');
+  'update (enabled, health, health_reason, backlog_count, failing_since, consecutive_failures, last_delivered_at, next_probe_at, disabled_at)');
 select api_meta.allow('service_delivery', 'events.webhook_secret', 'select');
 select api_meta.allow('service_delivery', 'events.event', 'select');
 select api_meta.allow('service_delivery', 'events.topic', 'select');
@@ -255,3 +263,79 @@ select api_meta.allow('service_delivery', 'events.delivery', 'select', 'update (
 select api_meta.allow('service_delivery', 'events.lane', 'select', 'delete',
   'update (pending, attempts, next_attempt_at, claimed_until, claimed_by)');
 select api_meta.allow('service_delivery', 'events.delivery_attempt', 'select', 'insert');
+
+-- Mutations
+do $$
+begin
+  alter table events.webhook_subscription drop constraint if exists webhook_subscription_url_is_web,
+    drop constraint if exists webhook_subscription_url_is_short, drop constraint if exists webhook_subscription_payload_query_is_short;
+  alter table events.webhook_subscription
+    add constraint webhook_subscription_url_is_web
+      check (url ~ '^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?][^#[:space:][:cntrl:]]*)?$'),
+    add constraint webhook_subscription_url_is_short check (length(url) <= 2000),
+    add constraint webhook_subscription_payload_query_is_short check (length(payload_query) <= 10000);
+end
+$$;
+comment on constraint webhook_subscription_url_is_web on events.webhook_subscription is
+  E'@userError INVALID url\nThis is no address of the web: it begins with https:// or http://, and has no user name, fragment or spaces.';
+comment on constraint webhook_subscription_url_is_short on events.webhook_subscription is
+  E'@userError OUT_OF_RANGE url\nAn address has 2,000 characters at most.';
+comment on constraint webhook_subscription_payload_query_is_short on events.webhook_subscription is
+  E'@userError OUT_OF_RANGE payload_query\nA query has 10,000 characters at most.';
+comment on constraint webhook_subscription_topic_has_a_subject on events.webhook_subscription is '@internal Topics are declared.';
+comment on constraint webhook_subscription_health_is_known on events.webhook_subscription is '@internal Set by functions.';
+comment on constraint webhook_subscription_backlog_is_not_negative on events.webhook_subscription is '@internal Counted by functions.';
+comment on constraint lane_pending_is_not_negative on events.lane is '@internal Counted by functions.';
+comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
+
+grant usage on schema events to service_writer;
+select api_meta.allow('service_writer', 'events.topic', 'select');
+select api_meta.allow('service_writer', 'events.field', 'select');
+select api_meta.allow('service_writer', 'events.occasion', 'select');
+select api_meta.allow('service_writer', 'events.event', 'select (sequence, id, topic, entity_id, changed_fields, occurred_at)');
+select api_meta.allow('service_writer', 'events.webhook_subscription', 'select', 'insert', 'delete',
+  'update (credential_id, url, api_version, fields, payload_query, enabled, health, health_reason, backlog_count, last_sequence, failing_since,
+    consecutive_failures, next_probe_at, disabled_at)');
+-- Writes secrets, and never reads one
+select api_meta.allow('service_writer', 'events.webhook_secret', 'select (subscription_id, expires_at)', 'insert (subscription_id, secret)', 'update (expires_at)');
+select api_meta.allow('service_writer', 'events.delivery', 'select', 'insert (subscription_id, sequence, event_id, entity_id, previous_sequence)',
+  'update (state, next_attempt_at, delivered_at)');
+select api_meta.allow('service_writer', 'events.lane', 'select', 'insert (subscription_id, entity_id, pending)', 'update (pending, attempts, next_attempt_at)');
+grant execute on function auth.has_scope(text[]) to service_writer;
+grant usage on schema auth to service_writer;
+do $$
+declare routine regprocedure;
+begin
+  for routine in select p.oid from pg_proc p where p.pronamespace = 'events'::regnamespace and p.proname = any ('{require_scope,require_settings,caller,
+    lock_subscription,require_enabled,new_secret,create_webhook_subscription,update_webhook_subscription,disable_webhook_subscription,
+    enable_webhook_subscription,rotate_webhook_secret,delete_webhook_subscription,enqueue,test_webhook_subscription,retry_delivery,replay_deliveries,
+    host_of,is_private_address,is_forbidden_host,concerns}'::name[]) loop
+    execute format('grant execute on function %s to service_writer', routine);
+  end loop;
+end
+$$;
+
+--!include functions/api/webhook_subscription.sql
+--!include functions/api/webhook_delivery.sql
+select api_meta.clone_types('api_unstable', 'api_2026_06_unstable');
+select api_meta.clone_functions('api_unstable', 'api_2026_06_unstable');
+
+-- What can be read, beyond what the specification says: in the head only
+--!include functions/events/readable_topics.sql
+grant execute on function events.readable_topics() to service_api;
+do $$
+begin
+  if not exists (select from pg_policy where polname = 'event_is_of_a_readable_topic') then
+    create policy event_is_of_a_readable_topic on events.event as restrictive for select to service_api
+      using (topic = any ((select events.readable_topics())::text[]));
+  end if;
+end
+$$;
+drop view if exists api_unstable.webhook_subscriptions;
+--!include views/api/webhook_subscriptions.sql
+drop view if exists api_unstable.webhook_deliveries;
+drop type if exists api_unstable.webhook_delivery_attempt;
+drop type if exists api_unstable.webhook_delivery_state;
+--!include views/api/webhook_deliveries.sql
+drop view if exists api_unstable.events;
+--!include views/api/events.sql

@@ -1,7 +1,13 @@
 import type { Pool, PoolClient } from "pg";
 import type { HealthState } from "./health.ts";
 
-/** The delivery that is the turn of a claimed lane, as events.lane_head has it. Times are texts, big numbers too. */
+/** A message, as events.message_body has it and events.schema describes it. */
+export interface Body {
+  data: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+/** The delivery that is the turn of a claimed lane, as events.lane_head has it. */
 export interface Delivery {
   subscription_id: string;
   entity_id: string;
@@ -10,16 +16,9 @@ export interface Delivery {
   failures: number;
   delivery_id: string;
   event_id: string;
-  /** Null for a test. */
-  sequence: string | null;
-  previous_sequence: string | null;
   topic: string;
-  subject_type: string;
-  subject_id: string;
-  occurred_at: Date;
-  data: Record<string, unknown>;
-  changed_fields: string[] | null;
-  cause: Record<string, unknown> | null;
+  /** What is to be sent, when there is no payload_query. */
+  body: Body;
   url: string;
   api_version: string;
   payload_query: string | null;

@@ -16,7 +16,7 @@ export class PayloadFailure extends Error {
 export type ReadPayload = (delivery: Delivery) => Promise<unknown>;
 
 /** Those whose subscription has no payloadQuery say what was true when the event happened. */
-export const recordedData: ReadPayload = ({ data }) => Promise.resolve(data);
+export const recordedData: ReadPayload = ({ body }) => Promise.resolve(body.data);
 
 /**
  * Makes a reader of payloads that runs payloadQuery, with the scopes that the subscription's credential has now.
@@ -26,7 +26,8 @@ export const recordedData: ReadPayload = ({ data }) => Promise.resolve(data);
  */
 export function payloadReader(readerOf: (version: string) => Reader | undefined): ReadPayload {
   return async (delivery) => {
-    const { payload_query: source, topic, data, api_version } = delivery;
+    const { payload_query: source, topic, body, api_version } = delivery;
+    const { data } = body;
     // Of what has been deleted, nothing but the event can be told
     if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test") return data;
     const reader = readerOf(api_version);

@@ -1,3 +1,5 @@
+import type { MutationChecks } from "./mutation-check.ts";
+
 /**
  * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
  */
@@ -8,6 +10,8 @@ export interface ServiceContext {
   readonly requestId: string;
   /** Which API credential asks; null for calls from inside the service. */
   readonly credentialId: string | null;
+  /** Checks of mutations that can't be written in SQL; none when left out. */
+  readonly mutationChecks?: MutationChecks;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
-import { sideEffect } from "postgraphile/grafast";
+import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
 import type { Mutation } from "./mutation-functions.ts";
@@ -133,17 +133,26 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     },
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
-      sideEffect([args.getRaw("input"), resource.executor.context()], async ([given, context]) => {
-        const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
-        const { withPgClient, pgSettings } = context as any;
-        const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
-          version: version,
-          operation,
-          input: encode(fields),
-          idempotencyKey: idempotencyKey as string | null,
-          validateOnly: validateOnly === true,
-        });
-        return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
-      }),
+      sideEffect(
+        [args.getRaw("input"), resource.executor.context(), context()],
+        async ([given, database, caller]) => {
+          const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
+          const { withPgClient, pgSettings } = database as any;
+          const { scopes, mutationChecks } = caller;
+          const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
+            version,
+            operation,
+            input: encode(fields),
+            idempotencyKey: idempotencyKey as string | null,
+            validateOnly: validateOnly === true,
+            check: mutationChecks?.[operation],
+            scopes: scopes ?? new Set(),
+          });
+          return {
+            ...(row ? decode({ ...empty, ...row }) : empty),
+            user_errors: userErrors.map(decodeError),
+          };
+        },
+      ),
   };
 }

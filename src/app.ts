@@ -18,10 +18,14 @@ import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import type { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
+import type { ServedVersion } from "./versions/serve-version.ts";
 import { refuseUnsupported } from "./versions/unsupported.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
 import type { Version } from "./versions/versions.ts";
+import { AllowList } from "./webhooks/addresses.ts";
+import { subscriptionChecks } from "./webhooks/check-subscription.ts";
 
 /** Settings that the stations need. The service's settings (src/settings.ts) have them, among others. */
 export interface AppSettings {
@@ -29,6 +33,8 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
+  webhookAllow?: readonly string[];
 }
 
 export interface AppOptions {
@@ -46,6 +52,8 @@ export interface AppOptions {
 export interface App {
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
+  /** What runs queries of the service's own in a version; undefined when that isn't served. */
+  readerOf(slug: string): Reader | undefined;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
   reload(): Promise<void>;
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -60,13 +68,19 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
+  const { explorer, webhookAllow = [] } = settings;
+  // Checks look into the versions that they are handed to
+  const readerOf = (slug: string) => served.find(({ version }) => version.slug === slug)?.reader();
+  const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
   const pgService = makePgService({ pool, pubsub: false });
-  const served = await Promise.all(
+  const served: ServedVersion[] = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
         pgService,
         logger,
-        explorerPath: settings.explorer ? explorerPathOf(version) : null,
+        explorerPath: explorer ? explorerPathOf(version) : null,
+        mutationChecks,
+        webhookAllow: webhookAllow.join(),
       }),
     ),
   );
@@ -102,11 +116,12 @@ export async function createApp({
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
 
-  if (settings.explorer) app.use(explorers(served));
+  if (explorer) app.use(explorers(served));
   app.use(notFound, unexpectedError(logger));
 
   return {
     express: app,
+    readerOf,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();

@@ -2,8 +2,23 @@ import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { z } from "zod";
 import { UserError } from "./user-error.ts";
+import { AllowList } from "./webhooks/addresses.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** Hosts, addresses and ranges of addresses. */
+const destinations = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+  .refine(isAllowList, "takes names of hosts, addresses, and ranges such as 10.0.0.0/8, separated by commas");
+
+function isAllowList(entries: readonly string[]): boolean {
+  try {
+    return new AllowList(entries) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
@@ -18,6 +33,8 @@ export const environment = z.object({
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
+  WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
+  WEBHOOK_ALLOW: destinations.default([]),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -41,6 +58,10 @@ export interface Settings {
   workerConcurrency: number;
   /** File or address that exchange rates are imported from every day; without it they are not. */
   exchangeRatesFrom: string | undefined;
+  /** Webhooks that are sent at a time; 0 leaves it to other processes. */
+  webhookConcurrency: number;
+  /** Destinations of webhooks that are allowed beside those of the public internet. */
+  webhookAllow: string[];
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
@@ -74,6 +95,8 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
+    webhookConcurrency: data.WEBHOOK_CONCURRENCY,
+    webhookAllow: data.WEBHOOK_ALLOW,
     logLevel: data.LOG_LEVEL,
   };
 }

@@ -17,6 +17,9 @@ import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
+import { AllowList } from "../webhooks/addresses.ts";
+import { payloadReader } from "../webhooks/payload.ts";
+import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../worker/crontab.ts";
 import { startWorker } from "../worker/start.ts";
 import type { Worker } from "../worker/start.ts";
@@ -65,6 +68,16 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
     if (settings.workerConcurrency > 0) {
       const worker = startBackgroundWork(database.url, settings, logger);
       closing.push(() => worker.stop());
+    }
+    if (settings.webhookConcurrency > 0) {
+      const webhooks = startWebhooks({
+        url: database.url,
+        concurrency: settings.webhookConcurrency,
+        allowed: new AllowList(settings.webhookAllow),
+        readPayload: payloadReader((slug) => app.readerOf(slug)),
+        logger,
+      });
+      closing.push(() => webhooks.stop());
     }
     const { port } = server.address() as AddressInfo;
     stopping.throwIfAborted();

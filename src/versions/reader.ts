@@ -1,8 +1,20 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { execute, hookArgs } from "postgraphile/grafast";
-import type { DocumentNode, ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
-import { GraphQLError, Kind, OperationTypeNode, parse, validate } from "postgraphile/graphql";
+import type {
+  DocumentNode,
+  ExecutionResult,
+  GraphQLSchema,
+  OperationDefinitionNode,
+} from "postgraphile/graphql";
+import {
+  GraphQLError,
+  getVariableValues,
+  Kind,
+  OperationTypeNode,
+  parse,
+  validate,
+} from "postgraphile/graphql";
 import type { ServiceContext } from "../../plugins/context.ts";
 import { sizeRefusal } from "../../plugins/operation-size.ts";
 import { requiringFields } from "../../plugins/requiring-fields.ts";
@@ -52,6 +64,10 @@ export class Reader {
   ): GraphQLError | null {
     const { document, error } = this.#documentOf(source);
     if (error) return error;
+    const [operation] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    const { variableDefinitions = [] } = operation as OperationDefinitionNode;
+    const { errors } = getVariableValues(this.#schema, variableDefinitions, variables);
+    if (errors) return apiError("BAD_USER_INPUT", errors[0]!.message);
     return (
       sizeRefusal({ schema: this.#schema, document, operationName: null, variableValues: variables }) ??
       missingScopes(requiringFields(this.#schema, document, null, variables), scopes)

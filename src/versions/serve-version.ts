@@ -5,6 +5,7 @@ import { makeSchema } from "postgraphile";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
+import type { MutationChecks } from "../../plugins/mutation-check.ts";
 import type { Caller } from "../auth/caller.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
@@ -33,6 +34,10 @@ export interface ServeOptions {
   logger: Logger;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
+  /** Checks of mutations that can't be written in SQL. */
+  mutationChecks?: MutationChecks;
+  /** Destinations of webhooks that are allowed beside those of the public internet, as the database reads them. */
+  webhookAllow?: string;
 }
 
 /**
@@ -42,14 +47,15 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, logger, explorerPath }: ServeOptions,
+  { pgService, logger, explorerPath, mutationChecks = {}, webhookAllow = "" }: ServeOptions,
 ): Promise<ServedVersion> {
   const preset: GraphileConfig.Preset = {
     extends: [createPreset({ pgService, schemaName: version.schemaName })],
     plugins: [makeReportErrorsPlugin(logger)],
     grafast: {
       explain: false,
-      context: ({ expressv4, inside }) => inside ?? contextOf(expressv4!.res.locals as Express.Locals),
+      context: ({ expressv4, inside }) =>
+        inside ?? contextOf(expressv4!.res.locals as Express.Locals, mutationChecks, webhookAllow),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -88,8 +94,14 @@ export async function serveVersion(
   };
 }
 
-function contextOf({ requestId, caller, locale }: Express.Locals): ServiceContext {
-  return contextFor(caller!, requestId, locale);
+function contextOf(
+  { requestId, caller, locale }: Express.Locals,
+  mutationChecks: MutationChecks,
+  webhookAllow: string,
+): ServiceContext {
+  const context = contextFor(caller!, requestId, locale);
+  const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
+  return { ...context, mutationChecks, pgSettings };
 }
 
 /** What a caller may do, for the plans and for the database. */

@@ -18,7 +18,14 @@ test("the values that .env.example shows can be used", () => {
 });
 
 test("the defaults are those that .env.example shows", () => {
-  const optional = ["PUBLIC_URL", "DATABASE_URL", "TOKEN_SIGNING_KEY", "EXPLORER", "EXCHANGE_RATES_FROM"];
+  const optional = [
+    "PUBLIC_URL",
+    "DATABASE_URL",
+    "TOKEN_SIGNING_KEY",
+    "EXPLORER",
+    "EXCHANGE_RATES_FROM",
+    "WEBHOOK_ALLOW",
+  ];
   const shown = examples.filter(([name]) => !optional.includes(name));
   assert.deepEqual(settingsFrom(Object.fromEntries(shown)), settingsFrom({}));
 });
@@ -46,6 +53,7 @@ test("every wrong setting is named, without its value, which may be a secret", (
     TOKEN_SIGNING_KEY: "hunter2",
     EXPLORER: "yes",
     WORKER_CONCURRENCY: "-1",
+    WEBHOOK_ALLOW: "https://hunter2.example",
     LOG_LEVEL: "loud",
   };
   assert.throws(

@@ -5,7 +5,7 @@ create index if not exists lane_claimed_by_idx on events.lane (claimed_by) where
 drop index if exists events.lane_due_at_idx;
 
 drop function if exists events.record_attempts(jsonb, jsonb, interval);
-drop function if exists events.claim_lanes(text, integer, integer, interval);
+drop function if exists events.claim_lanes(text, integer, integer, jsonb, interval);
 drop view if exists events.lane_head;
 --!include views/lane_head.sql
 --!include functions/events/claim_lanes.sql

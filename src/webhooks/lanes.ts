@@ -96,12 +96,18 @@ export class Lanes {
     return rows[0]!.moved;
   }
 
-  /** Takes lanes that are due. */
-  async claim(claim: string, wanted: number, share: number): Promise<Delivery[]> {
+  /**
+   * Takes lanes that are due.
+   *
+   * @param claim a name for this, that no other claim has
+   * @param wanted how many at most
+   * @param share how many of one subscription at most, with those that this process is busy with
+   */
+  async claim(claim: string, wanted: number, share: number, busy: Map<string, number>): Promise<Delivery[]> {
     const { rows } = await this.#pool.query<Delivery>({
       name: "claim_lanes",
-      text: "select * from events.claim_lanes($1, $2, $3, $4)",
-      values: [claim, wanted, share, this.#lease],
+      text: "select * from events.claim_lanes($1, $2, $3, $4, $5)",
+      values: [claim, wanted, share, JSON.stringify(Object.fromEntries(busy)), this.#lease],
     });
     return rows;
   }

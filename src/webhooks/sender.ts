@@ -37,6 +37,8 @@ export class Sender {
   readonly #bell = new Bell();
   readonly #givingUp = new AbortController();
   readonly #under = new Set<Promise<void>>();
+  /** How many lanes of each subscription are under way. */
+  readonly #busy = new Map<string, number>();
   #isBrokenOff = false;
 
   constructor(options: SenderOptions) {
@@ -72,17 +74,25 @@ export class Sender {
     const share = Math.max(Math.ceil(concurrency / 4), 1);
     while (!stopping.aborted) {
       const free = concurrency - this.#under.size;
-      const take = () => lanes.claim(randomUUID(), free, share);
+      const take = () => lanes.claim(randomUUID(), free, share, this.#busy);
       const claimed = free > 0 ? ((await persist("take deliveries", take, logger, stopping)) ?? []) : [];
       for (const delivery of claimed) {
+        this.#count(delivery, 1);
         const work = this.#work(delivery, stopping).finally(() => {
           this.#under.delete(work);
+          this.#count(delivery, -1);
           this.#bell.ring();
         });
         this.#under.add(work);
       }
       await this.#bell.wait(pollInterval, stopping);
     }
+  }
+
+  #count({ subscription_id: id }: Delivery, change: 1 | -1): void {
+    const count = (this.#busy.get(id) ?? 0) + change;
+    if (count === 0) this.#busy.delete(id);
+    else this.#busy.set(id, count);
   }
 
   /** Delivers what waits in a lane, one after the other. */

@@ -12,6 +12,8 @@ export interface ServiceContext {
   readonly credentialId: string | null;
   /** Checks of mutations that can't be written in SQL; none when left out. */
   readonly mutationChecks?: MutationChecks;
+  /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
+  readonly mutationTimeout?: number;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

@@ -8,7 +8,7 @@ import type { Mutation } from "./mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
 import { fieldsOfEveryInput, inputFieldType, payloadField, userErrorFields } from "./mutation-types.ts";
 import { inputEncoder, payloadDecoder, userErrorDecoder } from "./mutation-values.ts";
-import { runMutation } from "./run-mutation.ts";
+import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -133,26 +133,24 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     },
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
-      sideEffect(
-        [args.getRaw("input"), resource.executor.context(), context()],
-        async ([given, database, caller]) => {
-          const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
-          const { withPgClient, pgSettings } = database as any;
-          const { scopes, mutationChecks } = caller;
-          const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
-            version,
-            operation,
-            input: encode(fields),
-            idempotencyKey: idempotencyKey as string | null,
-            validateOnly: validateOnly === true,
-            check: mutationChecks?.[operation],
-            scopes: scopes ?? new Set(),
-          });
-          return {
-            ...(row ? decode({ ...empty, ...row }) : empty),
-            user_errors: userErrors.map(decodeError),
-          };
-        },
-      ),
+      sideEffect([args.getRaw("input"), resource.executor.context(), context()], async (values) => {
+        const [
+          given,
+          { withPgClient, pgSettings },
+          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {} },
+        ] = values as unknown as any[];
+        const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
+        const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
+          version: version,
+          operation,
+          input: encode(fields),
+          idempotencyKey: idempotencyKey as string | null,
+          validateOnly: validateOnly === true,
+          timeout: mutationTimeout,
+          check: mutationChecks[operation],
+          scopes: scopes ?? new Set(),
+        });
+        return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
+      }),
   };
 }

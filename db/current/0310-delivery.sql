@@ -7,6 +7,10 @@ drop index if exists events.lane_due_at_idx;
 drop function if exists events.record_attempts(jsonb, jsonb, interval);
 drop function if exists events.claim_lanes(text, integer, integer, jsonb, interval);
 drop view if exists events.lane_head;
+drop view if exists events.message;
+-- A view, which is planned with the rest of a statement, unlike a function
+drop function if exists events.message_body(uuid);
+--!include views/message.sql
 --!include views/lane_head.sql
 --!include functions/events/claim_lanes.sql
 --!include functions/events/record_attempts.sql

@@ -73,7 +73,7 @@ create function demo.switch_triggers(state text) returns void language plpgsql a
 declare item record;
 begin
   for item in select tgrelid::regclass as relation, tgname as name from pg_trigger
-    where tgname = 'touch_updated_at' or tgname like 'keep\_figures%' or tgname like 'announce\_%' loop
+    where tgname = 'touch_updated_at' or tgname like 'keep\_figures%' or tgname in ('announce_insert', 'announce_update', 'announce_delete') loop
     execute format('alter table %s %s trigger %I', item.relation, state, item.name);
   end loop;
 end

@@ -54,7 +54,7 @@ function columnsOf(config: DocumentConfig, labels: Labels, formats: Formats): Co
   });
   const shown = <T>(value: T | null | undefined, format: (value: T) => string) =>
     value === null || value === undefined ? "" : format(value);
-  const before = [column(labels.position, ({ position }) => formats.quantity(position), false)];
+  const before = [column(labels.position, ({ position }) => String(position), false)];
   const after = [column(labels.quantity, ({ quantity }) => formats.quantity(quantity))];
   if (displayPrices) {
     after.push(column(labels.unitPrice, ({ unitPrice }) => shown(unitPrice, formats.unitPrice)));

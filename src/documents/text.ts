@@ -1,5 +1,6 @@
-/** The longest text that is printed in full, in characters. */
-const longestText = 2_000;
+/** The longest text that is printed in full, in characters, and the most line breaks in it that count. */
+const longestText = 1_000;
+const mostBreaks = 20;
 /** The longest run of characters without a place to break the line. */
 const longestWord = 24;
 
@@ -7,17 +8,19 @@ const longestWord = 24;
 const rareSpaces = /[\u202f\u2007]/g;
 // What has no shape of its own, or would turn the direction of what follows
 const shapeless = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
+// Beyond the font in any case, and pdfmake would cut such a character in two
+const emojiAndTheLike = /[\u{10000}-\u{10ffff}]/gu;
 
 /**
  * A text from the database as something to put on a page: composed characters, no empty lines, and an end. Characters
- * that the font lacks stay; they are printed as an empty box.
+ * that the font lacks come out as boxes.
  */
 export function plain(text: string): string {
+  let breaks = 0;
   const clean = printable(text.slice(0, longestText * 4).normalize("NFC"))
-    .replace(/ *\n[ \n]*/g, "\n")
+    .replace(/ *\n[ \n]*/g, () => (++breaks > mostBreaks ? " " : "\n"))
     .trim();
-  const characters = [...clean];
-  return characters.length > longestText ? `${characters.slice(0, longestText - 1).join("")}…` : clean;
+  return clean.length > longestText ? `${clean.slice(0, longestText - 1)}…` : clean;
 }
 
 /** A text with nothing in it but characters that have a place on a page. */
@@ -26,7 +29,8 @@ export function printable(text: string): string {
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(/[\t\v\f ]+/g, " ")
     .replace(rareSpaces, "\u00a0")
-    .replace(shapeless, "");
+    .replace(shapeless, "")
+    .replace(emojiAndTheLike, "\ufffd");
 }
 
 /** Lets long words go on in the next line, so that they leave no column. */

@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from "express";
 import { Router } from "express";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
+import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
@@ -10,7 +11,7 @@ import type { Caller } from "../auth/caller.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
-import { Reader } from "./reader.ts";
+import { Documents } from "../operations/documents.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -22,8 +23,8 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
-  /** Runs queries of the service's own. */
-  reader(): Reader;
+  /** Its schema by now, with how it is executed, and the reader of documents for it. */
+  current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -32,6 +33,8 @@ export interface ServedVersion {
 export interface ServeOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   logger: Logger;
+  /** How long Postgres works on a mutation at most, in milliseconds. */
+  mutationTimeout: number;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
@@ -47,7 +50,7 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, logger, explorerPath, mutationChecks = {}, webhookAllow = "" }: ServeOptions,
+  { pgService, logger, explorerPath, ...forMutations }: ServeOptions,
 ): Promise<ServedVersion> {
   const preset: GraphileConfig.Preset = {
     extends: [createPreset({ pgService, schemaName: version.schemaName })],
@@ -55,7 +58,7 @@ export async function serveVersion(
     grafast: {
       explain: false,
       context: ({ expressv4, inside }) =>
-        inside ?? contextOf(expressv4!.res.locals as Express.Locals, mutationChecks, webhookAllow),
+        inside ?? contextOf(expressv4!.res.locals as Express.Locals, forMutations),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -74,9 +77,12 @@ export async function serveVersion(
           : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
     },
   };
-  const { schema, resolvedPreset } = await makeSchema(preset);
-  const server = grafserv({ preset, schema });
-  let reader = new Reader(schema, resolvedPreset, logger);
+  const make = async () => {
+    const { schema, resolvedPreset } = await makeSchema(preset);
+    return { schema, resolvedPreset, documents: new Documents(schema) };
+  };
+  let current = await make();
+  const server = grafserv({ preset, schema: current.schema });
   await server.ready();
   const router = Router();
   // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
@@ -84,29 +90,32 @@ export async function serveVersion(
   return {
     version,
     handler: router,
-    reader: () => reader,
+    current: () => current,
     async reload() {
-      const { schema, resolvedPreset } = await makeSchema(preset);
-      server.setSchema(schema);
-      reader = new Reader(schema, resolvedPreset, logger);
+      current = await make();
+      server.setSchema(current.schema);
     },
     close: () => server.release(),
   };
 }
 
+type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
+
 function contextOf(
   { requestId, caller, locale }: Express.Locals,
-  mutationChecks: MutationChecks,
-  webhookAllow: string,
+  { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
-  return { ...context, mutationChecks, pgSettings };
+  return { ...context, mutationTimeout, mutationChecks, pgSettings };
 }
 
-/** What a caller may do, for the plans and for the database. */
-export function contextFor(caller: Caller, requestId: string, locale: string | undefined): ServiceContext {
-  const { scopes, scopeText, credentialId } = caller;
+/** What a caller may read, for the plans and for the database. */
+export function contextFor(
+  { scopes, scopeText, credentialId }: Caller,
+  requestId: string,
+  locale: string | undefined,
+): ServiceContext {
   return {
     scopes,
     requestId,

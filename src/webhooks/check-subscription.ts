@@ -12,9 +12,9 @@ export interface CheckTools {
 
 /** What of a subscription can't be checked in SQL: whether its payloadQuery can be run, and its address called. */
 export function subscriptionChecks({ allowed, readerOf }: CheckTools): MutationChecks {
-  const settingsCheck = (settings: Settings, scopes: ReadonlySet<string>): UserErrorRow[] => [
+  const settingsCheck = async (settings: Settings, scopes: ReadonlySet<string>): Promise<UserErrorRow[]> => [
     ...addressErrors(settings.url, allowed),
-    ...queryErrors(settings, scopes, readerOf),
+    ...(await queryErrors(settings, scopes, readerOf)),
   ];
   const create: MutationCheck = async (input, { scopes }) => settingsCheck(input, scopes);
   // From a change on the scopes of whoever made it decide, also about a query that stays as it was
@@ -54,14 +54,14 @@ function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
 /** An id of the form that queries will be given. */
 const someId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
 
-function queryErrors(
+async function queryErrors(
   { api_version, payload_query }: Settings,
   scopes: ReadonlySet<string>,
   readerOf: CheckTools["readerOf"],
-): UserErrorRow[] {
+): Promise<UserErrorRow[]> {
   const reader = readerOf(String(api_version));
   if (typeof payload_query !== "string" || payload_query.trim() === "" || !reader) return [];
-  const refusal = reader.refusal(payload_query, { id: someId }, scopes);
+  const refusal = await reader.refusal(payload_query, { id: someId }, scopes);
   if (!refusal) return [];
   const { code, ...details } = refusal.extensions;
   const isScope = code === "FORBIDDEN";

@@ -33,7 +33,7 @@ export function payloadReader(readerOf: (version: string) => Reader | undefined)
     const reader = readerOf(api_version);
     if (!reader) throw new PayloadFailure(`The version ${api_version} isn't served any more.`);
     const variables = { id: data.id };
-    const result = await reader.read({ source, variables, context: contextOf(delivery) });
+    const result = await reader.run(source, variables, contextOf(delivery));
     const read = requireData(result);
     const isGone = Object.values(read).every((value) => value === null);
     if (isGone) return data;

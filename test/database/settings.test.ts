@@ -25,6 +25,7 @@ test("the defaults are those that .env.example shows", () => {
     "EXPLORER",
     "EXCHANGE_RATES_FROM",
     "WEBHOOK_ALLOW",
+    "TRUST_PROXY",
   ];
   const shown = examples.filter(([name]) => !optional.includes(name));
   assert.deepEqual(settingsFrom(Object.fromEntries(shown)), settingsFrom({}));

@@ -5,6 +5,8 @@ export interface PdfText {
   /** The text of each page, its pieces in the order of printing, with single spaces. */
   pages: string[];
   title: string;
+  /** When the file was made, as PDF writes it: `D:` and digits. */
+  created: string;
   language: string | null;
   /** How far to the right the text of any page goes, and how far down, in points from the left and upper edge. */
   extent: { right: number; bottom: number };
@@ -33,5 +35,5 @@ export async function readPdf(data: Uint8Array): Promise<PdfText> {
     );
   }
   await document.cleanup();
-  return { pages, title: info.Title!, language: info.Language ?? null, extent };
+  return { pages, title: info.Title!, created: info.CreationDate!, language: info.Language ?? null, extent };
 }

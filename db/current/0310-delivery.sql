@@ -8,9 +8,16 @@ drop function if exists events.record_attempts(jsonb, jsonb, interval);
 drop function if exists events.claim_lanes(text, integer, integer, jsonb, interval);
 drop view if exists events.lane_head;
 drop view if exists events.message;
--- A view, which is planned with the rest of a statement, unlike a function
 drop function if exists events.message_body(uuid);
 --!include views/message.sql
+-- What the view says, for a single one
+create function events.message_body(delivery_id uuid) returns jsonb
+language sql stable set search_path = pg_catalog, pg_temp
+begin atomic
+  select m.body from events.message m where m.delivery_id = message_body.delivery_id;
+end;
+comment on function events.message_body(uuid) is 'The body that a delivery sends, unless a payload query is asked for the data. events.schema describes it.';
+grant execute on function events.message_body(uuid) to service_delivery;
 --!include views/lane_head.sql
 --!include functions/events/claim_lanes.sql
 --!include functions/events/record_attempts.sql

@@ -60,7 +60,9 @@ async function queryErrors(
   readerOf: CheckTools["readerOf"],
 ): Promise<UserErrorRow[]> {
   const reader = readerOf(String(api_version));
-  if (typeof payload_query !== "string" || payload_query.trim() === "" || !reader) return [];
+  if (typeof payload_query !== "string" || !reader) return [];
+  // Whether there is such a version, and the length of the query, are told in SQL
+  if (payload_query.trim() === "" || payload_query.length > 10_000) return [];
   const refusal = await reader.refusal(payload_query, { id: someId }, scopes);
   if (!refusal) return [];
   const { code, ...details } = refusal.extensions;

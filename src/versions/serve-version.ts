@@ -7,11 +7,11 @@ import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { MutationChecks } from "../../plugins/mutation-check.ts";
-import type { Caller } from "../auth/caller.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
+import { contextFor } from "./context.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -108,24 +108,4 @@ function contextOf(
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
   return { ...context, mutationTimeout, mutationChecks, pgSettings };
-}
-
-/** What a caller may read, for the plans and for the database. */
-export function contextFor(
-  { scopes, scopeText, credentialId }: Caller,
-  requestId: string,
-  locale: string | undefined,
-): ServiceContext {
-  return {
-    scopes,
-    requestId,
-    credentialId,
-    pgSettings: {
-      role: "service_api",
-      "service.scopes": scopeText,
-      "service.locale": locale,
-      "service.credential_id": credentialId,
-      "service.request_id": requestId,
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { Reader } from "../versions/reader.ts";
-import { contextFor } from "../versions/serve-version.ts";
+import { contextFor } from "../versions/context.ts";
 import type { Delivery } from "./lanes.ts";
 
 /** What a payload can be at most, in characters of JSON. */

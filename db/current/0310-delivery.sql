@@ -21,3 +21,7 @@ grant execute on function events.message_body(uuid) to service_delivery;
 --!include views/lane_head.sql
 --!include functions/events/claim_lanes.sql
 --!include functions/events/record_attempts.sql
+
+-- Deleting what is old is a job of background work
+grant usage on schema events to service_worker;
+grant execute on function events.prune(integer) to service_worker;

@@ -40,6 +40,8 @@ export function startCommand(command: string[], settings: Record<string, string>
       PORT: "0",
       DATABASE_URL: "",
       EXCHANGE_RATES_FROM: "",
+      // The demonstration shop has subscribers on the internet
+      WEBHOOK_CONCURRENCY: "0",
       LOG_LEVEL: "error",
       ...settings,
     },

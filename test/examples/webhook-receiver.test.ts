@@ -112,7 +112,7 @@ describe("the example of a receiver", () => {
     await replay();
     await bench.mutate("webhookSubscriptionTest", { id });
     await until(() => receiver.output().includes("webhook_subscription.test (a test)"));
-    assert.doesNotMatch(receiver.output(), /product\.updated/);
+    assert.doesNotMatch(receiver.output(), /product\.updated 1/);
   });
 
   it("refuses what isn't signed, or by somebody else, or isn't sent by POST", async () => {
@@ -138,7 +138,7 @@ describe("the example of a receiver", () => {
     ] as const)
       assert.equal(await post(`evt_${sequence}`, secret, message(sequence, previous)), 204);
     // What was before the first message that it got is nothing that it misses
-    await until(() => /still to come: 7\n/.test(receiver.output()));
+    await until(() => /product\.updated 12.*\nstill to come: 7\n/.test(receiver.output()));
     const before = receiver.output().length;
     assert.equal(await post("evt_7", secret, message(7, 4)), 204);
     await until(() => receiver.output().slice(before).includes("product.updated 7"));

@@ -22,6 +22,7 @@ import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
@@ -70,6 +71,8 @@ export interface AppOptions {
 
 /** The service's HTTP side. */
 export interface App {
+  /** What it counts about itself. */
+  metrics: Metrics;
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
   /** What runs queries of the service's own in a version; undefined when that isn't there. */
@@ -93,7 +96,12 @@ export async function createApp({
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
-  const pgService = makePgService({ pool, pubsub: false });
+  const pgService = makePgService({
+    pool,
+    pubsub: false,
+    // Reading the catalog of a busy database may take longer than a request
+    pgSettingsForIntrospection: { statement_timeout: "20s" },
+  });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
@@ -116,6 +124,7 @@ export async function createApp({
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
+  const metrics = new Metrics(pool);
 
   const app = express()
     .disable("x-powered-by")
@@ -141,6 +150,7 @@ export async function createApp({
 
   // The way of queries and mutations
   app.all("/api/graphql/:version", [
+    metrics.count,
     findVersion(versions, now),
     requirePlan(plan, logger),
     onlyPost,
@@ -158,6 +168,7 @@ export async function createApp({
   app.use(notFound, unexpectedError(logger));
 
   return {
+    metrics,
     express: app,
     readerOf,
     async reload() {

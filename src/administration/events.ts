@@ -35,6 +35,10 @@ const deeds: Readonly<Record<string, string>> = {
   "administrator.password_reset": "Reset the password of",
   "administrator.password_changed": "Changed their password",
   "administrator.deactivated": "Deactivated the administrator",
+  "webhook_subscription.tested": "Sent a test to the webhook",
+  "webhook_subscription.enabled": "Enabled the webhook",
+  "webhook_subscription.disabled": "Disabled the webhook",
+  "webhook_delivery.retried": "Sent a message again to the webhook",
   "plan.changed": "Changed the plan to",
   "session.started": "Logged in",
   "session.refused": "Failed to log in",
@@ -57,7 +61,9 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
           <p class="deed">
             ${deeds[event.action] ?? event.action}${
               !aboutOneself.has(event.action) &&
-              (event.credential_id === null || event.credential_id !== present) &&
+              (event.credential_id === null ||
+                event.credential_id !== present ||
+                event.action.startsWith("webhook_")) &&
               event.subject !== null &&
               html` <strong>${subject(event)}</strong>`
             }
@@ -71,7 +77,10 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
   </ol>`;
 }
 
-function subject({ credential_id: id, credential_exists: isThere, subject, action }: AuditEvent): Content {
+function subject(event: AuditEvent): Content {
+  const { credential_id: id, credential_exists: isThere, subject, action } = event;
+  if (action.startsWith("webhook_"))
+    return html`<a href="/admin/webhooks/${String(event.details.subscription_id)}">${subject}</a>`;
   if (action === "plan.changed") return planNames[subject!] ?? subject;
   if (!isThere) return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;

@@ -4,6 +4,7 @@ import { activity } from "./pages/activity.ts";
 import { plan } from "./pages/plan.ts";
 import { tokens } from "./pages/tokens/index.ts";
 import { versions } from "./pages/versions.ts";
+import { webhooks } from "./pages/webhooks/index.ts";
 import type { AdministrationOptions } from "./visit.ts";
 
 /** A section of the administration: an entry of the navigation, and the pages behind it. */
@@ -20,7 +21,7 @@ export type Navigation = readonly { title: string; sections: readonly Section[] 
 
 /** The navigation. A new section is an entry here and a file with its pages. */
 export const navigation: Navigation = [
-  { title: "Settings", sections: [tokens, versions, plan] },
+  { title: "Settings", sections: [tokens, webhooks, versions, plan] },
   { title: "Records", sections: [activity] },
   { title: "You", sections: [account] },
 ];

@@ -225,6 +225,7 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
 /** Sections of the navigation, with their headings. */
 const sections = [
   { path: "/tokens", name: "GraphQL API tokens" },
+  { path: "/webhooks", name: "Webhooks" },
   { path: "/versions", name: "Versions" },
   { path: "/plan", name: "Plan" },
   { path: "/activity", name: "Activity" },

@@ -1,0 +1,62 @@
+import { foreignBlock, shown } from "../../foreign-text.ts";
+import { count, moment } from "../../format.ts";
+import { html } from "../../html.ts";
+import type { Html } from "../../html.ts";
+
+type Headers = Record<string, string | string[]>;
+
+/** An attempt, as administration.webhook_attempts has it. */
+export interface Attempt {
+  number: number;
+  at: Date;
+  duration_ms: number | null;
+  status: number | null;
+  error: string | null;
+  request_headers: Headers;
+  response_headers: Headers | null;
+  response_body: string | null;
+}
+
+/** Attempts of a delivery, the newest first, with what was sent and answered. The newest is open. */
+export function attemptList(attempts: readonly Attempt[], total: number): Html {
+  if (attempts.length === 0) return html`<p class="quiet">It was not tried yet.</p>`;
+  return html`<ol class="events">
+      ${attempts.map((attempt, index) => html`<li>${details(attempt, index === 0)}</li>`)}
+    </ol>
+    ${total > attempts.length && html`<p class="quiet">Of ${count(total)} attempts, the last are shown.</p>`}`;
+}
+
+function details(attempt: Attempt, isOpen: boolean): Html {
+  const { number, at, duration_ms, status, error } = attempt;
+  const isWell = error === null;
+  return html`<details ${isOpen && "open"}>
+    <summary>
+      <span class="badge ${isWell ? "on" : "off"}">${status ?? "No answer"}</span>
+      Attempt ${number},
+      <span class="quiet">${moment(at)}${duration_ms !== null && ` in ${count(duration_ms)} ms`}</span>
+    </summary>
+    <div class="parts">
+      ${!isWell && html`<p class="long">${shown(error, 1000)}</p>`}
+      ${part(`Request headers of attempt ${number}`, "Request headers", headersText(attempt.request_headers))}
+      <p class="quiet">The signature is not kept.</p>
+      ${attempt.response_headers !== null && part(`Answer headers of attempt ${number}`, "Headers of the answer", headersText(attempt.response_headers))}
+      ${attempt.response_body !== null && part(`Answer of attempt ${number}`, "Beginning of the answer", attempt.response_body)}
+    </div>
+  </details>`;
+}
+
+function part(label: string, title: string, text: string): Html {
+  return html`<h3>${title}</h3>
+    ${text === "" ? html`<p class="quiet">Empty</p>` : foreignBlock(label, text, 10_000)}`;
+}
+
+/** Headers, one a line, each with its beginning. A line break in one would look like another. */
+function headersText(headers: Headers): string {
+  return Object.entries(headers)
+    .flatMap(([name, values]) =>
+      [values]
+        .flat()
+        .map((value) => `${shown(name, 100)}: ${shown(String(value), 500)}`.replaceAll("\n", "␊")),
+    )
+    .join("\n");
+}

@@ -1,0 +1,84 @@
+import type { Response, Router } from "express";
+import { csrfField } from "../../csrf.ts";
+import { html } from "../../html.ts";
+import { showPage } from "../../page.ts";
+import { missing } from "../../problem.ts";
+import { visitOf } from "../../visit.ts";
+import { readSubscription, subscriptionTrail } from "./webhooks.ts";
+
+/** What can be done about webhooks: tests, retries, enabling, and disabling after a question. */
+export function deeds(router: Router): void {
+  router.post("/:id/test", async (request, response) => {
+    const { id } = request.params;
+    const made = await run(response, id, "select administration.test_webhook($1) as made", [id]);
+    if (made !== refused) response.redirect(303, `/admin/webhooks/${id}/deliveries/${made}?done=tested`);
+  });
+
+  router.post("/:id/deliveries/:delivery/retry", async (request, response) => {
+    const { id, delivery } = request.params;
+    const statement = "select administration.retry_webhook_delivery($1) as made";
+    if ((await run(response, id, statement, [delivery])) !== refused)
+      response.redirect(303, `/admin/webhooks/${id}/deliveries/${delivery}?done=retried`);
+  });
+
+  router.post("/:id/enable", async (request, response) => {
+    const { id } = request.params;
+    const statement = "select administration.set_webhook_enabled($1, true) as made";
+    if ((await run(response, id, statement, [id])) !== refused)
+      response.redirect(303, `/admin/webhooks/${id}?done=enabled`);
+  });
+
+  router.get("/:id/disable", async (request, response) => {
+    const visit = visitOf(response);
+    const subscription = await visit.run((client) => readSubscription(client, request.params.id));
+    showPage(response, {
+      title: "Disable this subscription?",
+      trail: subscriptionTrail(subscription),
+      body: html`
+        <form method="post" action="/admin/webhooks/${subscription.id}/disable" class="card narrow">
+          ${csrfField(visit)}
+          <p>
+            Nothing is sent from now on. What waits is kept, until it is enabled again; what happens in
+            between is not sent, and its client has to ask for it.
+          </p>
+          <div class="actions">
+            <button class="danger">Disable subscription</button>
+            <a class="button" href="/admin/webhooks/${subscription.id}">Cancel</a>
+          </div>
+        </form>
+      `,
+    });
+  });
+  router.post("/:id/disable", async (request, response) => {
+    const { id } = request.params;
+    const statement = "select administration.set_webhook_enabled($1, false) as made";
+    if ((await run(response, id, statement, [id])) !== refused)
+      response.redirect(303, `/admin/webhooks/${id}?done=disabled`);
+  });
+}
+
+const refused = Symbol("refused");
+
+/** Runs a statement, and answers its value. Where a mutation would have user errors, shows a page with the reason. */
+async function run(response: Response, id: string, statement: string, values: string[]): Promise<unknown> {
+  const { run } = visitOf(response);
+  try {
+    const { rows } = await run((client) => client.query<{ made: unknown }>(statement, values));
+    return rows[0]!.made;
+  } catch (error) {
+    // Of mutation.refuse
+    if (!(error instanceof Error && "code" in error && error.code === "UE001" && "detail" in error))
+      throw error;
+    const [{ code, message }] = JSON.parse(String(error.detail)) as [{ code: string; message: string }];
+    if (code === "NOT_FOUND") throw missing();
+    const subscription = await run((client) => readSubscription(client, id));
+    showPage(response, {
+      status: 409,
+      title: "This can’t be done",
+      trail: subscriptionTrail(subscription),
+      body: html`<p class="lead">${message}</p>
+        <p><a href="/admin/webhooks/${id}">Back to the subscription</a></p>`,
+    });
+    return refused;
+  }
+}

@@ -1,0 +1,24 @@
+import { Router } from "express";
+import { isId } from "../../ids.ts";
+import type { Section } from "../../navigation.ts";
+import { missing } from "../../problem.ts";
+import { deeds } from "./deeds.ts";
+import { deliveryPage } from "./delivery.ts";
+import { listPage } from "./list.ts";
+import { subscriptionPage } from "./subscription.ts";
+
+/** Who is told of events, whether that arrives, and what was answered. */
+export const webhooks: Section = {
+  title: "Webhooks",
+  path: "/webhooks",
+  pages() {
+    const router = Router();
+    for (const name of ["id", "delivery"])
+      router.param(name, (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
+    listPage(router);
+    subscriptionPage(router);
+    deliveryPage(router);
+    deeds(router);
+    return router;
+  },
+};

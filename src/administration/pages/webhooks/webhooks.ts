@@ -1,0 +1,99 @@
+import type { PoolClient } from "pg";
+import { html } from "../../html.ts";
+import type { Html } from "../../html.ts";
+import { shown } from "../../foreign-text.ts";
+import { missing } from "../../problem.ts";
+
+/** A subscription, as administration.webhook_subscriptions has it. */
+export interface Subscription {
+  id: string;
+  topic: string;
+  url: string;
+  api_version: string;
+  fields: string[] | null;
+  payload_query: string | null;
+  /** Null when an administrator made it. */
+  credential_id: string | null;
+  /** Null when there is no such token any more. */
+  credential_name: string | null;
+  enabled: boolean;
+  health: "HEALTHY" | "DEGRADED" | "SUSPENDED" | "DISABLED";
+  health_reason: string | null;
+  backlog_count: string;
+  last_delivered_at: Date | null;
+  failing_since: Date | null;
+  next_attempt_at: Date | null;
+  created_at: Date;
+}
+
+/** A delivery in a list, as administration.webhook_deliveries has it. */
+export interface DeliveryLine {
+  id: string;
+  created_at: Date;
+  topic: string;
+  /** Null for a test. */
+  subject_id: string | null;
+  state: keyof typeof states;
+  attempts: number;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+/** What stands above the pages of webhooks. */
+export const webhooksTrail = { title: "Webhooks", path: "/webhooks" };
+
+/** What stands above the pages of one subscription. */
+export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
+  webhooksTrail,
+  { title: `${topic} to ${hostOf(url)}`, path: `/webhooks/${id}` },
+];
+
+/** One subscription. */
+export async function readSubscription(client: PoolClient, id: string): Promise<Subscription> {
+  const { rows } = await client.query<Subscription>(
+    "select * from administration.webhook_subscriptions($1)",
+    [id],
+  );
+  return rows[0] ?? fail();
+}
+
+function fail(): never {
+  throw missing();
+}
+
+/** Where messages go, without the path. */
+export function hostOf(url: string): string {
+  return shown(URL.canParse(url) ? new URL(url).host : url, 100);
+}
+
+const healths = {
+  HEALTHY: ["on", "Healthy"],
+  DEGRADED: ["warning", "Degraded"],
+  SUSPENDED: ["off", "Suspended"],
+  DISABLED: ["off", "Disabled"],
+} as const;
+
+/** How a subscription is doing, as a coloured word. */
+export function healthBadge({ health }: Subscription): Html {
+  const [kind, word] = healths[health];
+  return html`<span class="badge ${kind}">${word}</span>`;
+}
+
+const states = {
+  pending: ["", "Waiting"],
+  delivered: ["on", "Delivered"],
+  failed: ["off", "Given up"],
+  cancelled: ["off", "Cancelled"],
+} as const;
+
+/** What became of a delivery, as a coloured word. */
+export function stateBadge(state: keyof typeof states): Html {
+  const [kind, word] = states[state];
+  return html`<span class="badge ${kind}">${word}</span>`;
+}
+
+/** The token that a subscription is on the account of. */
+export function owner({ credential_id: id, credential_name: name }: Subscription): Html {
+  if (id === null) return html`An administrator`;
+  return name === null ? html`A token that was deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
+}

@@ -183,6 +183,7 @@ export async function createApp({
       versions,
       limits: settings.limits ?? usualLimits,
       publicUrl: settings.publicUrl,
+      webhookAllow: webhookAllow.join(),
     }),
   );
 

@@ -17,6 +17,8 @@ export interface AdministrationOptions {
   now: () => number;
   /** Where clients reach the service, when that differs from what requests say. */
   publicUrl: string | undefined;
+  /** Where messages may be sent to beside the public internet, as the setting service.webhook_allow has it. */
+  webhookAllow: string;
 }
 
 /** Who looks at a page. */

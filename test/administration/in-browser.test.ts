@@ -62,6 +62,26 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
     }
   }
 
+  /** A subscription in trouble, whose receiver answers what should break a page. Answers the path of its page. */
+  async function hostileWebhook(): Promise<string> {
+    const { rows } = await service.owner.query(
+      `with subscription as (
+         insert into events.webhook_subscription (topic, url, api_version, fields, payload_query, health, health_reason, backlog_count)
+         values ('product.updated', 'https://' || repeat('long.', 30) || 'example.com/' || repeat('x', 1500), 'unstable', '{name,gtin}',
+           'query ($id: ID!) { product(id: $id) { name } } #' || repeat('y', 500), 'DEGRADED', repeat('Broken', 60), 12345) returning id
+       ), delivery as (
+         insert into events.delivery (subscription_id, event_id, entity_id, attempts) select id, gen_random_uuid(), id, 2 from subscription returning id
+       ), attempt as (
+         insert into events.delivery_attempt (delivery_id, number, duration_ms, status, error, request_headers, response_headers, response_body)
+         select id, n, 15000, case n when 2 then 500 end, 'The answer was 500.', '{"webhook-id": "1"}', jsonb_build_object('x-long', repeat('z', 9000)),
+           case n when 2 then '</pre></main><script>throw new Error("run")</script>' || repeat('w', 4000) end
+         from delivery, generate_series(1, 2) n
+       )
+       select id from subscription`,
+    );
+    return `/admin/webhooks/${rows[0].id}`;
+  }
+
   test("no page has a fault that axe knows of, in light and dark, at 360 and 1280 pixels", async () => {
     const { page, faults } = await open();
     await page.goto("/admin/log-in");
@@ -106,6 +126,16 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
       await page.getByRole("heading", { name, level: 1 }).waitFor();
       await inspect(page, name);
     }
+    const webhook = await hostileWebhook();
+    for (const path of ["/admin/webhooks", webhook, `${webhook}/disable`]) {
+      await page.goto(path);
+      await inspect(page, path);
+    }
+    await page.goto(webhook);
+    await page.getByRole("region", { name: "Deliveries" }).getByRole("link").click();
+    await page.getByText("<script>throw").waitFor();
+    await inspect(page, "delivery");
+    await page.goto("/admin/account");
     await page.getByRole("button", { name: "Change password" }).click();
     await inspect(page, "password with errors");
     await page.goto("/admin/nothing");

@@ -13,7 +13,7 @@ let visitor: Visitor;
 let receiver: Receiver;
 let webhooks: TestWebhooks;
 before(async () => {
-  service = await startService();
+  service = await startService({ settings: { webhookAllow: ["127.0.0.1"] } });
   visitor = await loggedIn(service, "anna");
   receiver = await startReceiver();
   // A failed attempt is not repeated while a test looks at it
@@ -178,7 +178,6 @@ test("what the database keeps at most of an answer doesn't break the page, howev
   ]);
   const { status, html } = await visitor.get(page);
   assert.equal(status, 200);
-  // eslint-disable-next-line no-control-regex
   assert.doesNotMatch(
     html,
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u202e]|<b>|<i>|\nset-cookie|é{600}/,
@@ -257,14 +256,11 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   assert.deepEqual([after.enabled, after.health, after.disabled_at], [true, "HEALTHY", null]);
   assert.equal(after.credential_id, credential, "an administrator's rights are not lent to it");
   await visitor.post(`${path}/enable`, {}, { on: path });
+  // The same again changed nothing
+  const events = (await noted()).filter(({ details }) => details.subscription_id === id);
   assert.deepEqual(
-    (await noted()).slice(0, 3).map(({ action, details }) => `${action} ${details.subscription_id === id}`),
-    // Only one of each: the same again changes nothing
-    [
-      "webhook_subscription.enabled true",
-      "webhook_subscription.disabled true",
-      (await noted())[2]?.action + " false",
-    ],
+    events.map(({ action }) => action),
+    ["webhook_subscription.enabled", "webhook_subscription.disabled"],
   );
 });
 

@@ -3,11 +3,12 @@ import { csrfField } from "../../csrf.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
+import type { AdministrationOptions } from "../../visit.ts";
 import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 
 /** What can be done about webhooks: tests, retries, enabling, and disabling after a question. */
-export function deeds(router: Router): void {
+export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">): void {
   router.post("/:id/test", async (request, response) => {
     const { id } = request.params;
     const made = await run(response, id, "select administration.test_webhook($1) as made", [id]);
@@ -23,8 +24,10 @@ export function deeds(router: Router): void {
 
   router.post("/:id/enable", async (request, response) => {
     const { id } = request.params;
-    const statement = "select administration.set_webhook_enabled($1, true) as made";
-    if ((await run(response, id, statement, [id])) !== refused)
+    // Whether its address may be called is asked again
+    const statement =
+      "select administration.set_webhook_enabled($1, true) as made from set_config('service.webhook_allow', $2, true)";
+    if ((await run(response, id, statement, [id, webhookAllow])) !== refused)
       response.redirect(303, `/admin/webhooks/${id}?done=enabled`);
   });
 

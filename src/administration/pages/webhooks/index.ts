@@ -11,14 +11,14 @@ import { subscriptionPage } from "./subscription.ts";
 export const webhooks: Section = {
   title: "Webhooks",
   path: "/webhooks",
-  pages() {
+  pages(options) {
     const router = Router();
     for (const name of ["id", "delivery"])
       router.param(name, (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
     listPage(router);
     subscriptionPage(router);
     deliveryPage(router);
-    deeds(router);
+    deeds(router, options);
     return router;
   },
 };

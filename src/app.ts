@@ -25,6 +25,7 @@ import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { countDeprecated } from "./operations/deprecated-fields.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
@@ -71,6 +72,8 @@ export interface AppOptions {
 
 /** The service's HTTP side. */
 export interface App {
+  /** What it counts about itself. */
+  metrics: Metrics;
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -88,7 +91,12 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
-  const pgService = makePgService({ pool, pubsub: false });
+  const pgService = makePgService({
+    pool,
+    pubsub: false,
+    // Reading the catalog of a busy database may take longer than a request
+    pgSettingsForIntrospection: { statement_timeout: "20s" },
+  });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
@@ -107,6 +115,7 @@ export async function createApp({
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
+  const metrics = new Metrics(pool);
   const usage = new Usage(pool, logger);
 
   const app = express()
@@ -133,6 +142,7 @@ export async function createApp({
 
   // The way of queries and mutations
   app.all("/api/graphql/:version", [
+    metrics.count,
     findVersion(versions, now),
     requirePlan(plan, logger),
     onlyPost,
@@ -165,6 +175,7 @@ export async function createApp({
   app.use(notFound, unexpectedError(logger));
 
   return {
+    metrics,
     express: app,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));

@@ -10,6 +10,7 @@ import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
+import { serveMetrics } from "../metrics/serve-metrics.ts";
 import { serve } from "../service/serve.ts";
 import type { Serving } from "../service/serve.ts";
 import { startWorkers } from "../service/workers.ts";
@@ -64,12 +65,19 @@ export async function startService(
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const options = { databaseUrl: database.url, settings, logger };
-    const serving: Pick<Serving, "port" | "stop"> & { app?: App } =
+    const serving: Pick<Serving, "port" | "figures" | "stop"> & { app?: App } =
       workers === 1
         ? await serve({ ...options, isBackground: true })
         : // Each must not let through what all are allowed together
           await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
     closing.push(() => serving.stop());
+    if (settings.metricsPort !== undefined) {
+      const metrics = await serveMetrics(serving.figures, {
+        host: settings.host,
+        port: settings.metricsPort,
+      });
+      closing.push(() => metrics.stop());
+    }
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);

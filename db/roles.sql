@@ -2,8 +2,8 @@
 -- or a role that may create roles. `npm run db:setup` does, and gives service_login its password.
 do $$
 declare
-  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_limiter',
-    'service_administration', 'service_delivery', 'service_writer', 'service_ledger', 'service_keeper', 'service_registrar', 'service_recorder'];
+  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_limiter', 'service_delivery',
+    'service_administration', 'service_writer', 'service_ledger', 'service_keeper', 'service_registrar', 'service_recorder'];
   name text;
 begin
   foreach name in array narrow || array['service_owner'] loop
@@ -19,8 +19,8 @@ $$;
 grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration, service_delivery
   to service_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
-grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder to service_owner
-  with inherit true, set true;
+grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder
+  to service_owner with inherit true, set true;
 -- so that whoever sets up may run a command as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
 

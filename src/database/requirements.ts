@@ -10,6 +10,7 @@ const narrowRoles = [
   "service_auth",
   "service_document",
   "service_worker",
+  "service_limiter",
   "service_administration",
   "service_delivery",
 ];

@@ -181,7 +181,7 @@ describe("mutations of webhooks", () => {
 
   describe("webhookSubscriptionUpdate", () => {
     it("changes what it names, and empties what is null", async () => {
-      const id = await subscribe({ fields: ["name"], payloadQuery: "{ a }" });
+      const id = await subscribe({ fields: ["name"], payloadQuery: "{ __typename }" });
       const changed = await call("webhookSubscriptionUpdate", {
         id,
         url: "https://other.example/",
@@ -191,7 +191,7 @@ describe("mutations of webhooks", () => {
       const { url, fields, payloadQuery } = changed.webhookSubscription;
       assert.deepEqual(
         { url, fields, payloadQuery },
-        { url: "https://other.example/", fields: ["gtin", "name"], payloadQuery: "{ a }" },
+        { url: "https://other.example/", fields: ["gtin", "name"], payloadQuery: "{ __typename }" },
       );
       const emptied = (await call("webhookSubscriptionUpdate", { id, fields: null, payloadQuery: null }))
         .webhookSubscription;
@@ -236,7 +236,7 @@ describe("mutations of webhooks", () => {
       assert.ok((await scopes()).includes("customers:read"));
       const token = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
       assert.deepEqual(
-        (await call("webhookSubscriptionUpdate", { id, payloadQuery: "{ x }" }, fields, { token }))
+        (await call("webhookSubscriptionUpdate", { id, payloadQuery: "{ __typename }" }, fields, { token }))
           .userErrors,
         [],
       );

@@ -3,12 +3,15 @@ import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { makePgService } from "postgraphile/adaptors/pg";
+import { administration } from "./administration/administration.ts";
 import { AccessTokens } from "./auth/access-token.ts";
 import { activeCredentials } from "./auth/active-credentials.ts";
 import { Memory } from "./auth/memory.ts";
 import { requireToken } from "./auth/require-token.ts";
+import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
@@ -23,6 +26,7 @@ import { securityHeaders } from "./http/security-headers.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import { countDeprecated } from "./operations/deprecated-fields.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
@@ -42,6 +46,8 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Where clients reach the service, when that differs from host and port. */
+  publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
   /** How long Postgres works on a mutation at most, in milliseconds. */
@@ -125,6 +131,7 @@ export async function createApp({
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
+  const usage = new Usage(pool, logger);
 
   const app = express()
     .disable("x-powered-by")
@@ -154,15 +161,30 @@ export async function createApp({
     findVersion(versions, now),
     requirePlan(plan, logger),
     onlyPost,
-    requireToken(tokens, credentials, logger),
+    requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
+    countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
     readGraphqlBody(settings.largestBody ?? 1_048_576),
     readOperation(served),
+    countDeprecated(usage, served),
     spendPoints(rates),
     refuseOperation,
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
+
+  // The way of administrators
+  app.use(
+    "/admin",
+    administration({
+      pool,
+      logger,
+      now,
+      versions,
+      limits: settings.limits ?? usualLimits,
+      publicUrl: settings.publicUrl,
+    }),
+  );
 
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, unexpectedError(logger));
@@ -176,6 +198,7 @@ export async function createApp({
       await locales.refresh();
     },
     async close() {
+      await usage.close();
       await memory.close();
       await renderer.close();
       await Promise.all(served.map((version) => version.close()));

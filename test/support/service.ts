@@ -119,7 +119,7 @@ export async function startService({
 }
 
 /** Tests ask more than a client may in the same time. */
-const limits = { ...usualLimits, bucket: 1_000_000_000, refill: 1_000_000_000 };
+const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
 /** Starts one process of the service over a database. */
 export async function startProcess({

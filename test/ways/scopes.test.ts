@@ -75,8 +75,8 @@ describe("scopes", () => {
       assert.deepEqual((await ask(own, query)).body, {
         data: { node: { __typename: type.name, id: ids[type.name] } },
       });
-      assert.deepEqual((await ask(others, query)).body, { data: { node: null } });
-      assert.deepEqual((await ask([], query)).body, { data: { node: null } });
+      assert.deepEqual((await ask(others, query)).body.data, { node: null });
+      assert.deepEqual((await ask([], query)).body.data, { node: null });
     });
   }
 });

@@ -2,12 +2,12 @@ import express from "express";
 import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { makePgService } from "postgraphile/adaptors/pg";
 import { AccessTokens } from "./auth/access-token.ts";
 import { ActiveCredentials } from "./auth/active-credentials.ts";
 import { requireToken } from "./auth/require-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { openPgService } from "./database/pg-service.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
@@ -29,6 +29,8 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
+  fastReads?: boolean | undefined;
 }
 
 export interface AppOptions {
@@ -60,7 +62,7 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
-  const pgService = makePgService({ pool, pubsub: false });
+  const pgService = await openPgService(pool, { fastReads: settings.fastReads ?? true, logger });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {

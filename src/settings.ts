@@ -18,6 +18,7 @@ export const environment = z.object({
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
+  FAST_READS: flag.default(true),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -41,6 +42,8 @@ export interface Settings {
   workerConcurrency: number;
   /** File or address that exchange rates are imported from every day; without it they are not. */
   exchangeRatesFrom: string | undefined;
+  /** Whether reads take the short ways, see docs/performance.md. */
+  fastReads: boolean;
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
@@ -74,6 +77,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
+    fastReads: data.FAST_READS,
     logLevel: data.LOG_LEVEL,
   };
 }

@@ -11,6 +11,7 @@ import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import { OperationSizePlugin } from "./operation-size.ts";
+import { ReadsPlugin } from "./reads/index.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
@@ -23,6 +24,8 @@ export interface PresetOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** The Postgres schema of the version: its views, types and functions. */
   schemaName: string;
+  /** Whether reads are answered by one statement each where that is known. */
+  fastReads?: boolean;
 }
 
 /**
@@ -30,7 +33,11 @@ export interface PresetOptions {
  *
  * Each request's context comes from the server, which extends this preset with `grafast.context` (see context.ts).
  */
-export function createPreset({ pgService, schemaName }: PresetOptions): GraphileConfig.Preset {
+export function createPreset({
+  pgService,
+  schemaName,
+  fastReads = true,
+}: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PgSimplifyInflectionPreset],
     plugins: [
@@ -54,6 +61,8 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       // Who may use it
       ScopesPlugin,
       ScopeCheckPlugin,
+      // How reads are answered in one statement
+      ...(fastReads ? [ReadsPlugin] : []),
       // What it says about itself: last, for it describes what the others made
       DescriptionsPlugin,
     ],

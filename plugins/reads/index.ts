@@ -1,0 +1,59 @@
+import type {} from "postgraphile";
+import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
+import { answerBy } from "./answer.ts";
+import { findMeaning, findRows } from "./find-meaning.ts";
+import { know } from "./meaning.ts";
+import { ReadStatements } from "./statements.ts";
+
+const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
+
+function statementsOf(schema: GraphQLSchema): ReadStatements {
+  let statements = bySchema.get(schema);
+  if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
+  return statements;
+}
+
+/**
+ * Answers read operations by one SQL statement each, which makes the finished JSON text.
+ *
+ * It knows what fields mean from the schema's own making, and takes an operation only when it knows everything that is
+ * in it. All else goes to Grafast, whose answers are the measure: test/reads compares them. docs/performance.md tells
+ * what is covered.
+ */
+export const ReadsPlugin: GraphileConfig.Plugin = {
+  name: "ReadsPlugin",
+  description: "Answers read operations by one SQL statement each",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLObjectType(config, build, { scope }) {
+        const rows = scope.isPgClassType ? findRows(build, scope.pgCodec) : undefined;
+        if (rows) config.extensions = { ...config.extensions, rows };
+        return config;
+      },
+      GraphQLObjectType_fields_field: {
+        // Before those that replace plans, so that what is seen here is the library's own.
+        before: ["ConnectionsPlugin", "ListColumnsPlugin", "GlobalNodePlugin"],
+        callback(field, build, { Self, scope }) {
+          const meaning = findMeaning(build, Self.name, scope);
+          if (!meaning) return field;
+          know(field.plan);
+          field.extensions = { ...field.extensions, meaning };
+          return field;
+        },
+      },
+    },
+  },
+  grafast: {
+    middleware: {
+      execute: {
+        // Whoever refuses operations comes first.
+        after: ["OperationSizePlugin", "ScopeCheckPlugin"],
+        callback(next, { args }) {
+          const statement = statementsOf(args.schema).find(args);
+          return statement === null ? next() : (answerBy(statement, args, next) as Promise<ExecutionResult>);
+        },
+      },
+    },
+  },
+};

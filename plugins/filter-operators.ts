@@ -26,7 +26,7 @@ export interface Operator {
 }
 
 const parameter = (value: unknown, codec: PgCodec): Parameter => ({
-  value: codec.toPg(value) as SQLRawValue,
+  value: codec.toPg(value),
   type: codec.sqlType,
 });
 const ofText = (text: string): Parameter => parameter(text, TYPES.text);

@@ -10,8 +10,8 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
-import { OperationSizePlugin } from "./operation-size.ts";
-import { ReadsPlugin } from "./reads/index.ts";
+import type { OnRead } from "./reads/index.ts";
+import { makeReadsPlugin } from "./reads/index.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
@@ -26,6 +26,8 @@ export interface PresetOptions {
   schemaName: string;
   /** Whether reads are answered by one statement each where that is known. */
   fastReads?: boolean;
+  /** Told which way each read takes. */
+  onRead?: OnRead;
 }
 
 /**
@@ -37,6 +39,7 @@ export function createPreset({
   pgService,
   schemaName,
   fastReads = true,
+  onRead,
 }: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PgSimplifyInflectionPreset],
@@ -56,13 +59,11 @@ export function createPreset({
       ConnectionsPlugin,
       // How data is changed
       MutationsPlugin,
-      // How much of it at once
-      OperationSizePlugin,
       // Who may use it
       ScopesPlugin,
       ScopeCheckPlugin,
       // How reads are answered in one statement
-      ...(fastReads ? [ReadsPlugin] : []),
+      ...(fastReads ? [makeReadsPlugin(onRead)] : []),
       // What it says about itself: last, for it describes what the others made
       DescriptionsPlugin,
     ],

@@ -15,6 +15,7 @@ export const errorCodes = {
   PAGE_SIZE_EXCEEDED: { retryable: false },
   QUERY_TOO_DEEP: { retryable: false },
   QUERY_TOO_COMPLEX: { retryable: false },
+  THROTTLED: { retryable: true },
   QUERY_TIMEOUT: { retryable: true },
   CONFLICT_RETRY: { retryable: true },
   SERVICE_UNAVAILABLE: { retryable: true },

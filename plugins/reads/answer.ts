@@ -1,15 +1,18 @@
-import type { GrafastExecutionArgs } from "postgraphile/grafast";
+import type { execute, GrafastExecutionArgs } from "postgraphile/grafast";
+import type { ExecutionResult } from "postgraphile/graphql";
 import { GraphQLError, isNonNullType } from "postgraphile/graphql";
 import { databaseFailure } from "../../src/http/postgres-errors.ts";
+import { readCounts } from "./counts.ts";
 import type { ReadStatement } from "./statements.ts";
-import { markWay, readCounts } from "./ways.ts";
+
+type Answer = ReturnType<typeof execute>;
 
 /** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be done again. */
 export async function answerBy(
   statement: ReadStatement,
   args: GrafastExecutionArgs,
-  answerByGrafast: () => unknown,
-): Promise<unknown> {
+  answerByGrafast: () => Answer,
+): Promise<Awaited<Answer>> {
   const { withPgClient, pgSettings } = args.contextValue as Grafast.Context;
   const { text, name, values } = statement;
   let data: string | null;
@@ -24,7 +27,7 @@ export async function answerBy(
   }
   if (data === null) return answerByGrafast();
   readCounts.sql++;
-  return markWay({ __proto__: null, data: args.outputDataAsString ? data : JSON.parse(data) }, "sql");
+  return { data: args.outputDataAsString ? data : JSON.parse(data) };
 }
 
 /** Whether doing it once more would only make it worse: the time is up, or the database is away. */
@@ -38,18 +41,17 @@ function failed(
   { fields }: ReadStatement,
   { schema, outputDataAsString }: GrafastExecutionArgs,
   originalError: Error,
-) {
+): ExecutionResult<any> {
   const types = schema.getQueryType()!.getFields();
   const asked = [...fields()].filter(([, { name }]) => name !== "__typename");
   const errorOf = ([key, { node }]: (typeof asked)[number]) =>
     new GraphQLError(originalError.message, { nodes: node, path: [key], originalError });
   const required = asked.find(([, { name }]) => isNonNullType(types[name]!.type));
-  if (required) return { __proto__: null, data: null, errors: [errorOf(required)] };
+  if (required) return { data: null, errors: [errorOf(required)] };
   const data = Object.fromEntries(
     [...fields()].map(([key, { name }]) => [key, name === "__typename" ? "Query" : null]),
   );
   return {
-    __proto__: null,
     data: outputDataAsString ? JSON.stringify(data) : data,
     errors: asked.map(errorOf),
   };

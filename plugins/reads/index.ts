@@ -1,9 +1,16 @@
 import type {} from "postgraphile";
-import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
+import type { GrafastExecutionArgs } from "postgraphile/grafast";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "./answer.ts";
 import { findMeaning, findRows } from "./find-meaning.ts";
 import { know } from "./meaning.ts";
+import type { Way } from "./counts.ts";
+import { readCounts } from "./counts.ts";
 import { ReadStatements } from "./statements.ts";
+
+/** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
+export type OnRead = (way: Way, args: GrafastExecutionArgs) => void;
 
 const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
 
@@ -13,6 +20,9 @@ function statementsOf(schema: GraphQLSchema): ReadStatements {
   return statements;
 }
 
+const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
+  getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
+
 /**
  * Answers read operations by one SQL statement each, which makes the finished JSON text.
  *
@@ -20,7 +30,7 @@ function statementsOf(schema: GraphQLSchema): ReadStatements {
  * in it. All else goes to Grafast, whose answers are the measure: test/reads compares them. docs/performance.md tells
  * what is covered.
  */
-export const ReadsPlugin: GraphileConfig.Plugin = {
+export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugin => ({
   name: "ReadsPlugin",
   description: "Answers read operations by one SQL statement each",
   version: "1.0.0",
@@ -48,12 +58,19 @@ export const ReadsPlugin: GraphileConfig.Plugin = {
     middleware: {
       execute: {
         // Whoever refuses operations comes first.
-        after: ["OperationSizePlugin", "ScopeCheckPlugin"],
+        after: ["ScopeCheckPlugin"],
         callback(next, { args }) {
           const statement = statementsOf(args.schema).find(args);
-          return statement === null ? next() : (answerBy(statement, args, next) as Promise<ExecutionResult>);
+          const byGrafast = () => {
+            readCounts.grafast++;
+            onRead("grafast", args);
+            return next();
+          };
+          if (statement === null) return isQuery(args) ? byGrafast() : next();
+          onRead("sql", args);
+          return answerBy(statement, args, byGrafast);
         },
       },
     },
   },
-};
+});

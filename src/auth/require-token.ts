@@ -54,7 +54,7 @@ async function identify(
     );
   }
   const claims = await tokens.verify(token);
-  const allowed = await credentials.scopesOf(claims.accessKey);
+  const allowed = await credentials.of(claims.accessKey);
   if (!allowed)
     throw new TokenRefusal(
       "foreign",

@@ -48,8 +48,15 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
   const logger = pino({ level: settings.logLevel });
   const database = await openDatabase(settings, onProgress);
   for (const warning of database.warnings) say(`Warning: ${warning}`);
-  const pool = createPool(database.url, { max: settings.databasePoolSize });
-  const closing: (() => Promise<unknown>)[] = [() => database.close(), () => pool.end()];
+  const pool = createPool(database.url, { max: settings.databasePoolSize, timeouts: settings.timeouts });
+  const limiterPool = settings.sharedRates
+    ? createPool(database.url, { max: 2, role: "service_limiter" })
+    : null;
+  const closing: (() => Promise<unknown>)[] = [
+    () => database.close(),
+    () => pool.end(),
+    async () => limiterPool?.end(),
+  ];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
   };
@@ -57,7 +64,7 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
-    const app = await createApp({ settings, pool, logger });
+    const app = await createApp({ settings, pool, limiterPool, logger });
     closing.push(() => app.close());
     const server = createServer(app.express);
     await listen(server, settings);

@@ -4,6 +4,8 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
+import type { Way } from "../../plugins/reads/counts.ts";
+import type { OnRead } from "../../plugins/reads/index.ts";
 import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../support/database.ts";
@@ -52,9 +54,11 @@ export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promis
   await owner.end();
   const allScopes: string[] = rows[0].scopes;
   const pgService = { ...makePgService({ pool, pubsub: false }), adaptor: flightAdaptor(pool) };
+  const ways = new WeakMap<object, Way>();
+  const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);
   const make = (fastReads: boolean) =>
     makeSchema({
-      extends: [createPreset({ pgService, schemaName, fastReads })],
+      extends: [createPreset({ pgService, schemaName, fastReads, onRead })],
       grafast: { context: (request) => (request as unknown as { caller: object }).caller },
     });
   const [short, usual] = [await make(true), await make(false)];
@@ -62,13 +66,18 @@ export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promis
   const run = async ({ schema, resolvedPreset }: typeof short, request: Request): Promise<Answer> => {
     const { source, variables = null, operationName = null, locale = "en-GB", scopes = allScopes } = request;
     const { rowScopes = scopes } = request;
-    const pgSettings = { role: "service_api", "service.scopes": rowScopes.join(" "), "service.locale": locale };
+    const pgSettings = {
+      role: "service_api",
+      "service.scopes": rowScopes.join(" "),
+      "service.locale": locale,
+    };
     const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
+    const requestContext = { caller } as object;
     const result = (await grafast({
       schema,
       source,
       resolvedPreset,
-      requestContext: { caller } as object,
+      requestContext,
       variableValues: variables,
       operationName,
     })) as ExecutionResult;
@@ -77,7 +86,7 @@ export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promis
       return { message, path, locations, code: extensions?.code };
     });
     const text = JSON.stringify(result.data);
-    return { text, data: JSON.parse(text ?? "null"), errors, isShort: wayOf(result) === "sql" };
+    return { text, data: JSON.parse(text ?? "null"), errors, isShort: ways.get(requestContext) === "sql" };
   };
   return {
     schema: usual.schema,

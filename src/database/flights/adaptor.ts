@@ -43,7 +43,7 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
     withTransaction(work) {
       // In the library's words: a connection to do one transaction on
       const inTransaction = library.createWithPgClient({ poolClient: client });
-      return (inTransaction)(settings, work as any);
+      return inTransaction(settings, work as any);
     },
   };
 }

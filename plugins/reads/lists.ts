@@ -67,7 +67,7 @@ class ListCompilation {
 
   #answer(type: GraphQLObjectType, alias: string): Piece[] {
     return this.#object(type, this.#selected, (field, kind, part) => {
-      if (kind === "edges") return this.#text.edges(this.#edge(objectType(field), part, alias));
+      if (kind === "edges") return this.#text.edges(() => this.#edge(objectType(field), part, alias));
       if (kind !== "pageInfo") throw new NotCovered(kind);
       return this.#object(objectType(field), part, (_field, question) => this.#pageInfo(question));
     });

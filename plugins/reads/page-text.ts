@@ -30,10 +30,10 @@ export class PageText {
     return [...edges, ...(this.#hasCursors ? [`${key} as k`] : [])].join(",");
   }
 
-  /** The edges, of which one is made by an SQL expression about a row. */
-  edges(edge: string): Piece[] {
+  /** The edges; `makeEdge` makes the SQL expression of one, about a row. */
+  edges(makeEdge: () => string): Piece[] {
     if (this.#first === 0) return [json("[]")];
-    const column = `${this.#alias}.e${this.#edges.push(edge) - 1}`;
+    const column = `${this.#alias}.e${this.#edges.push(makeEdge()) - 1}`;
     const page = `(array_agg(${column}))[1:${this.#first}]`;
     return [json("["), expression(`coalesce(array_to_string(${page},','),'')`), json("]")];
   }

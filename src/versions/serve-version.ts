@@ -12,6 +12,7 @@ import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
+import { TextAnswersPlugin } from "./text-answers.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
@@ -55,7 +56,7 @@ export async function serveVersion(
   };
   const preset: GraphileConfig.Preset = {
     extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead })],
-    plugins: [makeReportErrorsPlugin(logger)],
+    plugins: [makeReportErrorsPlugin(logger), TextAnswersPlugin],
     grafast: {
       explain: false,
       context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals, mutationTimeout),
@@ -70,6 +71,7 @@ export async function serveVersion(
       graphiqlPath: explorerPath ?? "",
       graphiqlOnGraphQLGET: false,
       websockets: false,
+      outputDataAsString: true,
       // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
       maskError: (error) =>
         isApiError(error)

@@ -72,7 +72,12 @@ class MissingToken extends TokenRefusal {
 function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
   // RFC 6750 §3.1: a client that didn't try to authenticate is told no error.
-  const error = refusal instanceof MissingToken ? "" : ', error="invalid_token"';
+  const { message } = refusal;
+  const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
+  const error = refusal instanceof MissingToken ? "" : details;
   response.setHeader("www-authenticate", `Bearer realm="service"${error}`);
   return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
 }
+
+/** RFC 6750 §3: printable ASCII, without quotation marks and backslashes. */
+const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

@@ -33,12 +33,7 @@ export function missingScopes(
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Map<string, RequiringField[]>>>();
 const maximalVariants = 32;
 
-function knownFields({
-  schema,
-  document,
-  operationName,
-  variableValues,
-}: GrafastExecutionArgs): RequiringField[] {
+function knownFields({ schema, document, operationName, variableValues }: Asked): RequiringField[] {
   const variables = variableValues ?? {};
   const flags = Object.entries(variables).flatMap(([name, value]) => {
     return value === undefined ? [] : [name, typeof value === "boolean" ? value : null];
@@ -53,7 +48,16 @@ function knownFields({
   return fields;
 }
 
-function refusalOf(args: GrafastExecutionArgs): GraphQLError | null {
+/** An operation, and who asks for it. */
+export type Asked = Pick<
+  GrafastExecutionArgs,
+  "schema" | "document" | "operationName" | "variableValues" | "contextValue"
+>;
+
+/** Whether the caller lacks a scope for an operation. */
+export const isRefused = (asked: Asked): boolean => refusalOf(asked) !== null;
+
+function refusalOf(args: Asked): GraphQLError | null {
   const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
   return missingScopes(knownFields(args), scopes);
 }

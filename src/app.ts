@@ -8,7 +8,7 @@ import { Memory } from "./auth/memory.ts";
 import { requireToken } from "./auth/require-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
-import { openPgService } from "./database/pg-service.ts";
+import { openWays } from "./database/pg-service.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
@@ -20,6 +20,7 @@ import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
@@ -85,7 +86,7 @@ export async function createApp({
   versions = allVersions,
 }: AppOptions): Promise<App> {
   const fastReads = settings.fastReads ?? true;
-  const pgService = await openPgService(pool, { fastReads, logger });
+  const { pgService, readText } = await openWays(pool, { fastReads, logger });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
@@ -140,6 +141,7 @@ export async function createApp({
     readOperation(served),
     spendPoints(rates),
     refuseOperation,
+    ...(readText ? [answerReads(served, readText)] : []),
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
 

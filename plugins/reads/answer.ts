@@ -13,10 +13,11 @@ export async function answerBy(
   args: GrafastExecutionArgs,
   answerByGrafast: () => Answer,
 ): Promise<Awaited<Answer>> {
-  const { withPgClient, pgSettings } = args.contextValue as Grafast.Context;
+  const { withPgClient, pgSettings, readFailure } = args.contextValue as Grafast.Context;
   const { text, name, values } = statement;
   let data: string | null;
   try {
+    if (readFailure !== undefined) throw readFailure;
     const { rows } = await withPgClient(pgSettings, (client) =>
       client.query<[string | null]>({ text, name, values, arrayMode: true }),
     );

@@ -7,6 +7,7 @@ import { findMeaning, findRows } from "./find-meaning.ts";
 import { know } from "./meaning.ts";
 import type { Way } from "./counts.ts";
 import { readCounts } from "./counts.ts";
+import type { ReadStatement, Request } from "./statements.ts";
 import { ReadStatements } from "./statements.ts";
 
 /** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
@@ -14,10 +15,12 @@ export type OnRead = (way: Way, args: GrafastExecutionArgs) => void;
 
 const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
 
-function statementsOf(schema: GraphQLSchema): ReadStatements {
+/** The one statement that answers a request; null when Grafast is to answer it. */
+export function readStatementOf(request: Request): ReadStatement | null {
+  const { schema } = request;
   let statements = bySchema.get(schema);
   if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
-  return statements;
+  return statements.find(request);
 }
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
@@ -60,7 +63,7 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
         // Whoever refuses operations comes first.
         after: ["ScopeCheckPlugin"],
         callback(next, { args }) {
-          const statement = statementsOf(args.schema).find(args);
+          const statement = readStatementOf(args);
           const byGrafast = () => {
             readCounts.grafast++;
             onRead("grafast", args);

@@ -21,6 +21,9 @@ export interface ReadStatement {
   fields(): Map<string, SelectedField>;
 }
 
+/** A request for an operation. */
+export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
+
 /** Characters of SQL that are kept for one version. */
 const mostText = 16_000_000;
 /** Filters whose form takes longer to tell are left to Grafast. */
@@ -41,7 +44,7 @@ export class ReadStatements {
   });
 
   /** The statement that answers a request; null when Grafast is to answer it. */
-  find({ schema, document, operationName, variableValues }: GrafastExecutionArgs): ReadStatement | null {
+  find({ schema, document, operationName, variableValues }: Request): ReadStatement | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
     if (!operation || !variables) return null;

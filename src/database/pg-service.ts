@@ -3,19 +3,29 @@ import type { Logger } from "pino";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { flightAdaptor } from "./flights/adaptor.ts";
 import { whyNotFly } from "./flights/check.ts";
+import type { ReadText } from "./flights/read-text.ts";
+import { textReader } from "./flights/read-text.ts";
+
+/** The ways to the database. */
+export interface DatabaseWays {
+  /** That of PostGraphile. */
+  pgService: GraphileConfig.PgServiceConfiguration;
+  /** That of reads which are one statement; null when there is only the other. */
+  readText: ReadText | null;
+}
 
 /**
- * How PostGraphile reaches the database: in one message for each statement, or, when that is not wanted or doesn't
- * work with this driver, in the library's way.
+ * How operations reach the database: in one message for each statement, or, when that is not wanted or doesn't work
+ * with this driver, in the library's way.
  */
-export async function openPgService(
+export async function openWays(
   pool: Pool,
   { fastReads, logger }: { fastReads: boolean; logger: Logger },
-): Promise<GraphileConfig.PgServiceConfiguration> {
+): Promise<DatabaseWays> {
   const service = makePgService({ pool, pubsub: false });
-  if (!fastReads) return service;
-  const trouble = await whyNotFly(pool);
-  if (trouble === null) return { ...service, adaptor: flightAdaptor(pool) };
-  logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
-  return service;
+  const trouble = fastReads ? await whyNotFly(pool) : null;
+  if (trouble !== null)
+    logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
+  if (!fastReads || trouble !== null) return { pgService: service, readText: null };
+  return { pgService: { ...service, adaptor: flightAdaptor(pool) }, readText: textReader(pool) };
 }

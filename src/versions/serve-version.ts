@@ -6,8 +6,8 @@ import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
-import type { ServiceContext } from "../../plugins/context.ts";
 import "../http/facts.ts";
+import { contextOf } from "./context.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
@@ -59,7 +59,10 @@ export async function serveVersion(
     plugins: [makeReportErrorsPlugin(logger), TextAnswersPlugin],
     grafast: {
       explain: false,
-      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals, mutationTimeout),
+      context: ({ expressv4 }) => ({
+        ...contextOf(expressv4!.res.locals as Express.Locals),
+        mutationTimeout,
+      }),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -98,22 +101,5 @@ export async function serveVersion(
       server.setSchema(current.schema);
     },
     close: () => server.release(),
-  };
-}
-
-function contextOf({ requestId, caller, locale }: Express.Locals, mutationTimeout: number): ServiceContext {
-  const { scopes, scopeText, credentialId } = caller!;
-  return {
-    scopes,
-    requestId,
-    credentialId,
-    mutationTimeout,
-    pgSettings: {
-      role: "service_api",
-      "service.scopes": scopeText,
-      "service.locale": locale,
-      "service.credential_id": credentialId,
-      "service.request_id": requestId,
-    },
   };
 }

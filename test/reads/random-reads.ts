@@ -285,13 +285,13 @@ class Maker {
     }
     if (isInputObjectType(nullable)) {
       const fields = nullable.getFields();
-      const parts = Object.entries(value as object).map(([name, inner]) => {
+      const parts = Object.entries(value).map(([name, inner]) => {
         const innerType = fields[name]!.type;
         const isPlain = isNonNullType(innerType) || inner === null || !this.#chance(8);
         return `${name}: ${isPlain ? this.#literal(innerType, inner) : this.#variable(String(innerType), inner)}`;
       });
       return `{ ${parts.join(", ")} }`;
     }
-    return isEnumType(nullable) ? String(value) : JSON.stringify(value);
+    return isEnumType(nullable) ? (value as string) : JSON.stringify(value);
   }
 }

@@ -32,7 +32,7 @@ const noValues: readonly unknown[] = [];
  * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
  * the `handle…` functions as the answers come.
  */
-class Flight implements Submittable, WireListener {
+export class Flight implements Submittable, WireListener {
   callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: PgSettings;

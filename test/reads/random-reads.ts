@@ -54,7 +54,7 @@ class Maker {
     this.#schema = schema;
     this.#samples = samples;
     this.#random = random;
-    this.#budget = 5 + random(60);
+    this.#budget = random(5) === 0 ? 60 : 5 + random(12);
   }
 
   #chance(oneIn: number): boolean {

@@ -13,6 +13,8 @@ import { openTestDatabase } from "../support/database.ts";
 /** A version of the API over the demonstration data, answered in two ways. */
 export interface TwoWays {
   schema: GraphQLSchema;
+  /** That of the short way. */
+  shortSchema: GraphQLSchema;
   allScopes: string[];
   /** By one SQL statement where that is possible. */
   short(request: Request): Promise<Answer>;
@@ -43,7 +45,10 @@ export interface Answer {
 }
 
 /** Opens a version over a database of its own. */
-export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promise<TwoWays> {
+export async function openTwoWays(
+  schemaName: string,
+  { sql = "", plugins = [] }: { sql?: string; plugins?: GraphileConfig.Plugin[] } = {},
+): Promise<TwoWays> {
   const database = await openTestDatabase("template_demo");
   const pool = createPool(database.loginUrl, { max: 4 });
   const { default: driver } = await import("pg");
@@ -59,6 +64,7 @@ export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promis
   const make = (fastReads: boolean) =>
     makeSchema({
       extends: [createPreset({ pgService, schemaName, fastReads, onRead })],
+      plugins,
       grafast: { context: (request) => (request as unknown as { caller: object }).caller },
     });
   const [short, usual] = [await make(true), await make(false)];
@@ -90,6 +96,7 @@ export async function openTwoWays(schemaName: string, { sql = "" } = {}): Promis
   };
   return {
     schema: usual.schema,
+    shortSchema: short.schema,
     allScopes,
     pool,
     short: (request) => run(short, request),

@@ -2,13 +2,16 @@ import express from "express";
 import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { administration } from "./administration/administration.ts";
 import { AccessTokens } from "./auth/access-token.ts";
 import { activeCredentials } from "./auth/active-credentials.ts";
 import { Memory } from "./auth/memory.ts";
 import { requireToken } from "./auth/require-token.ts";
+import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
 import { openWays } from "./database/pg-service.ts";
+import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
@@ -23,6 +26,8 @@ import { securityHeaders } from "./http/security-headers.ts";
 import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
+import { Metrics } from "./metrics/metrics.ts";
+import { countDeprecated } from "./operations/deprecated-fields.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
@@ -41,6 +46,8 @@ export interface AppSettings {
   explorer: boolean;
   /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
   fastReads?: boolean | undefined;
+  /** Where clients reach the service, when that differs from host and port. */
+  publicUrl?: string | undefined;
   /** How long Postgres works on a mutation at most, in milliseconds. */
   timeouts?: { mutation: number };
   /** What operations and clients may ask for, where the plan says nothing else. */
@@ -68,6 +75,8 @@ export interface AppOptions {
 
 /** The service's HTTP side. */
 export interface App {
+  /** What it counts about itself. */
+  metrics: Metrics;
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -106,6 +115,8 @@ export async function createApp({
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
+  const metrics = new Metrics(pool);
+  const usage = new Usage(pool, logger);
 
   const app = express()
     .disable("x-powered-by")
@@ -131,30 +142,48 @@ export async function createApp({
 
   // The way of queries and mutations
   app.all("/api/graphql/:version", [
+    metrics.count,
     findVersion(versions, now),
     requirePlan(plan, logger),
     onlyPost,
-    requireToken(tokens, credentials, logger),
+    requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
+    countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
     readGraphqlBody(settings.largestBody ?? 1_048_576),
     readOperation(served),
+    countDeprecated(usage, served),
     spendPoints(rates),
     refuseOperation,
     ...(readText ? [answerReads(served, readText)] : []),
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
 
+  // The way of administrators
+  app.use(
+    "/admin",
+    administration({
+      pool,
+      logger,
+      now,
+      versions,
+      limits: settings.limits ?? usualLimits,
+      publicUrl: settings.publicUrl,
+    }),
+  );
+
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, unexpectedError(logger));
 
   return {
+    metrics,
     express: app,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();
     },
     async close() {
+      await usage.close();
       await memory.close();
       await renderer.close();
       await Promise.all(served.map((version) => version.close()));

@@ -21,6 +21,7 @@ export const environment = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("development"),
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65535).default(4000),
+  METRICS_PORT: z.coerce.number().int().min(0).max(65535).optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
@@ -55,6 +56,8 @@ export interface Settings {
   host: string;
   /** 0 takes any free port. */
   port: number;
+  /** Where Prometheus reads figures; undefined for nowhere. */
+  metricsPort: number | undefined;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl: string | undefined;
   /** An existing Postgres; without it the service runs one of its own. */
@@ -108,6 +111,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     production: data.NODE_ENV === "production",
     host: data.HOST,
     port: data.PORT,
+    metricsPort: data.METRICS_PORT,
     publicUrl: data.PUBLIC_URL,
     databaseUrl: data.DATABASE_URL,
     databasePoolSize: data.DATABASE_POOL_SIZE,

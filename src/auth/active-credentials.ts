@@ -1,17 +1,31 @@
 import type { Pool } from "pg";
 import { asAuthRole } from "./as-role.ts";
-import type { Memory, Remembered } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 
-/** Scopes that tokens of an access key may have now; null when the key is gone or its credential deactivated. */
-export type ActiveCredentials = Remembered<string, ReadonlySet<string> | null>;
+/** Which access keys work now. */
+export interface ActiveCredentials {
+  /** Scopes that tokens of a key may have now; null when the key is gone or its credential deactivated. */
+  of(accessKey: string): Promise<ReadonlySet<string> | null>;
+}
+
+interface Key {
+  scopes: ReadonlySet<string>;
+  /** Milliseconds until it ends, after a rotation with an overlap. */
+  remaining: number;
+}
 
 /** Which access keys work now, and with which scopes. */
 export function activeCredentials(pool: Pool, memory: Memory): ActiveCredentials {
-  return memory.remember(async (accessKey: string) => {
+  const ask = async (accessKey: string): Promise<Key | null> => {
     const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ scopes: string[] | null }>("select auth.active_scopes($1) as scopes", [accessKey]),
+      client.query<{ scopes: string[]; remaining: number | null }>(
+        "select scopes, extract(epoch from remaining)::float8 * 1000 as remaining from auth.active_scopes($1)",
+        [accessKey],
+      ),
     );
-    const scopes = rows[0]?.scopes;
-    return scopes ? new Set(scopes) : null;
-  }, 10_000);
+    const [key] = rows;
+    return key ? { scopes: new Set(key.scopes), remaining: key.remaining ?? Infinity } : null;
+  };
+  const keys = memory.remember(ask, 10_000, (key) => Math.floor(key?.remaining ?? Infinity));
+  return { of: async (accessKey) => (await keys.of(accessKey))?.scopes ?? null };
 }

@@ -34,10 +34,12 @@ export class Memory {
    *
    * @param ask asks the database
    * @param max how many answers are kept
+   * @param lifetime for how many milliseconds an answer holds, where that is known beforehand
    */
   remember<Key extends string, Answer>(
     ask: (key: Key) => Promise<Answer>,
     max: number,
+    lifetime: (answer: Answer) => number = () => Infinity,
   ): Remembered<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
     this.#kinds.push(kept);
@@ -49,7 +51,10 @@ export class Memory {
         }
         const era = this.#era;
         const answer = await ask(key);
-        if (era === this.#era && this.#listener.hears) kept.set(key, { answer });
+        const ttl = lifetime(answer);
+        if (era === this.#era && this.#listener.hears && ttl >= 1) {
+          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+        }
         return answer;
       },
     };

@@ -1,12 +1,16 @@
 import "../graphile-env.ts";
 import { parseArgs } from "node:util";
+import type { ClientBase } from "pg";
 import { pino } from "pino";
 import type { App } from "../app.ts";
+import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
+import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
+import { serveMetrics } from "../metrics/serve-metrics.ts";
 import { serve } from "../service/serve.ts";
 import type { Serving } from "../service/serve.ts";
 import { startWorkers } from "../service/workers.ts";
@@ -61,17 +65,24 @@ export async function startService(
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const options = { databaseUrl: database.url, settings, logger };
-    const serving: Pick<Serving, "port" | "stop"> & { app?: App } =
+    const serving: Pick<Serving, "port" | "figures" | "stop"> & { app?: App } =
       workers === 1
         ? await serve({ ...options, isBackground: true })
         : // Each must not let through what all are allowed together
           await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
     closing.push(() => serving.stop());
+    if (settings.metricsPort !== undefined) {
+      const metrics = await serveMetrics(serving.figures, {
+        host: settings.host,
+        port: settings.metricsPort,
+      });
+      closing.push(() => metrics.stop());
+    }
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
-    const first = ownerUrl === null ? null : await makeFirstCredential(ownerUrl);
+    const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
     const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
-    announce(address, settings, first);
+    announce(address, settings, secrets);
     return { address, app: serving.app ?? null, database, stop };
   } catch (error) {
     await stop();
@@ -93,20 +104,43 @@ async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): 
   if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress });
 }
 
-/** Makes a credential to try the service with, when there is none. */
-function makeFirstCredential(ownerUrl: string): Promise<FirstCredential | null> {
+interface FirstSecrets {
+  credential: FirstCredential | null;
+  /** Password of the administrator “admin”. */
+  password: string | null;
+}
+
+/** Makes a credential to try the service with, and an administrator, each when there is none. */
+function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
+  const isMissing = async (client: ClientBase, table: string) =>
+    (await client.query(`select from ${table} limit 1`)).rowCount === 0;
   return withClient(ownerUrl, async (client) => {
-    const { rowCount } = await client.query("select from auth.credential_overview limit 1");
-    if (rowCount !== 0) return null;
-    return createCredential(client, { name: "First credential", read: "all", write: "all" });
+    // Both or none, for none is shown when one fails
+    await client.query("begin");
+    const credential = (await isMissing(client, "auth.credential"))
+      ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
+      : null;
+    const password = (await isMissing(client, "auth.administrator")) ? randomPassword() : null;
+    if (password !== null) await createAdministrator(client, "admin", password);
+    await client.query("commit");
+    return { credential, password };
   });
 }
 
-function announce(address: string, { explorer }: Settings, first: FirstCredential | null): void {
+function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
   say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
   if (explorer) say(`An explorer is at ${address}/`);
-  if (first === null) return;
-  const { clientId, clientSecret } = first;
+  say(`The administration is at ${address}/admin`);
+  const { credential = null, password = null } = secrets ?? {};
+  if (password !== null) {
+    say(`
+Log in there as this administrator. The password is shown only now; \`npm run admin -- --help\` tells more.
+
+  name      admin
+  password  ${password}`);
+  }
+  if (credential === null) return;
+  const { clientId, clientSecret } = credential;
   say(`
 Here is a credential that may read and write everything. Its secret is shown only now;
 \`npm run token -- create --help\` makes more.

@@ -22,7 +22,12 @@ export async function openWays(
   pool: Pool,
   { fastReads, logger }: { fastReads: boolean; logger: Logger },
 ): Promise<DatabaseWays> {
-  const service = makePgService({ pool, pubsub: false });
+  const service = makePgService({
+    pool,
+    pubsub: false,
+    // Reading the catalog of a busy database may take longer than a request
+    pgSettingsForIntrospection: { statement_timeout: "20s" },
+  });
   const trouble = fastReads ? await whyNotFly(pool) : null;
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createPool } from "../database/pool.ts";
+import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
 import { crontabOf } from "../worker/crontab.ts";
@@ -15,6 +16,8 @@ import { tasksAtStart, tasksOf } from "../worker/tasks.ts";
 /** What one process does: it answers requests, and as a rule does background work. */
 export interface Serving {
   app: App;
+  /** What it counts about itself. */
+  figures: Figures;
   /** Where it listens. */
   port: number;
   /** Lets requests end, then stops. */
@@ -61,7 +64,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
       });
       closing.push(() => worker.stop());
     }
-    return { app, port: (server.address() as AddressInfo).port, stop };
+    return { app, figures: app.metrics.registry, port: (server.address() as AddressInfo).port, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -3,6 +3,7 @@ import "../graphile-env.ts";
 // it.
 import { once } from "node:events";
 import { pino } from "pino";
+import { AggregatorRegistry } from "prom-client";
 import { UserError } from "../user-error.ts";
 import { serve } from "./serve.ts";
 import type { FromWorker, ToWorker } from "./workers.ts";
@@ -16,7 +17,12 @@ const [{ databaseUrl, settings, isBackground }] = (await once(process, "message"
 try {
   const logger = pino({ level: settings.logLevel });
   const serving = await serve({ databaseUrl, settings, logger, isBackground });
-  process.on("message", () => void serving.stop().finally(() => process.exit(0)));
+  new AggregatorRegistry(); // It is what hears the parent ask
+  AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
+  process.on("message", (message: unknown) => {
+    if (message !== "stop") return; // of prom-client, which asks for figures
+    void serving.stop().finally(() => process.exit(0));
+  });
   process.on("disconnect", () => process.exit(1));
   tell({ port: serving.port });
 } catch (error) {

@@ -4,10 +4,12 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "../settings.ts";
+import type { Figures } from "../metrics/serve-metrics.ts";
 import { UserError } from "../user-error.ts";
 
-/** What a process is told at its start. Later any message tells it to stop. */
+/** What a process is told at its start. Later the message "stop" tells it to stop. */
 export interface ToWorker {
   databaseUrl: string;
   settings: Settings;
@@ -38,7 +40,6 @@ export async function startWorkers({ count, databaseUrl, settings, logger }: Wor
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
-    serialization: "advanced",
   });
   const running = new Set<Worker>();
   let isStopping = false;
@@ -90,7 +91,9 @@ export async function startWorkers({ count, databaseUrl, settings, logger }: Wor
     // The first takes the port, so that only one complains when it can't be had
     const port = await start(0);
     await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(i + 1)));
-    return { port, stop };
+    const all = new AggregatorRegistry();
+    const figures: Figures = { contentType: all.contentType, metrics: () => all.clusterMetrics() };
+    return { port, figures, stop };
   } catch (error) {
     await stop();
     throw error;

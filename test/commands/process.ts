@@ -21,7 +21,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
+  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|TRUST_PROXY$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
 
 /**
  * Starts a command.

@@ -19,6 +19,7 @@ test("the values that .env.example shows can be used", () => {
 
 test("the defaults are those that .env.example shows", () => {
   const optional = [
+    "METRICS_PORT",
     "PUBLIC_URL",
     "DATABASE_URL",
     "TOKEN_SIGNING_KEY",

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
@@ -16,11 +19,18 @@ let owner: pg.Client;
 let service: CommandProcess;
 let address: string;
 
+let metricsPort: number;
 before(async () => {
+  metricsPort = await freePort();
   database = await openTestDatabase("template_schema");
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  const settings = { DATABASE_URL: database.loginUrl, LIMIT_BUCKET: "60", LIMIT_REFILL: "1" };
+  const settings = {
+    DATABASE_URL: database.loginUrl,
+    LIMIT_BUCKET: "60",
+    LIMIT_REFILL: "1",
+    METRICS_PORT: String(metricsPort),
+  };
   service = startCommand(["start.ts", "--workers", String(count)], settings);
   address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
 });
@@ -31,6 +41,15 @@ after(async () => {
   await owner.end();
   await database.close();
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
 
 /** Ids of the processes that serve. */
 async function servers(): Promise<number[]> {
@@ -86,6 +105,22 @@ test("a deactivated credential stops in all of them, and a plan without the API 
   assert.deepEqual(await statuses(token, 9), Array(9).fill(402));
   await owner.query("select auth.set_plan('full')");
   await until(async () => (await ask(token)).status === 403);
+});
+
+test("Prometheus finds the figures of all of them, and nothing else", async () => {
+  const figures = async (path: string) => read(await fetch(`http://127.0.0.1:${metricsPort}${path}`));
+  const { text, status } = await figures("/metrics");
+  assert.equal(status, 200);
+  const counted = [...text.matchAll(/^service_requests_total\{version="unstable",status="200"\} (\d+)$/gm)];
+  assert.equal(counted.length, 1, text);
+  assert.ok(Number(counted[0]![1]) >= 9);
+  for (const name of [
+    "service_request_duration_seconds_count",
+    "service_points_total",
+    "service_connections",
+  ])
+    assert.match(text, new RegExp(`^${name}[ {]`, "m"));
+  assert.equal((await figures("/")).status, 404);
 });
 
 test("they keep to the limits together", async () => {

@@ -201,9 +201,9 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body, codes };
 }
 
-/** Waits until something holds, asking every few milliseconds; fails after five seconds. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5_000;
+/** Waits until something holds, asking every few milliseconds; fails after some seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, milliseconds = 5_000): Promise<void> {
+  const end = performance.now() + milliseconds;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error("It didn't come to hold.");
     await sleep(10);

@@ -11,7 +11,7 @@ export interface ServiceContext {
   /** How long Postgres works on a mutation at most, in milliseconds. */
   readonly mutationTimeout: number;
   /** Why the one statement that was to answer a read failed, if that has been tried already. */
-  readonly readFailure?: unknown;
+  readonly readFailure?: Error | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

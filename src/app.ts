@@ -1,5 +1,5 @@
+import type { RequestListener } from "node:http";
 import express from "express";
-import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { administration } from "./administration/administration.ts";
@@ -15,6 +15,7 @@ import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
+import { directly } from "./http/direct-way.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
 import { readGraphqlBody } from "./http/graphql-body.ts";
 import { health } from "./http/health.ts";
@@ -77,8 +78,8 @@ export interface AppOptions {
 export interface App {
   /** What it counts about itself. */
   metrics: Metrics;
-  /** Answers requests: `http.createServer(app.express)`. */
-  express: Express;
+  /** Answers requests: `http.createServer(app.listener)`. */
+  listener: RequestListener;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
   reload(): Promise<void>;
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -125,7 +126,8 @@ export async function createApp({
     .enable("case sensitive routing")
     .set("trust proxy", settings.trustProxy ?? false);
 
-  app.use(requestId(logger), securityHeaders);
+  const ofEveryRequest = [requestId(logger), securityHeaders];
+  app.use(ofEveryRequest);
   app.get("/healthz", health(pool));
 
   // The way of credentials
@@ -141,7 +143,7 @@ export async function createApp({
   app.get(versionsPath, listVersions(versions, now));
 
   // The way of queries and mutations
-  app.all("/api/graphql/:version", [
+  const ofOperations = [
     metrics.count,
     findVersion(versions, now),
     requirePlan(plan, logger),
@@ -156,7 +158,8 @@ export async function createApp({
     spendPoints(rates),
     refuseOperation,
     ...(readText ? [answerReads(served, readText)] : []),
-  ]);
+  ];
+  app.all("/api/graphql/:version", ofOperations);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
 
   // The way of administrators
@@ -173,11 +176,24 @@ export async function createApp({
   );
 
   if (settings.explorer) app.use(explorers(served));
-  app.use(notFound, unexpectedError(logger));
+  const onError = unexpectedError(logger);
+  app.use(notFound, onError);
+  const listener = directly(app, {
+    routes: served.map(({ version, handler }) => {
+      return {
+        path: pathOf(version),
+        params: { version: version.slug },
+        stations: [...ofOperations, handler],
+      };
+    }),
+    common: ofEveryRequest,
+    atTheEnd: notFound,
+    onError,
+  });
 
   return {
     metrics,
-    express: app,
+    listener,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();

@@ -17,7 +17,7 @@ export async function answerBy(
   const { text, name, values } = statement;
   let data: string | null;
   try {
-    if (readFailure !== undefined) throw readFailure;
+    if (readFailure) throw readFailure;
     const { rows } = await withPgClient(pgSettings, (client) =>
       client.query<[string | null]>({ text, name, values, arrayMode: true }),
     );

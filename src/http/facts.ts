@@ -22,7 +22,7 @@ declare global {
       /** What is asked for; set by operations/read-operation.ts. */
       operation?: Operation;
       /** Why the one statement that was to answer a read failed; set by operations/answer-reads.ts. */
-      readFailure?: unknown;
+      readFailure?: Error;
     }
   }
 }

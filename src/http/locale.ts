@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import "./facts.ts";
+import { addVary } from "./answers.ts";
 import { asAuthRole } from "../auth/as-role.ts";
 
 /** The locale that every text has. */
@@ -75,7 +76,7 @@ export function negotiateLocale(locales: Locales): RequestHandler {
     const locale = locales.choose(request);
     response.locals.locale = locale;
     response.setHeader("content-language", locale);
-    response.vary("Accept-Language");
+    addVary(response, "Accept-Language");
     next();
   };
 }

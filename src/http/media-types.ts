@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
-import { graphqlMediaTypes, refuse } from "./answers.ts";
+import { addVary, graphqlMediaTypes, refuse } from "./answers.ts";
 
 /** Takes GraphQL by POST only. Queries in addresses would end up in logs and caches. */
 export const onlyPost: RequestHandler = (request, response, next) => {
@@ -32,7 +32,7 @@ export const negotiateMediaType: RequestHandler = (request, response, next) => {
   }
   // For Grafserv, which would choose otherwise for clients that don't care.
   request.headers.accept = type;
-  response.vary("Accept");
+  addVary(response, "Accept");
   response.setHeader("cache-control", "no-store");
   next();
 };

@@ -41,7 +41,7 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
           send(response, request.headers.accept!.startsWith("application/json") ? json : modern, data);
         },
-        (error: unknown) => {
+        (error: Error) => {
           locals.readFailure = error;
           next();
         },

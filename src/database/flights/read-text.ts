@@ -14,13 +14,13 @@ export function textReader(pool: Pool): ReadText {
       pool.connect((connectError, client, release) => {
         if (connectError || !client) return reject(connectError);
         const statement = { text, name, values, arrayMode: true };
-        const flight = new Flight(client, settings, statement, (error, result) => {
+        const flight = new Flight(client!, settings, statement, (error, result) => {
           release(isConnectionBroken(error ?? undefined));
           if (error) return reject(error);
           const [[value]] = result!.rows as [[string | null]];
           resolve(value);
         });
-        client.query(flight);
+        client!.query(flight);
       });
     });
 }

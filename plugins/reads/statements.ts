@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import type { DocumentNode, FieldNode, GraphQLSchema, OperationDefinitionNode } from "postgraphile/graphql";
-import { getVariableValues, Kind } from "postgraphile/graphql";
+import { Kind } from "postgraphile/graphql";
 import { isApiError } from "../../src/errors.ts";
 import { findOperation } from "../operation.ts";
 import type { Given } from "./arguments.ts";
@@ -11,6 +11,7 @@ import type { Coerced, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 import type { PreparedOperation } from "./prepare.ts";
 import { prepareOperation, readRequest } from "./prepare.ts";
+import { coerce } from "./variables.ts";
 
 /** The statement of one request, with its values. */
 export interface ReadStatement {
@@ -28,7 +29,6 @@ export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operat
 const mostText = 16_000_000;
 /** Filters whose form takes longer to tell are left to Grafast. */
 const longestKey = 2_000;
-const noVariables: Coerced = {};
 
 type Numbered = PreparedOperation & { number: number };
 
@@ -102,13 +102,4 @@ function unlessNotCovered<T>(work: () => T): T | null {
     if (error instanceof NotCovered) return null;
     throw error;
   }
-}
-
-/** The variables by their types; null when some are wrong, which Grafast will say. */
-function coerce(
-  { schema, definition: { variableDefinitions } }: PreparedOperation,
-  given: GrafastExecutionArgs["variableValues"],
-): Coerced | null {
-  if (!variableDefinitions?.length) return noVariables;
-  return getVariableValues(schema, variableDefinitions, given ?? {}).coerced ?? null;
 }

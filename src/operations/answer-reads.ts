@@ -5,7 +5,7 @@ import { readStatementOf } from "../../plugins/reads/index.ts";
 import type { ReadText } from "../database/flights/read-text.ts";
 import "../http/facts.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
-import { contextOf } from "../versions/context.ts";
+import { readSettingsOf } from "../versions/context.ts";
 import { extensionsOf } from "./extensions.ts";
 
 /** Media types as Grafserv writes them. */
@@ -22,17 +22,16 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
     const { locals } = response;
     const { version, current } = bySlug.get(locals.version!.slug)!;
     const { operationName, variables: variableValues } = request.body;
-    const contextValue = contextOf(locals);
     const asked = {
       schema: current().schema,
       document: locals.operation!.document!,
       operationName,
       variableValues,
-      contextValue,
+      contextValue: { scopes: locals.caller!.scopes },
     };
     const statement = isRefused(asked) ? null : readStatementOf(asked);
     if (statement === null) return next();
-    readText(contextValue.pgSettings, statement)
+    readText(readSettingsOf(locals), statement)
       .then(
         (data) => {
           if (data === null) return next();

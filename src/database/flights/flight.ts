@@ -1,5 +1,5 @@
 import type { ClientBase, Submittable } from "pg";
-import type { PgSettings } from "./settings.ts";
+import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./statements.ts";
 import { preparedOn } from "./statements.ts";
@@ -35,7 +35,7 @@ const noValues: readonly unknown[] = [];
 export class Flight implements Submittable, WireListener {
   callback: Callback;
   readonly #client: ClientBase;
-  readonly #settings: PgSettings;
+  readonly #settings: SettingsStatement | null;
   readonly #statement: Statement;
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
@@ -46,7 +46,12 @@ export class Flight implements Submittable, WireListener {
   readonly #fresh: string[] = [];
   #target: PreparedStatement = { name: "", columns: null };
 
-  constructor(client: ClientBase, settings: PgSettings, statement: Statement, callback: Callback) {
+  constructor(
+    client: ClientBase,
+    settings: SettingsStatement | null,
+    statement: Statement,
+    callback: Callback,
+  ) {
     this.#client = client;
     this.#prepared = preparedOn(client);
     this.#settings = settings;
@@ -67,7 +72,7 @@ export class Flight implements Submittable, WireListener {
     wire.stream.cork();
     try {
       for (const outdated of this.#prepared.takeOutdated()) wire.close({ type: "S", name: outdated });
-      const settings = settingsStatement(this.#settings);
+      const settings = this.#settings;
       if (settings) {
         this.#isSetting = true;
         this.#run(wire, this.#prepare(wire, settings.text, settings.text), settings.values);
@@ -144,6 +149,6 @@ const asItIs = (value: unknown): unknown => value;
 export function fly(client: ClientBase, settings: PgSettings, statement: Statement): Promise<FlightResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    client.query(new Flight(client, settings, statement, done));
+    client.query(new Flight(client, settingsStatement(settings), statement, done));
   });
 }

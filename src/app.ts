@@ -35,9 +35,12 @@ import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
+import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
 import type { Version } from "./versions/versions.ts";
+import { AllowList } from "./webhooks/addresses.ts";
+import { subscriptionChecks } from "./webhooks/check-subscription.ts";
 
 /** Settings that the stations need. The service's settings (src/settings.ts) have them, among others. */
 export interface AppSettings {
@@ -49,6 +52,8 @@ export interface AppSettings {
   fastReads?: boolean | undefined;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl?: string | undefined;
+  /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
+  webhookAllow?: readonly string[];
   /** How long Postgres works on a mutation at most, in milliseconds. */
   timeouts?: { mutation: number };
   /** What operations and clients may ask for, where the plan says nothing else. */
@@ -80,6 +85,8 @@ export interface App {
   metrics: Metrics;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
+  /** What runs queries of the service's own in a version; undefined when that isn't there. */
+  readerOf(slug: string): Reader | undefined;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
   reload(): Promise<void>;
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -97,12 +104,18 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   const fastReads = settings.fastReads ?? true;
   const { pgService, readText } = await openWays(pool, { fastReads, logger });
+  const { webhookAllow = [] } = settings;
+  const readers = new Map<string, Reader>();
+  const readerOf = (slug: string) => readers.get(slug);
+  const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
         pgService,
         fastReads,
         logger,
+        mutationChecks,
+        webhookAllow: webhookAllow.join(),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
@@ -114,6 +127,8 @@ export async function createApp({
   const memory = new Memory(pool, logger);
   const credentials = activeCredentials(pool, memory);
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
+  const limitsNow = async () => (await plan.of("current")).limits;
+  for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
@@ -194,6 +209,7 @@ export async function createApp({
   return {
     metrics,
     listener,
+    readerOf,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();

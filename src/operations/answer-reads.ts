@@ -5,7 +5,7 @@ import { readStatementOf } from "../../plugins/reads/index.ts";
 import type { ReadText } from "../database/flights/read-text.ts";
 import "../http/facts.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
-import { readSettingsOf } from "../versions/context.ts";
+import { readSettingsFor } from "../versions/context.ts";
 import { extensionsOf } from "./extensions.ts";
 
 /** Media types as Grafserv writes them. */
@@ -31,7 +31,7 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
     };
     const statement = isRefused(asked) ? null : readStatementOf(asked);
     if (statement === null) return next();
-    readText(readSettingsOf(locals), statement)
+    readText(readSettingsFor(locals.caller!, locals.locale), statement)
       .then(
         (data) => {
           if (data === null) return next();

@@ -5,12 +5,14 @@ import { makeSchema } from "postgraphile";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
+import type { ServiceContext } from "../../plugins/context.ts";
+import type { MutationChecks } from "../../plugins/mutation-check.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
-import { contextOf } from "./context.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
+import { contextFor } from "./context.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { pathOf } from "./versions.ts";
@@ -23,8 +25,8 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
-  /** Its schema by now, and the reader of documents for that. */
-  current(): { schema: GraphQLSchema; documents: Documents };
+  /** Its schema by now, with how it is executed, and the reader of documents for it. */
+  current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -39,6 +41,10 @@ export interface ServeOptions {
   mutationTimeout: number;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
+  /** Checks of mutations that can't be written in SQL. */
+  mutationChecks?: MutationChecks;
+  /** Destinations of webhooks that are allowed beside those of the public internet, as the database reads them. */
+  webhookAllow?: string;
 }
 
 /**
@@ -48,7 +54,7 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, fastReads, logger, mutationTimeout, explorerPath }: ServeOptions,
+  { pgService, fastReads, logger, explorerPath, ...forMutations }: ServeOptions,
 ): Promise<ServedVersion> {
   // The head tells those who develop against it how they are answered
   const onRead: OnRead = (way, { requestContext }) => {
@@ -59,10 +65,8 @@ export async function serveVersion(
     plugins: [makeReportErrorsPlugin(logger), TextAnswersPlugin],
     grafast: {
       explain: false,
-      context: ({ expressv4 }) => ({
-        ...contextOf(expressv4!.res.locals as Express.Locals),
-        mutationTimeout,
-      }),
+      context: ({ expressv4, inside }) =>
+        inside ?? contextOf(expressv4!.res.locals as Express.Locals, forMutations),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -83,8 +87,8 @@ export async function serveVersion(
     },
   };
   const make = async () => {
-    const { schema } = await makeSchema(preset);
-    return { schema, documents: new Documents(schema) };
+    const { schema, resolvedPreset } = await makeSchema(preset);
+    return { schema, resolvedPreset, documents: new Documents(schema) };
   };
   let current = await make();
   const server = grafserv({ preset, schema: current.schema });
@@ -102,4 +106,15 @@ export async function serveVersion(
     },
     close: () => server.release(),
   };
+}
+
+type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
+
+function contextOf(
+  { requestId, caller, locale, readFailure }: Express.Locals,
+  { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
+): ServiceContext {
+  const context = contextFor(caller!, requestId, locale);
+  const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
+  return { ...context, readFailure, mutationTimeout, mutationChecks, pgSettings };
 }

@@ -2,7 +2,7 @@ import type {} from "postgraphile";
 
 /**
  * Answers are made as JSON text at once, not as objects that are printed afterwards. Grafserv's option
- * `outputDataAsString` says so to Grafserv, this to Grafast.
+ * `outputDataAsString` says so to Grafserv, this to Grafast. Queries of the service's own still get objects.
  */
 export const TextAnswersPlugin: GraphileConfig.Plugin = {
   name: "TextAnswersPlugin",
@@ -11,7 +11,7 @@ export const TextAnswersPlugin: GraphileConfig.Plugin = {
   grafast: {
     middleware: {
       prepareArgs(next, { args }) {
-        args.outputDataAsString = true;
+        if (args.requestContext?.expressv4) args.outputDataAsString = true;
         return next();
       },
     },

@@ -136,7 +136,7 @@ export async function startProcess({
     logger: loggerInto(log),
     ...options,
   });
-  const server = createServer(app.express).listen(0, "127.0.0.1");
+  const server = createServer(app.listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let closing: Promise<void> | undefined;

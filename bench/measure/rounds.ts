@@ -1,0 +1,86 @@
+import type { Child } from "./child.ts";
+import type { PreparedRequest } from "./load.ts";
+import { load } from "./load.ts";
+import { postgresCpu } from "./postgres-cpu.ts";
+import { median, quantile } from "./statistics.ts";
+
+/** What one contestant did in one round. Times are in milliseconds. */
+export interface Round {
+  perSecond: number;
+  medianTime: number;
+  /** 99 of 100 requests took no longer. */
+  slowTime: number;
+  /** Processor time of the contestant's process, per request. */
+  nodeCpu: number;
+  /** Processor time of Postgres, per request; null where it can't be found out. */
+  postgresCpu: number | null;
+  requests: number;
+  failures: number;
+}
+
+/** All rounds of one contestant with one query and number of connections. */
+export interface Cell {
+  contestant: string;
+  query: string;
+  connections: number;
+  rounds: Round[];
+}
+
+/** A contestant's part in a match. */
+export interface Player {
+  name: string;
+  child: Child;
+  /** The requests of a round; the first is for warming up. */
+  requestsOf(round: number): readonly PreparedRequest[];
+}
+
+export interface MatchOptions {
+  query: string;
+  connections: number;
+  /** Rounds that count, after one that doesn't. */
+  rounds: number;
+  seconds: number;
+  /** The requests of a round are to be sent once each. */
+  once?: boolean;
+  token: () => Promise<string>;
+  postmaster: number;
+}
+
+/**
+ * Lets contestants answer one query in turns: each round begins with another one, so that none always comes after the
+ * same.
+ */
+export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
+  const { query, connections, rounds } = options;
+  const cells = players.map(({ name }) => ({ contestant: name, query, connections, rounds: [] as Round[] }));
+  for (let round = 0; round <= rounds; round++) {
+    for (let turn = 0; turn < players.length; turn++) {
+      const index = (round + turn) % players.length;
+      const result = await playRound(players[index]!, round, options);
+      if (round > 0) cells[index]!.rounds.push(result);
+    }
+  }
+  return cells;
+}
+
+async function playRound(
+  { child, requestsOf }: Player,
+  round: number,
+  { connections, seconds, once, token, postmaster }: MatchOptions,
+): Promise<Round> {
+  const requests = requestsOf(round);
+  const [before, postgresBefore] = [await child.usage(), await postgresCpu(postmaster)];
+  const result = await load({ url: child.url, token: await token(), connections, requests, seconds, once });
+  const [after, postgresAfter] = [await child.usage(), await postgresCpu(postmaster)];
+  const perRequest = (microseconds: number) => microseconds / 1000 / result.requests;
+  return {
+    perSecond: result.requests / result.seconds,
+    medianTime: median(result.latencies),
+    slowTime: quantile(result.latencies, 0.99),
+    nodeCpu: perRequest(after.cpu - before.cpu),
+    postgresCpu:
+      postgresBefore === null || postgresAfter === null ? null : perRequest(postgresAfter - postgresBefore),
+    requests: result.requests,
+    failures: result.failures,
+  };
+}

@@ -3,11 +3,10 @@ import { say } from "../src/commands/terminal.ts";
 import type { Closing } from "./closing.ts";
 import { contestantsOf } from "./contestants/all.ts";
 import { startContestant } from "./contestants/start.ts";
-import type { Contestant } from "./contestants/contestant.ts";
 import type { BenchCluster, BenchDatabase } from "./data/database.ts";
 import { openBenchCluster } from "./data/database.ts";
 import { parametersOf } from "./data/parameters.ts";
-import { findPostmaster } from "./data/postmaster.ts";
+import { findServer } from "./data/server.ts";
 import { makeCredential, tokensFrom } from "./data/token.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
 import { playMatch } from "./measure/rounds.ts";
@@ -15,8 +14,11 @@ import type { Ready } from "./measure/verify.ts";
 import { asker, verify } from "./measure/verify.ts";
 import type { Options } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
+import { readQueries } from "./queries/reads.ts";
 import { lineOf } from "./report/progress.ts";
-import { writeReport } from "./report/write.ts";
+import { describeMachine } from "./report/machine.ts";
+import { reportFiles } from "./report/side-by-side.ts";
+import { writeResults } from "./report/write.ts";
 
 /** In a quick run, no more different requests than this are compared and sent. */
 const quickVariants = 30;
@@ -30,7 +32,7 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
   const database = await openDatabase(cluster, options);
   const signingKey = randomBytes(32).toString("base64url");
   const credential = await makeCredential(database.ownerUrl);
-  const postmaster = await findPostmaster(database.adminUrl);
+  const { postmaster, version } = await findServer(database.adminUrl);
 
   say(`Starting ${contestants.map(({ name }) => name).join(", ")}`);
   const ready: Ready[] = [];
@@ -61,7 +63,11 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
   for (const { child } of ready) await child.stop();
 
   const minutes = (performance.now() - begin) / 60_000;
-  await writeReport({ options, database, contestants, cells, notes, minutes });
+  const titles = Object.fromEntries(options.reads.map((query) => [query, readQueries[query].title]));
+  const machine = describeMachine(version);
+  const { scale } = database;
+  const files = reportFiles({ options, scale, contestants, cells, titles, notes, machine, minutes });
+  say(`Written: ${(await writeResults(files)).join(", ")}`);
   return notes.length === 0 && cells.every(({ rounds }) => rounds.every(({ failures }) => failures === 0));
 }
 
@@ -99,5 +105,3 @@ async function comparePlayers(
   }
   return players;
 }
-
-export type { Contestant };

@@ -52,7 +52,7 @@ export function chartOf(run: Pick<SideBySide, "cells" | "contestants" | "options
     }
     y += height + panelGap + 10;
   }
-  const height = y - panelGap + 16;
+  const height = y - panelGap + 26;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Requests per second as a share of LIMIT">
 <style>${style}
 </style>

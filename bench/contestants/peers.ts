@@ -1,7 +1,6 @@
-import { askService } from "../queries/service.ts";
+import { likeService, likeServiceBut } from "../queries/like-service.ts";
 import { speakPostgraphile, version4, version5 } from "../queries/postgraphile.ts";
 import type { Contestant } from "./contestant.ts";
-import { dataOf } from "./contestant.ts";
 
 const folderOf = (name: string): URL => new URL(`../peers/${name}/`, import.meta.url);
 
@@ -31,17 +30,11 @@ export const peers: readonly Contestant[] = [
   {
     ...peer("yoga"),
     title: "a server by hand: GraphQL Yoga, DataLoader, one transaction with row-level security per request",
-    speak: async () => speaker,
+    speak: async () => likeService,
   },
   {
     ...peer("pothos"),
     title: "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
-    speak: async () => speaker,
+    speak: likeServiceBut,
   },
 ];
-
-/** Those whose schema is like the service's as far as the queries go. */
-const speaker = {
-  ask: (...asked: Parameters<typeof askService>) => ({ ...askService(...asked), path: "/graphql" }),
-  read: (_query: unknown, body: unknown) => dataOf(body),
-};

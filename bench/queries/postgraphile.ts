@@ -1,6 +1,7 @@
 import { afterPrefix } from "../../plugins/filter-operators.ts";
 import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
+import { learnCursors } from "./cursors.ts";
 import type { Parameters, ReadName } from "./reads.ts";
 import { pagedLists } from "./service.ts";
 
@@ -78,7 +79,7 @@ export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker
   const documents = documentsOf(words);
   const lists = [...new Set(Object.values(pagedLists))];
   const cursors = new Map(
-    await Promise.all(lists.map(async (list) => [list, await sampleCursor(ask, list)] as const)),
+    await Promise.all(lists.map(async (list) => [list, await learnCursors(ask, listsOf(list))] as const)),
   );
   const variablesOf = (query: ReadName, parameters: Parameters): Parameters => {
     const { prefix, after, ...others } = parameters;
@@ -96,18 +97,6 @@ export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker
     }),
     read: (query, body) => (query === "H" ? tagsInPlaceOfLinks(dataOf(body)) : dataOf(body)),
   };
-}
-
-const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
-
-/** Cursors hold the id as text in JSON in Base64, beside what says how the list is sorted. */
-async function sampleCursor(ask: Ask, list: string): Promise<(id: string) => string> {
-  const query = `{ list: ${listsOf(list)}(first: 1) { edges { cursor } } }`;
-  const data = dataOf(await ask({ path: "/graphql", body: { query } }));
-  const { cursor } = (data as { list: { edges: { cursor: string }[] } }).list.edges[0]!;
-  const text = Buffer.from(cursor, "base64").toString();
-  if (!uuid.test(text)) throw new Error(`A cursor of ${list} holds no id: ${text}`);
-  return (id) => Buffer.from(text.replace(uuid, id)).toString("base64");
 }
 
 interface Edges {

@@ -15,7 +15,9 @@ import { asker, verify } from "./measure/verify.ts";
 import type { Options } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readQueries } from "./queries/reads.ts";
+import { writeQueries } from "./queries/writes.ts";
 import { lineOf } from "./report/progress.ts";
+import { measureWrites } from "./side-by-side-writes.ts";
 import { describeMachine } from "./report/machine.ts";
 import { reportFiles } from "./report/side-by-side.ts";
 import { writeResults } from "./report/write.ts";
@@ -61,9 +63,14 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
     }
   }
   for (const { child } of ready) await child.stop();
+  if (options.writes) {
+    cells.push(...(await measureWrites({ options, database, signingKey, credential, postmaster }, closing)));
+  }
 
   const minutes = (performance.now() - begin) / 60_000;
-  const titles = Object.fromEntries(options.reads.map((query) => [query, readQueries[query].title]));
+  const queries: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
+  const asked = [...new Set(cells.map(({ query }) => query))];
+  const titles = Object.fromEntries(asked.map((query) => [query, queries[query]!.title]));
   const machine = describeMachine(version);
   const { scale } = database;
   const files = reportFiles({ options, scale, contestants, cells, titles, notes, machine, minutes });

@@ -2,6 +2,8 @@ import "../src/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
 import { UserError } from "../src/user-error.ts";
 import { Closing } from "./closing.ts";
+import { growth } from "./growth.ts";
+import { memory } from "./memory.ts";
 import type { Options } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -39,8 +41,10 @@ function understand(): Options | null {
   }
 }
 
-/** @returns whether all answers were right, and all limits kept */
+/** @returns whether all answers were right */
 async function run(options: Options, closing: Closing): Promise<boolean> {
+  if (options.mode === "growth") return growth(options, closing);
+  if (options.mode === "memory") return memory(options, closing);
   return sideBySide(options, closing);
 }
 

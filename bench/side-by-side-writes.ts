@@ -4,10 +4,10 @@ import { limit } from "./contestants/limit.ts";
 import { service } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import type { BenchDatabase } from "./data/database.ts";
+import type { Setting } from "./setting.ts";
 import { tokensFrom } from "./data/token.ts";
-import type { IssuedPair } from "../src/auth/credentials.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
-import { playMatch } from "./measure/rounds.ts";
+import { playMatch, warmUp } from "./measure/rounds.ts";
 import type { Options } from "./options.ts";
 import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
@@ -16,17 +16,10 @@ import { lineOf } from "./report/progress.ts";
 /** How many open orders are made ready, at most. */
 const mostOrders = { quick: 320, ordinary: 4_000 };
 
-export interface WriteSetting {
-  options: Options;
-  database: BenchDatabase;
-  signingKey: string;
-  credential: IssuedPair;
-  postmaster: number;
-}
-
 /** Measures the mutations against a bare handler that calls the same function, on a copy of the database. */
 export async function measureWrites(
-  { options, database, signingKey, credential, postmaster }: WriteSetting,
+  options: Options,
+  { database, signingKey, credential, postmaster }: Setting,
   closing: Closing,
 ): Promise<Cell[]> {
   say("Copying the database, to write to the copy");
@@ -34,7 +27,7 @@ export async function measureWrites(
   closing.add(() => copy.drop());
   const writers = [service, limit];
   const count = options.quick ? mostOrders.quick : mostOrders.ordinary;
-  const requests = new Map<string, Record<Writer, { requestsOf: Player["requestsOf"] }>>();
+  const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
   for (const [name, query] of Object.entries(writeQueries)) {
     say(`Preparing ${name}, ${query.title}`);
     requests.set(name, await dealOut(query, copy, count, options));
@@ -46,14 +39,15 @@ export async function measureWrites(
   const token = tokensFrom(children[0]!.url, credential);
   const cells: Cell[] = [];
   for (const [query, { once }] of Object.entries(writeQueries)) {
+    const players = writers.map(({ name }, index) => ({
+      name,
+      child: children[index]!,
+      token,
+      ...requests.get(query)![name as Writer],
+    }));
+    await warmUp(players, { ...options, query, once, postmaster });
     for (const connections of options.connections) {
-      const players = writers.map(({ name }, index) => ({
-        name,
-        child: children[index]!,
-        ...requests.get(query)![name as Writer],
-      }));
-      const { rounds, seconds } = options;
-      const played = await playMatch(players, { query, connections, rounds, seconds, once, token, postmaster });
+      const played = await playMatch(players, { ...options, query, connections, once, postmaster });
       cells.push(...played);
       say(lineOf(played));
     }
@@ -69,12 +63,12 @@ async function dealOut(
   database: BenchDatabase,
   count: number,
   { rounds, connections }: Options,
-): Promise<Record<Writer, { requestsOf: Player["requestsOf"] }>> {
+): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
   const prepared = await query.prepare(database, count);
-  const each = Math.floor(prepared.length / ((rounds + 1) * connections.length * 2));
+  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * 2));
   if (each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
   const of = (writer: Writer) => ({
-    requestsOf: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
+    nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
   });
   return { service: of("service"), limit: of("limit") };
 }

@@ -6,18 +6,17 @@ import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";
 import { limit } from "./limit.ts";
 import { peers } from "./peers.ts";
-import { service } from "./service.ts";
 
 /**
- * Who takes part: the service first, for it issues the access tokens and its answers are what is right.
+ * Who takes part beside the service.
  *
  * @throws {UserError} when one is asked for that there is not
  */
-export async function contestantsOf({ peers: wanted }: Options): Promise<Contestant[]> {
+export async function othersOf({ peers: wanted }: Options): Promise<Contestant[]> {
   const names = peers.map(({ name }) => name);
   const unknown = wanted?.find((name) => name !== "none" && !names.includes(name));
   if (unknown !== undefined) throw new UserError(`There is no ${unknown}. There are ${names.join(", ")}.`);
   const chosen = peers.filter(({ name, program }) => (wanted?.includes(name) ?? true) && existsSync(program));
   for (const { folder } of chosen) if (folder) await install(folder, say);
-  return [service, limit, ...chosen];
+  return [limit, ...chosen];
 }

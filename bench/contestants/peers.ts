@@ -24,7 +24,10 @@ export const peers: readonly Contestant[] = [
   {
     ...peer("postgraphile-4"),
     title: "PostGraphile 4 as it comes, on the same views",
-    remarks: [ranges, "Has no many-to-many: H goes through the rows of the link, and the answer holds these too."],
+    remarks: [
+      ranges,
+      "Has no many-to-many: H goes through the rows of the link, and the answer holds these too.",
+    ],
     speak: (ask) => speakPostgraphile(version4, ask),
   },
   {
@@ -34,7 +37,8 @@ export const peers: readonly Contestant[] = [
   },
   {
     ...peer("pothos"),
-    title: "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
+    title:
+      "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
     speak: likeServiceBut,
   },
 ];

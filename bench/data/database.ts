@@ -1,4 +1,5 @@
 import pg from "pg";
+import type { Size } from "../report/growth.ts";
 import { fillDemo } from "../../src/commands/demo.ts";
 import { startCluster } from "../../src/database/cluster.ts";
 import type { Cluster } from "../../src/database/cluster.ts";
@@ -30,6 +31,8 @@ export interface BenchDatabase {
   ownerUrl: string;
   /** As the role that services log in with. */
   loginUrl: string;
+  /** How much is in it. */
+  size(): Promise<Size>;
   /** A copy to write to, which `drop` removes. */
   copy(): Promise<BenchDatabase & { drop(): Promise<void> }>;
 }
@@ -72,11 +75,7 @@ async function filledScales(admin: pg.Client): Promise<number[]> {
   return rows.map(({ name }) => Number(name.slice(nameOf(0).length - 1))).sort((one, other) => one - other);
 }
 
-async function migrate(
-  cluster: Cluster,
-  name: string,
-  onProgress: (step: string) => void,
-): Promise<string> {
+async function migrate(cluster: Cluster, name: string, onProgress: (step: string) => void): Promise<string> {
   const url = cluster.adminUrl(name);
   const loginUrl = await setUpDatabase(url, { renewPassword: true, onProgress });
   if (await hasCurrentMigration()) await runCurrentMigration(url);
@@ -102,6 +101,7 @@ function describe(
     adminUrl,
     ownerUrl: asOwner(adminUrl),
     loginUrl,
+    size: () => sizeOf(adminUrl, scale),
     async copy() {
       const copied = `${name}_copy`;
       await admin.query(`drop database if exists ${copied} with (force)`);
@@ -113,4 +113,21 @@ function describe(
       };
     },
   };
+}
+
+function sizeOf(adminUrl: string, scale: number): Promise<Size> {
+  return withClient(adminUrl, async (client) => {
+    const { rows } = await client.query<Record<keyof Size, string>>(`
+      select (select count(*) from erp.product) as products, (select count(*) from erp.sales_order) as orders,
+        (select count(*) from ledger.stock_movement) as movements,
+        pg_database_size(current_database()) / 1e9 as gigabytes`);
+    const { products, orders, movements, gigabytes } = rows[0]!;
+    return {
+      scale,
+      products: Number(products),
+      orders: Number(orders),
+      movements: Number(movements),
+      gigabytes: Number(gigabytes),
+    };
+  });
 }

@@ -33,7 +33,11 @@ export function inOneFlight(
       submit(connection: Connection) {
         const entries = Object.entries(settings);
         const calls = entries.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`);
-        send(connection, { name: `settings ${entries.length}`, text: `select ${calls.join(", ")}` }, entries.flat());
+        send(
+          connection,
+          { name: `settings ${entries.length}`, text: `select ${calls.join(", ")}` },
+          entries.flat(),
+        );
         send(connection, statement, values);
         connection.sync();
       },

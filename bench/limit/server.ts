@@ -44,7 +44,10 @@ async function answer(request: IncomingMessage): Promise<string> {
 const server = createServer((request, response) => {
   answer(request).then(
     (json) => {
-      response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(json) });
+      response.writeHead(200, {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(json),
+      });
       response.end(json);
     },
     (error: unknown) => response.writeHead(500).end(JSON.stringify({ errors: [{ message: String(error) }] })),

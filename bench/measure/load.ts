@@ -15,9 +15,9 @@ export interface LoadOptions {
   /** The requests to go through, over and over; each connection begins at another one. */
   requests: readonly PreparedRequest[];
   /** Stop after this time. Requests that are under way are waited for. */
-  seconds: number;
-  /** Stop after this many requests; and send none twice. */
-  once?: boolean;
+  seconds?: number;
+  /** Stop after this many requests, which are then taken in their order, whatever connection is free. */
+  count?: number;
 }
 
 export interface LoadResult {
@@ -35,8 +35,8 @@ export async function load({
   token,
   connections,
   requests,
-  seconds,
-  once = false,
+  seconds = Infinity,
+  count,
 }: LoadOptions): Promise<LoadResult> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -54,9 +54,9 @@ export async function load({
       // Neighbours are far apart, so that connections don't ask for the same thing at the same time
       let own = Math.floor((index * requests.length) / connections);
       while (performance.now() < end) {
-        const next = once ? shared++ : own++ % requests.length;
-        const request = requests[next];
-        if (!request) break;
+        if (count !== undefined && shared >= count) break;
+        const next = count === undefined ? own++ : shared++;
+        const request = requests[next % requests.length]!;
         const sent = performance.now();
         const isRight = await send(client, headers, request).catch(() => false);
         latencies.push(performance.now() - sent);

@@ -30,20 +30,33 @@ export interface Cell {
 export interface Player {
   name: string;
   child: Child;
-  /** The requests of a round; the first is for warming up. */
-  requestsOf(round: number): readonly PreparedRequest[];
+  /** Gives an access token for it. */
+  token: () => Promise<string>;
+  /** The requests of its next round. */
+  nextRequests(): readonly PreparedRequest[];
 }
 
 export interface MatchOptions {
   query: string;
   connections: number;
-  /** Rounds that count, after one that doesn't. */
   rounds: number;
   seconds: number;
   /** The requests of a round are to be sent once each. */
   once?: boolean;
-  token: () => Promise<string>;
   postmaster: number;
+}
+
+/** How contestants are warmed up: compilers need some hundreds of calls before they are done. */
+const warming = { connections: 32, leastSeconds: 0.5 };
+
+/** Lets each contestant answer a query for a while without counting. */
+export async function warmUp(
+  players: readonly Player[],
+  { seconds, ...options }: Omit<MatchOptions, "connections" | "rounds">,
+): Promise<void> {
+  const { connections, leastSeconds } = warming;
+  const match = { ...options, connections, rounds: 1, seconds: Math.max(seconds, leastSeconds) };
+  for (const player of players) await playRound(player, match);
 }
 
 /**
@@ -53,24 +66,23 @@ export interface MatchOptions {
 export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
   const { query, connections, rounds } = options;
   const cells = players.map(({ name }) => ({ contestant: name, query, connections, rounds: [] as Round[] }));
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < players.length; turn++) {
       const index = (round + turn) % players.length;
-      const result = await playRound(players[index]!, round, options);
-      if (round > 0) cells[index]!.rounds.push(result);
+      cells[index]!.rounds.push(await playRound(players[index]!, options));
     }
   }
   return cells;
 }
 
 async function playRound(
-  { child, requestsOf }: Player,
-  round: number,
-  { connections, seconds, once, token, postmaster }: MatchOptions,
+  { child, token, nextRequests }: Player,
+  { connections, seconds, once, postmaster }: MatchOptions,
 ): Promise<Round> {
-  const requests = requestsOf(round);
+  const requests = nextRequests();
   const [before, postgresBefore] = [await child.usage(), await postgresCpu(postmaster)];
-  const result = await load({ url: child.url, token: await token(), connections, requests, seconds, once });
+  const count = once ? requests.length : undefined;
+  const result = await load({ url: child.url, token: await token(), connections, requests, seconds, count });
   const [after, postgresAfter] = [await child.usage(), await postgresCpu(postmaster)];
   const perRequest = (microseconds: number) => microseconds / 1000 / result.requests;
   return {

@@ -16,15 +16,22 @@ export interface Ready {
 /** How many requests are under way at once while answers are compared. */
 const atOnce = 8;
 
+export interface Asker {
+  ask: Ask;
+  /** The same, but the answer as it came. */
+  askText(asked: Asked): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
 /** Gives what asks a server single questions. */
-export function asker(url: string, token: () => string): { ask: Ask; askText: typeof askText; close(): Promise<void> } {
+export function asker(url: string, token: string): Asker {
   const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
   const askText = async ({ path, body }: Asked): Promise<Buffer> => {
     const options: Dispatcher.RequestOptions = {
       method: "POST",
       path,
       headers: {
-        authorization: `Bearer ${token()}`,
+        authorization: `Bearer ${token}`,
         "content-type": "application/json",
         accept: "application/json",
       },
@@ -32,7 +39,8 @@ export function asker(url: string, token: () => string): { ask: Ask; askText: ty
     };
     const answer = await pool.request(options);
     const text = Buffer.from(await answer.body.arrayBuffer());
-    if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}: ${text.toString().slice(0, 300)}`);
+    if (answer.statusCode !== 200)
+      throw new Error(`HTTP ${answer.statusCode}: ${text.toString().slice(0, 300)}`);
     return text;
   };
   return {
@@ -51,7 +59,7 @@ export function asker(url: string, token: () => string): { ask: Ask; askText: ty
  */
 export async function verify(
   { child, speaker }: Ready,
-  token: () => string,
+  token: string,
   query: ReadName,
   parameters: readonly Parameters[],
   references: readonly unknown[] | null,
@@ -82,7 +90,10 @@ export async function verify(
 }
 
 /** Works on several entries at once, and keeps their order. */
-async function inTurns<T, R>(entries: readonly T[], work: (entry: T, index: number) => Promise<R>): Promise<R[]> {
+async function inTurns<T, R>(
+  entries: readonly T[],
+  work: (entry: T, index: number) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const one = async () => {

@@ -13,7 +13,9 @@ export const likeService: Speaker = {
 /** The same, of one that makes cursors of its own. */
 export async function likeServiceBut(ask: Ask): Promise<Speaker> {
   const lists = [...new Set(Object.values(pagedLists))];
-  const learned = await Promise.all(lists.map(async (list) => [list, await learnCursors(ask, list)] as const));
+  const learned = await Promise.all(
+    lists.map(async (list) => [list, await learnCursors(ask, list)] as const),
+  );
   const cursors = new Map(learned);
   const cursorOf = (query: ReadName, { after }: Parameters) => {
     const list = pagedLists[query as keyof typeof pagedLists];

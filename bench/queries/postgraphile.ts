@@ -107,7 +107,7 @@ function tagsInPlaceOfLinks(data: unknown): unknown {
   const { products } = data as { products: Edges };
   for (const { node } of products.edges) {
     const { edges } = node.tags!;
-    node.tags = { edges: edges.map((edge) => ({ node: (edge.node.tag ?? edge.node) as object })) };
+    node.tags = { edges: edges.map((edge) => ({ node: edge.node.tag ?? edge.node })) };
   }
   return data;
 }

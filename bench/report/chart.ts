@@ -38,7 +38,9 @@ export function chartOf(run: Pick<SideBySide, "cells" | "contestants" | "options
   for (const connections of run.options.connections) {
     const groups = groupsOf(run, connections, shown);
     const height = [...groups.values()].reduce((sum, bars) => sum + bars.length * barHeight + groupGap, 0);
-    parts.push(text(left, y, `${connections === 1 ? "1 connection" : `${connections} connections`}`, "title"));
+    parts.push(
+      text(left, y, `${connections === 1 ? "1 connection" : `${connections} connections`}`, "title"),
+    );
     parts.push(...gridLines(y + 8, height + 6, scale, Math.ceil(widest * 4) / 4));
     let top = y + 18;
     for (const [query, bars] of groups) {
@@ -71,7 +73,8 @@ function groupsOf(
   const groups = new Map<string, Bar[]>();
   for (const cell of cells) {
     const share = shareOf(cell, cells);
-    if (cell.connections !== connections || !shown.includes(cell.contestant) || !Number.isFinite(share)) continue;
+    if (cell.connections !== connections || !shown.includes(cell.contestant) || !Number.isFinite(share))
+      continue;
     const bars = groups.get(cell.query) ?? [];
     groups.set(cell.query, [...bars, { contestant: cell.contestant, share }]);
   }
@@ -95,7 +98,9 @@ function gridLines(y: number, height: number, scale: (share: number) => number, 
     const x = scale(share).toFixed(1);
     const kind = share === 1 ? "limit" : "grid";
     lines.push(`<line class="${kind}" x1="${x}" x2="${x}" y1="${y}" y2="${y + height}"/>`);
-    lines.push(text(scale(share), y + height + 13, share === 1 ? "LIMIT" : String(share), "small quiet", "middle"));
+    lines.push(
+      text(scale(share), y + height + 13, share === 1 ? "LIMIT" : String(share), "small quiet", "middle"),
+    );
   }
   return lines;
 }

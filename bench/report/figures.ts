@@ -11,12 +11,23 @@ export function perSecond(cell: Cell): string {
   return Math.round(over(cell, (round) => round.perSecond)).toLocaleString("en-GB");
 }
 
-/** How a cell compares with the one of LIMIT for the same query and connections. */
-export function shareOf(cell: Cell, cells: readonly Cell[], base = "limit"): number {
-  const other = cells.find(
+/** What a contestant is compared by; more is better. */
+type Merit = (round: Round) => number;
+
+const speed: Merit = (round) => round.perSecond;
+/** Requests per second of processor time, of Node and Postgres together. */
+const thrift: Merit = (round) => 1000 / (round.nodeCpu + (round.postgresCpu ?? 0));
+
+/** How fast a cell is, compared with LIMIT for the same query and connections. */
+export const shareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, speed);
+
+/** The same by the processor time that a request takes, which other work on the machine disturbs less. */
+export const thriftShareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, thrift);
+
+function compared(cell: Cell, cells: readonly Cell[], merit: Merit): number {
+  const base = cells.find(
     ({ contestant, query, connections }) =>
-      contestant === base && query === cell.query && connections === cell.connections,
+      contestant === "limit" && query === cell.query && connections === cell.connections,
   );
-  const rates = ({ rounds }: Cell) => rounds.map((round) => round.perSecond);
-  return other ? ratio(rates(cell), rates(other)) : NaN;
+  return base ? ratio(cell.rounds.map(merit), base.rounds.map(merit)) : NaN;
 }

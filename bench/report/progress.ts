@@ -1,17 +1,13 @@
 import type { Cell } from "../measure/rounds.ts";
-import { ratio } from "../measure/statistics.ts";
-import { perSecond } from "./figures.ts";
+import { perSecond, shareOf } from "./figures.ts";
 
 /** A match in one line: requests per second, and each contestant's share of LIMIT. */
 export function lineOf(cells: readonly Cell[]): string {
-  const base = cells.find(({ contestant }) => contestant === "limit");
   const parts = cells.map((cell) => {
-    const share = base ? ratio(rates(cell), rates(base)).toFixed(2) : "?";
+    const share = shareOf(cell, cells).toFixed(2);
     const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);
     return `${cell.contestant} ${perSecond(cell)}/s ×${share}${failures ? ` (${failures} WRONG)` : ""}`;
   });
   const [{ query, connections } = { query: "", connections: 0 }] = cells;
   return `${query} at ${String(connections).padStart(2)}: ${parts.join(", ")}`;
 }
-
-const rates = ({ rounds }: Cell) => rounds.map((round) => round.perSecond);

@@ -2,7 +2,7 @@ import type { Contestant } from "../contestants/contestant.ts";
 import type { Cell } from "../measure/rounds.ts";
 import type { Options } from "../options.ts";
 import { chartOf } from "./chart.ts";
-import { over, perSecond, shareOf } from "./figures.ts";
+import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
 import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
 import { table } from "./table.ts";
@@ -34,19 +34,31 @@ export function reportFiles(run: SideBySide): Record<string, string> {
 function markdownOf(run: SideBySide, picture: string): string {
   const { options, contestants, notes, machine, minutes, scale, cells } = run;
   const present = contestants.filter(({ name }) => cells.some(({ contestant }) => contestant === name));
-  const remarks = present.flatMap(({ name, remarks = [] }) => remarks.map((remark) => `- **${name}**: ${remark}`));
+  const remarks = present.flatMap(({ name, remarks = [] }) =>
+    remarks.map((remark) => `- **${name}**: ${remark}`),
+  );
   const shares = options.connections.flatMap((connections) => [
     `## Share of LIMIT, at ${inConnections(connections)}`,
     section(run, connections, (cell) => share(cell, cells)),
+    "The same by processor time per request, of Node and Postgres together:",
+    section(run, connections, (cell) => thriftShareOf(cell, cells).toFixed(2)),
   ]);
   const details = options.connections.flatMap((connections) => [
     `## In figures, at ${inConnections(connections)}`,
     "Requests per second:",
     section(run, connections, perSecond),
     "Median time of a request, and in brackets what 99 of 100 don't exceed, in milliseconds:",
-    section(run, connections, (cell) => `${milliseconds(cell, "medianTime")} (${milliseconds(cell, "slowTime")})`),
+    section(
+      run,
+      connections,
+      (cell) => `${milliseconds(cell, "medianTime")} (${milliseconds(cell, "slowTime")})`,
+    ),
     "Processor time per request, of the Node process and of Postgres, in milliseconds:",
-    section(run, connections, (cell) => `${milliseconds(cell, "nodeCpu")} + ${milliseconds(cell, "postgresCpu")}`),
+    section(
+      run,
+      connections,
+      (cell) => `${milliseconds(cell, "nodeCpu")} + ${milliseconds(cell, "postgresCpu")}`,
+    ),
   ]);
   return [
     "# Side by side",
@@ -60,7 +72,9 @@ service's before anything was timed, and checked while it was.`,
     present.map(({ name, title }) => `- **${name}**: ${title}`).join("\n"),
     ...(remarks.length ? ["Not quite the same:", remarks.join("\n")] : []),
     "## Queries",
-    Object.entries(run.titles).map(([query, title]) => `- **${query}**: ${title}`).join("\n"),
+    Object.entries(run.titles)
+      .map(([query, title]) => `- **${query}**: ${title}`)
+      .join("\n"),
     ...details,
     ...(notes.length ? ["## What went wrong", notes.map((note) => `- ${note}`).join("\n")] : []),
   ].join("\n\n");
@@ -69,7 +83,9 @@ service's before anything was timed, and checked while it was.`,
 /** A table of one figure: queries down, contestants across. */
 function section(run: SideBySide, connections: number, figure: (cell: Cell) => string): string {
   const cells = run.cells.filter((cell) => cell.connections === connections);
-  const names = run.contestants.map(({ name }) => name).filter((name) => cells.some((cell) => cell.contestant === name));
+  const names = run.contestants
+    .map(({ name }) => name)
+    .filter((name) => cells.some((cell) => cell.contestant === name));
   const queries = [...new Set(cells.map(({ query }) => query))];
   const rows = queries.map((query) => [
     query,
@@ -104,6 +120,7 @@ function jsonOf({ options, contestants, cells, ...others }: SideBySide): unknown
       connections: cell.connections,
       contestant: cell.contestant,
       shareOfLimit: rounded(shareOf(cell, cells)),
+      shareByProcessorTime: rounded(thriftShareOf(cell, cells)),
       perSecond: rounded(over(cell, (round) => round.perSecond)),
       medianTime: rounded(over(cell, (round) => round.medianTime)),
       slowTime: rounded(over(cell, (round) => round.slowTime)),
@@ -115,4 +132,5 @@ function jsonOf({ options, contestants, cells, ...others }: SideBySide): unknown
   };
 }
 
-const rounded = (value: number): number | null => (Number.isFinite(value) ? Number(value.toPrecision(4)) : null);
+const rounded = (value: number): number | null =>
+  Number.isFinite(value) ? Number(value.toPrecision(4)) : null;

@@ -133,7 +133,8 @@ function where({ OR, productNumber, gtin, manufacturerNumber }: ProductFilter): 
   };
 }
 
-const inOrder = { orderBy: { id: "asc" } } as const;
+/** The release candidate of Drizzle says less about the rows than Pothos expects. */
+const rows = (found: PromiseLike<unknown>) => found as Promise<never[]>;
 
 builder.queryType({
   fields: (t) => ({
@@ -153,23 +154,31 @@ builder.queryType({
       type: Product,
       args: { filter: t.arg({ type: ProductFilterInput }) },
       resolve: (query, _root, { filter }, { db }) =>
-        db.query.products.findMany(query({ ...inOrder, ...(filter ? { where: where(filter) } : {}) })),
+        rows(
+          db.query.products.findMany(
+            query({ orderBy: { id: "asc" }, ...(filter ? { where: where(filter) } : {}) }),
+          ),
+        ),
     }),
     orders: t.drizzleConnection({
       type: Order,
-      resolve: (query, _root, _args, { db }) => db.query.orders.findMany(query(inOrder)),
+      resolve: (query, _root, _args, { db }) =>
+        rows(db.query.orders.findMany(query({ orderBy: { id: "asc" } }))),
     }),
     stockMovements: t.drizzleConnection({
       type: StockMovement,
-      resolve: (query, _root, _args, { db }) => db.query.stockMovements.findMany(query(inOrder)),
+      resolve: (query, _root, _args, { db }) =>
+        rows(db.query.stockMovements.findMany(query({ orderBy: { id: "asc" } }))),
     }),
     warehouses: t.drizzleConnection({
       type: Warehouse,
-      resolve: (query, _root, _args, { db }) => db.query.warehouses.findMany(query(inOrder)),
+      resolve: (query, _root, _args, { db }) =>
+        rows(db.query.warehouses.findMany(query({ orderBy: { id: "asc" } }))),
     }),
     currencies: t.drizzleConnection({
       type: Currency,
-      resolve: (query, _root, _args, { db }) => db.query.currencies.findMany(query(inOrder)),
+      resolve: (query, _root, _args, { db }) =>
+        rows(db.query.currencies.findMany(query({ orderBy: { id: "asc" } }))),
     }),
   }),
 });

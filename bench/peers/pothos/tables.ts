@@ -59,7 +59,10 @@ const warehouses = views.table("warehouses", {
   name: text("name").notNull(),
 });
 
-const binLocations = views.table("bin_locations", { id: uuid("id").primaryKey(), code: text("code").notNull() });
+const binLocations = views.table("bin_locations", {
+  id: uuid("id").primaryKey(),
+  code: text("code").notNull(),
+});
 
 const currencies = views.table("currencies", {
   id: uuid("id").primaryKey(),
@@ -97,7 +100,10 @@ export const relations = defineRelations(tables, (r) => ({
       from: r.stockMovements.destinationWarehouseId,
       to: r.warehouses.id,
     }),
-    sourceBinLocation: r.one.binLocations({ from: r.stockMovements.sourceBinLocationId, to: r.binLocations.id }),
+    sourceBinLocation: r.one.binLocations({
+      from: r.stockMovements.sourceBinLocationId,
+      to: r.binLocations.id,
+    }),
     destinationBinLocation: r.one.binLocations({
       from: r.stockMovements.destinationBinLocationId,
       to: r.binLocations.id,

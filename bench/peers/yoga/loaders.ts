@@ -23,10 +23,16 @@ export function createLoaders(transaction: Transaction): Loaders {
     warehouses: byId(transaction, "warehouses"),
     bin_locations: byId(transaction, "bin_locations"),
     currencies: byId(transaction, "currencies"),
-    lineItems: ofParent(transaction, `select ${columns.order_line_items} from api_unstable.order_line_items
-      where order_id = parent.parent_id order by id limit $2`),
-    tags: ofParent(transaction, `select t.id, t.name from api_unstable.product_tags l join api_unstable.tags t on t.id = l.tag_id
-      where l.product_id = parent.parent_id order by t.id limit $2`),
+    lineItems: ofParent(
+      transaction,
+      `select ${columns.order_line_items} from api_unstable.order_line_items
+      where order_id = parent.parent_id order by id limit $2`,
+    ),
+    tags: ofParent(
+      transaction,
+      `select t.id, t.name from api_unstable.product_tags l join api_unstable.tags t on t.id = l.tag_id
+      where l.product_id = parent.parent_id order by t.id limit $2`,
+    ),
   };
 }
 

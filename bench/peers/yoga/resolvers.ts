@@ -30,23 +30,30 @@ function page(rows: Row[], first: number) {
   const shown = rows.slice(0, first);
   return {
     edges: shown.map((node) => ({ node, cursor: () => cursorOf(node.id) })),
-    pageInfo: { hasNextPage: rows.length > first, endCursor: () => (shown.length ? cursorOf(shown.at(-1)!.id) : null) },
+    pageInfo: {
+      hasNextPage: rows.length > first,
+      endCursor: () => (shown.length ? cursorOf(shown.at(-1)!.id) : null),
+    },
   };
 }
 
-const one = (view: View) => async (_: unknown, { id }: { id: string }, { transaction }: Context) => {
-  const text = `select ${columns[view]} from api_unstable.${view} where id = $1`;
-  return (await transaction.query<Row>(text, [uuidOf(id)]))[0] ?? null;
-};
+const one =
+  (view: View) =>
+  async (_: unknown, { id }: { id: string }, { transaction }: Context) => {
+    const text = `select ${columns[view]} from api_unstable.${view} where id = $1`;
+    return (await transaction.query<Row>(text, [uuidOf(id)]))[0] ?? null;
+  };
 
-const list = (view: View) => async (_: unknown, { first, after, filter }: PageArguments, { transaction }: Context) => {
-  const values: unknown[] = [first + 1];
-  const conditions = filter ? [condition(filter, values)] : [];
-  if (after !== undefined) conditions.push(`id > $${values.push(afterOf(after))}`);
-  const where = conditions.length ? `where ${conditions.join(" and ")}` : "";
-  const text = `select ${columns[view]} from api_unstable.${view} ${where} order by id limit $1`;
-  return page(await transaction.query<Row>(text, values), first);
-};
+const list =
+  (view: View) =>
+  async (_: unknown, { first, after, filter }: PageArguments, { transaction }: Context) => {
+    const values: unknown[] = [first + 1];
+    const conditions = filter ? [condition(filter, values)] : [];
+    if (after !== undefined) conditions.push(`id > $${values.push(afterOf(after))}`);
+    const where = conditions.length ? `where ${conditions.join(" and ")}` : "";
+    const text = `select ${columns[view]} from api_unstable.${view} ${where} order by id limit $1`;
+    return page(await transaction.query<Row>(text, values), first);
+  };
 
 /** A filter as SQL, whose values are added to the statement's. */
 function condition({ OR, ...fields }: ProductFilter, values: unknown[]): string {
@@ -54,7 +61,8 @@ function condition({ OR, ...fields }: ProductFilter, values: unknown[]): string 
     const column = filterColumns[field]!;
     const { equals, startsWith } = filter as { equals?: string; startsWith?: string };
     if (equals !== undefined) return `${column} = $${values.push(equals)}`;
-    const after = startsWith!.slice(0, -1) + String.fromCharCode(startsWith!.charCodeAt(startsWith!.length - 1) + 1);
+    const after =
+      startsWith!.slice(0, -1) + String.fromCharCode(startsWith!.charCodeAt(startsWith!.length - 1) + 1);
     return `${column} >= $${values.push(startsWith)} and ${column} < $${values.push(after)}`;
   });
   if (OR) parts.push(`(${OR.map((part) => `(${condition(part, values)})`).join(" or ")})`);
@@ -65,10 +73,13 @@ const id = (type: string) => (row: Row) => idOf(type, row.id);
 const number = (field: string) => (row: Row) => (row[field] === null ? null : Number(row[field]));
 const time = (field: string) => (row: Row) => (row[field] as Date).toISOString();
 const related = (loader: "products" | "warehouses" | "bin_locations" | "currencies", field: string) => {
-  return (row: Row, _: unknown, { loaders }: Context) => (row[field] === null ? null : loaders[loader].load(row[field] as string));
+  return (row: Row, _: unknown, { loaders }: Context) =>
+    row[field] === null ? null : loaders[loader].load(row[field] as string);
 };
-const listOf = (loader: "lineItems" | "tags") => async (row: Row, { first }: PageArguments, { loaders }: Context) =>
-  page(await loaders[loader].load({ parent: row.id, first }), first);
+const listOf =
+  (loader: "lineItems" | "tags") =>
+  async (row: Row, { first }: PageArguments, { loaders }: Context) =>
+    page(await loaders[loader].load({ parent: row.id, first }), first);
 
 export const resolvers = {
   Query: {

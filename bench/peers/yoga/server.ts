@@ -25,7 +25,7 @@ const endTransaction: Plugin<Context> = {
 };
 
 const yoga = createYoga<{ req: IncomingMessage }, Context>({
-  schema: createSchema<Context>({
+  schema: createSchema({
     typeDefs: readFileSync(new URL("schema.graphql", import.meta.url), "utf8"),
     resolvers: resolvers as never,
   }),

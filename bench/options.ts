@@ -12,6 +12,8 @@ export interface Options {
   rounds: number;
   /** How long each round of each contestant takes. */
   seconds: number;
+  /** How long it may take in all, in seconds: on a slow machine there are fewer rounds then. */
+  budget: number;
   connections: number[];
   reads: ReadName[];
   writes: boolean;
@@ -47,6 +49,7 @@ export function readOptions(args: string[]): Options {
     scale: values.scale === undefined ? undefined : wholeNumber(values.scale, "scale"),
     rounds: wholeNumber(values.rounds ?? (quick ? "3" : "7"), "rounds"),
     seconds: Number(values.seconds ?? (quick ? 0.2 : 1.5)),
+    budget: quick ? 110 : Infinity,
     connections: list(values.connections ?? "1,32").map((text) => wholeNumber(text, "connections")),
     reads: readNames.filter((name) => only.includes(name)),
     writes: only.includes("W"),

@@ -20,6 +20,7 @@ const mostOrders = { quick: 320, ordinary: 4_000 };
 export async function measureWrites(
   options: Options,
   { database, signingKey, credential, postmaster }: Setting,
+  nextDeadline: () => number,
   closing: Closing,
 ): Promise<Cell[]> {
   say("Copying the database, to write to the copy");
@@ -47,7 +48,14 @@ export async function measureWrites(
     }));
     await warmUp(players, { ...options, query, once, postmaster });
     for (const connections of options.connections) {
-      const played = await playMatch(players, { ...options, query, connections, once, postmaster });
+      const played = await playMatch(players, {
+        ...options,
+        query,
+        connections,
+        once,
+        postmaster,
+        deadline: nextDeadline(),
+      });
       cells.push(...played);
       say(lineOf(played));
     }

@@ -14,6 +14,7 @@ import { describeMachine } from "./report/machine.ts";
 import { lineOf } from "./report/progress.ts";
 import { reportFiles } from "./report/side-by-side.ts";
 import { writeResults } from "./report/write.ts";
+import { deadlines } from "./schedule.ts";
 import type { Field, Setting } from "./setting.ts";
 import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
 import { measureWrites } from "./side-by-side-writes.ts";
@@ -35,18 +36,26 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
   const field = await startField(others, setting, closing);
   const notes: string[] = [];
   const cells: Cell[] = [];
+  const queries = options.reads.length + (options.writes ? Object.keys(writeQueries).length : 0);
+  const nextDeadline = deadlines(begin, options.budget, queries * options.connections.length);
   for (const query of options.reads) {
     const players = await compare(query, field, setting, options, notes);
     const { postmaster } = setting;
     await warmUp(players, { ...options, query, postmaster });
     for (const connections of options.connections) {
-      const played = await playMatch(players, { ...options, query, connections, postmaster });
+      const played = await playMatch(players, {
+        ...options,
+        query,
+        connections,
+        postmaster,
+        deadline: nextDeadline(),
+      });
       cells.push(...played);
       say(lineOf(played));
     }
   }
   for (const { child } of field.ready) await child.stop();
-  if (options.writes) cells.push(...(await measureWrites(options, setting, closing)));
+  if (options.writes) cells.push(...(await measureWrites(options, setting, nextDeadline, closing)));
 
   const titles: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
   const asked = [...new Set(cells.map(({ query }) => query))];

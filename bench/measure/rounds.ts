@@ -44,6 +44,8 @@ export interface MatchOptions {
   /** The requests of a round are to be sent once each. */
   once?: boolean;
   postmaster: number;
+  /** When, by `performance.now()`, no further round begins; one is played in any case. */
+  deadline?: number;
 }
 
 /** How contestants are warmed up: compilers need some hundreds of calls before they are done. */
@@ -64,9 +66,10 @@ export async function warmUp(
  * same.
  */
 export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
-  const { query, connections, rounds } = options;
+  const { query, connections, rounds, deadline = Infinity } = options;
   const cells = players.map(({ name }) => ({ contestant: name, query, connections, rounds: [] as Round[] }));
   for (let round = 0; round < rounds; round++) {
+    if (round > 0 && performance.now() > deadline) break;
     for (let turn = 0; turn < players.length; turn++) {
       const index = (round + turn) % players.length;
       cells[index]!.rounds.push(await playRound(players[index]!, options));

@@ -63,7 +63,7 @@ function markdownOf(run: SideBySide, picture: string): string {
   return [
     "# Side by side",
     `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${inWords(machine)}; demonstration data at
-scale ${scale}; medians of ${options.rounds} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
+scale ${scale}; medians of ${roundsOf(cells)} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
 Shares are medians of the ratios of requests per second within the same round. Every answer was compared with the
 service's before anything was timed, and checked while it was.`,
     `![Shares of LIMIT](${picture})`,
@@ -107,12 +107,18 @@ function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" 
   return Number.isNaN(value) ? "?" : value.toFixed(2);
 }
 
+/** How many rounds there were; fewer on a machine that is too slow for a quick run. */
+function roundsOf(cells: readonly Cell[]): string {
+  const numbers = cells.map(({ rounds }) => rounds.length);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
 const inConnections = (number: number): string => (number === 1 ? "1 connection" : `${number} connections`);
 
 function jsonOf({ options, contestants, cells, ...others }: SideBySide): unknown {
   return {
     ...others,
-    rounds: options.rounds,
     secondsPerRound: options.seconds,
     contestants: contestants.map(({ name, title, remarks = [] }) => ({ name, title, remarks })),
     cells: cells.map((cell) => ({

@@ -2,7 +2,8 @@
 -- or a role that may create roles. `npm run db:setup` does, and gives service_login its password.
 do $$
 declare
-  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_writer', 'service_ledger', 'service_keeper'];
+  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_limiter', 'service_writer', 'service_ledger', 'service_keeper',
+    'service_administration', 'service_registrar'];
   name text;
 begin
   foreach name in array narrow || array['service_owner'] loop
@@ -15,9 +16,9 @@ begin
   end if;
 end
 $$;
-grant service_api, service_auth, service_document, service_worker to service_login with inherit false, set true;
+grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration to service_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
-grant service_writer, service_ledger, service_document, service_keeper to service_owner with inherit true, set true;
+grant service_writer, service_ledger, service_document, service_keeper, service_registrar to service_owner with inherit true, set true;
 -- so that whoever sets up may run a command as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
 
@@ -26,7 +27,10 @@ comment on role service_login is 'Logs in for the service. May do nothing but be
 comment on role service_api is 'Reads for clients of the API, through row-level security, and may call mutation.run. Owns nothing.';
 comment on role service_auth is 'Exchanges credentials for tokens, through functions of the schema auth only.';
 comment on role service_document is 'Opens documents by their addresses. Reads the table of documents and nothing else; owns the function that compares codes.';
+comment on role service_limiter is 'Counts what clients of the API take, so that all processes together keep to the limits. Sees one table of counts.';
 comment on role service_writer is 'Runs mutations, inside of mutation.run: changes master data and documents, but not the ledger. Nobody logs in as it.';
 comment on role service_ledger is 'Books stock, inside of the functions that it owns: adds movements, never changes or deletes one. Nobody logs in as it.';
 comment on role service_worker is 'Takes jobs from the queue of background work, and calls the functions that they are about. Sees no table but those of the queue.';
 comment on role service_keeper is 'Does background work, inside of the functions that it owns: keeps exchange rates, fills in prices. Nobody logs in as it.';
+comment on role service_administration is 'Serves the pages of the administration, through functions of the schema administration, which ask for a session. Sees no table but the count of failed log-ins.';
+comment on role service_registrar is 'Keeps credentials, sessions and the audit, inside of the functions that it owns. Nobody logs in as it.';

@@ -8,6 +8,8 @@ export interface ServiceContext {
   readonly requestId: string;
   /** Which API credential asks; null for calls from inside the service. */
   readonly credentialId: string | null;
+  /** How long Postgres works on a mutation at most, in milliseconds. */
+  readonly mutationTimeout: number;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

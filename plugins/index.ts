@@ -10,7 +10,6 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
-import { OperationSizePlugin } from "./operation-size.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
@@ -49,8 +48,6 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       ConnectionsPlugin,
       // How data is changed
       MutationsPlugin,
-      // How much of it at once
-      OperationSizePlugin,
       // Who may use it
       ScopesPlugin,
       ScopeCheckPlugin,

@@ -1,14 +1,14 @@
 import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
-import { sideEffect } from "postgraphile/grafast";
+import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
 import type { Mutation } from "./mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
 import { fieldsOfEveryInput, inputFieldType, payloadField, userErrorFields } from "./mutation-types.ts";
 import { inputEncoder, payloadDecoder, userErrorDecoder } from "./mutation-values.ts";
-import { runMutation } from "./run-mutation.ts";
+import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -133,15 +133,17 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     },
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
-      sideEffect([args.getRaw("input"), resource.executor.context()], async ([given, context]) => {
+      sideEffect([args.getRaw("input"), resource.executor.context(), context()], async (values) => {
+        const [given, { withPgClient, pgSettings }, { mutationTimeout = usualMutationTimeout }] =
+          values as unknown as any[];
         const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
-        const { withPgClient, pgSettings } = context as any;
         const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
           version: version,
           operation,
           input: encode(fields),
           idempotencyKey: idempotencyKey as string | null,
           validateOnly: validateOnly === true,
+          timeout: mutationTimeout,
         });
         return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
       }),

@@ -13,6 +13,8 @@ export interface MutationCall {
   input: unknown;
   idempotencyKey: string | null;
   validateOnly: boolean;
+  /** Milliseconds that it may take. */
+  timeout: number;
 }
 
 /** What it answers. */
@@ -23,8 +25,8 @@ export interface MutationResult {
 
 const attempts = 4;
 
-/** Writing may take longer than reading. */
-const statementTimeout = "15s";
+/** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
+export const usualMutationTimeout = 15_000;
 
 /** In JSON as `JSON.stringify` writes it. Postgres doesn't take it for JSON. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
@@ -41,12 +43,12 @@ export async function runMutation(
   pgSettings: Record<string, string | undefined> | null,
   call: MutationCall,
 ): Promise<MutationResult> {
-  const { version, operation, input, idempotencyKey, validateOnly } = call;
+  const { version, operation, input, idempotencyKey, validateOnly, timeout } = call;
   const json = toJson(input);
   if (halfCharacter.test(json))
     throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
   const values = [version, operation, json, idempotencyKey, validateOnly];
-  const settings = { ...pgSettings, statement_timeout: statementTimeout };
+  const settings = { ...pgSettings, statement_timeout: String(timeout) };
   for (let attempt = 1; ; attempt++) {
     let isUnderWay = false;
     try {

@@ -3,11 +3,16 @@ import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { makePgService } from "postgraphile/adaptors/pg";
+import { administration } from "./administration/administration.ts";
 import { AccessTokens } from "./auth/access-token.ts";
-import { ActiveCredentials } from "./auth/active-credentials.ts";
+import { activeCredentials } from "./auth/active-credentials.ts";
+import { Memory } from "./auth/memory.ts";
 import { requireToken } from "./auth/require-token.ts";
+import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { countUse, Usage } from "./auth/usage.ts";
+import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
@@ -18,8 +23,17 @@ import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import type { Limits } from "./operations/limits.ts";
+import { usualLimits } from "./operations/limits.ts";
+import { Metrics } from "./metrics/metrics.ts";
+import { countDeprecated } from "./operations/deprecated-fields.ts";
+import { readOperation, refuseOperation } from "./operations/read-operation.ts";
+import { spendPoints } from "./operations/spend-points.ts";
+import { currentPlan } from "./plan/plan.ts";
+import { requirePlan } from "./plan/require-plan.ts";
+import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { serveVersion } from "./versions/serve-version.ts";
-import { refuseUnsupported } from "./versions/unsupported.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
 import type { Version } from "./versions/versions.ts";
 
@@ -29,12 +43,26 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Where clients reach the service, when that differs from host and port. */
+  publicUrl?: string | undefined;
+  /** How long Postgres works on a mutation at most, in milliseconds. */
+  timeouts?: { mutation: number };
+  /** What operations and clients may ask for, where the plan says nothing else. */
+  limits?: Limits;
+  /** Of a GraphQL request's body, in bytes. */
+  largestBody?: number;
+  /** Of one client from one address. */
+  tokenRequestsPerMinute?: number;
+  /** Which proxies are believed about the client's address, as Express has it. */
+  trustProxy?: string | number | false;
 }
 
 export interface AppOptions {
   settings: AppSettings;
   /** Connections of the login role, see db/roles.sql. Stays open when the app closes. */
   pool: Pool;
+  /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
+  limiterPool?: Pool | null;
   logger: Logger;
   /** What time it is, in milliseconds since 1970. For tests. */
   now?: () => number;
@@ -44,6 +72,8 @@ export interface AppOptions {
 
 /** The service's HTTP side. */
 export interface App {
+  /** What it counts about itself. */
+  metrics: Metrics;
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -56,16 +86,23 @@ export interface App {
 export async function createApp({
   settings,
   pool,
+  limiterPool = null,
   logger,
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
-  const pgService = makePgService({ pool, pubsub: false });
+  const pgService = makePgService({
+    pool,
+    pubsub: false,
+    // Reading the catalog of a busy database may take longer than a request
+    pgSettingsForIntrospection: { statement_timeout: "20s" },
+  });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
         pgService,
         logger,
+        mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
     ),
@@ -73,46 +110,80 @@ export async function createApp({
   const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const credentials = new ActiveCredentials(pool, logger);
+  const memory = new Memory(pool, logger);
+  const credentials = activeCredentials(pool, memory);
+  const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
+  const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
+  const metrics = new Metrics(pool);
+  const usage = new Usage(pool, logger);
 
   const app = express()
     .disable("x-powered-by")
     .disable("etag")
     .enable("strict routing")
-    .enable("case sensitive routing");
+    .enable("case sensitive routing")
+    .set("trust proxy", settings.trustProxy ?? false);
 
   app.use(requestId(logger), securityHeaders);
   app.get("/healthz", health(pool));
 
   // The way of credentials
-  app.all("/api/oauth/token", tokenEndpoint(pool, tokens, logger));
+  app.all(
+    "/api/oauth/token",
+    requirePlan(plan, logger),
+    tokenEndpoint({ pool, tokens, logger, rates, perMinute: settings.tokenRequestsPerMinute ?? 20 }),
+  );
 
   // The way of documents
   app.all(documentPath, documentDownload(pool, renderer));
 
-  // The way of queries
+  app.get(versionsPath, listVersions(versions, now));
+
+  // The way of queries and mutations
   app.all("/api/graphql/:version", [
-    refuseUnsupported(versions),
+    metrics.count,
+    findVersion(versions, now),
+    requirePlan(plan, logger),
     onlyPost,
-    requireToken(tokens, credentials, logger),
+    requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
+    countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
-    readGraphqlBody,
+    readGraphqlBody(settings.largestBody ?? 1_048_576),
+    readOperation(served),
+    countDeprecated(usage, served),
+    spendPoints(rates),
+    refuseOperation,
   ]);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
+
+  // The way of administrators
+  app.use(
+    "/admin",
+    administration({
+      pool,
+      logger,
+      now,
+      versions,
+      limits: settings.limits ?? usualLimits,
+      publicUrl: settings.publicUrl,
+    }),
+  );
 
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, unexpectedError(logger));
 
   return {
+    metrics,
     express: app,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();
     },
     async close() {
-      await credentials.close();
+      await usage.close();
+      await memory.close();
       await renderer.close();
       await Promise.all(served.map((version) => version.close()));
     },

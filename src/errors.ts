@@ -1,25 +1,85 @@
 import { GraphQLError, type GraphQLErrorOptions } from "postgraphile/graphql";
 
-/**
- * Every code that a GraphQL error of this service can carry, with whether the very same request may succeed
- * when sent again. One place for the fact: answers, documentation and tests read it from here.
- */
+/** What there is to say about a code. */
+interface ErrorKind {
+  /** Whether the very same request may succeed when sent again. */
+  retryable: boolean;
+  /** Status of the answer; where there are two, `application/json` gets the first. */
+  status: string;
+  /** What happened and what to do, for the table in docs/errors.md. */
+  meaning: string;
+}
+
+/** Every code that a GraphQL error of this service can carry: answers, documentation and tests read it from here. */
 export const errorCodes = {
-  UNAUTHENTICATED: { retryable: false },
-  UNAUTHORIZED: { retryable: false },
-  FORBIDDEN: { retryable: false },
-  GRAPHQL_PARSE_FAILED: { retryable: false },
-  GRAPHQL_VALIDATION_FAILED: { retryable: false },
-  BAD_USER_INPUT: { retryable: false },
-  CURSOR_INVALID: { retryable: false },
-  PAGE_SIZE_EXCEEDED: { retryable: false },
-  QUERY_TOO_DEEP: { retryable: false },
-  QUERY_TOO_COMPLEX: { retryable: false },
-  QUERY_TIMEOUT: { retryable: true },
-  CONFLICT_RETRY: { retryable: true },
-  SERVICE_UNAVAILABLE: { retryable: true },
-  INTERNAL_SERVER_ERROR: { retryable: true },
-} as const satisfies Record<string, { retryable: boolean }>;
+  UNAUTHENTICATED: {
+    retryable: false,
+    status: "401",
+    meaning: "There is no access token, or it is damaged or has expired. Get a new one.",
+  },
+  UNAUTHORIZED: {
+    retryable: false,
+    status: "403",
+    meaning:
+      "The token is not one for this API, or its credential was deactivated, rotated or deleted. A new token does not help; a new credential does.",
+  },
+  FORBIDDEN: {
+    retryable: false,
+    status: "200 or 400",
+    meaning:
+      "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only. Nothing was done.",
+  },
+  GRAPHQL_PARSE_FAILED: { retryable: false, status: "200 or 400", meaning: "The document is no GraphQL." },
+  GRAPHQL_VALIDATION_FAILED: {
+    retryable: false,
+    status: "200 or 400",
+    meaning: "The document does not fit the schema of the version.",
+  },
+  BAD_USER_INPUT: {
+    retryable: false,
+    status: "200 or 400; 404, 405, 406, 413, 415 by the request",
+    meaning: "A value, a variable or the request itself is wrong.",
+  },
+  CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
+  PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is not from 0 to 250." },
+  QUERY_TOO_DEEP: {
+    retryable: false,
+    status: "200 or 400",
+    meaning: "Fields are nested deeper than `maximum`. Ask in two operations.",
+  },
+  QUERY_TOO_COMPLEX: {
+    retryable: false,
+    status: "200 or 400",
+    meaning:
+      "There is more of something than `maximum`: points, relations, aliases, directives, tokens, mutations. Ask for less at once.",
+  },
+  THROTTLED: {
+    retryable: true,
+    status: "429",
+    meaning: "The token has spent its points. Wait as long as `Retry-After` says.",
+  },
+  QUERY_TIMEOUT: {
+    retryable: true,
+    status: "200",
+    meaning: "It took too long and was stopped; a mutation was undone. Ask for less at once.",
+  },
+  CONFLICT_RETRY: {
+    retryable: true,
+    status: "200",
+    meaning: "It collided with another write and was undone. Send it again.",
+  },
+  SERVICE_UNAVAILABLE: {
+    retryable: true,
+    status: "200 or 503",
+    meaning:
+      "The data is out of reach. Send it again a little later; where a mutation says `retryable: false`, look first whether it was done.",
+  },
+  INTERNAL_SERVER_ERROR: {
+    retryable: true,
+    status: "200 or 500",
+    meaning: "A fault of ours. Quote the request id when you report it.",
+  },
+} as const satisfies Record<string, ErrorKind>;
 
 /** A code of {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,8 +1,19 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { z } from "zod";
+import type { Limits } from "./operations/limits.ts";
+import { usualLimits } from "./operations/limits.ts";
 import { UserError } from "./user-error.ts";
 
+const limit = (usual: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(usual);
+/** Seconds outside, milliseconds inside. */
+const seconds = (usual: number) =>
+  z.coerce
+    .number()
+    .min(0.1)
+    .max(3_600)
+    .default(usual)
+    .transform((value) => value * 1000);
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
@@ -10,6 +21,7 @@ export const environment = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("development"),
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65535).default(4000),
+  METRICS_PORT: z.coerce.number().int().min(0).max(65535).optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
@@ -18,6 +30,22 @@ export const environment = z.object({
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
+  STATEMENT_TIMEOUT: seconds(5),
+  MUTATION_TIMEOUT: seconds(15),
+  LOCK_TIMEOUT: seconds(3),
+  LIMIT_DEPTH: limit(usualLimits.depth),
+  LIMIT_RELATIONS: limit(usualLimits.relations),
+  LIMIT_ALIASES: limit(usualLimits.aliases),
+  LIMIT_DIRECTIVES: limit(usualLimits.directives),
+  LIMIT_TOKENS: limit(usualLimits.tokens),
+  LIMIT_MUTATIONS: limit(usualLimits.mutations),
+  LIMIT_COST: limit(usualLimits.cost),
+  LIMIT_BUCKET: limit(usualLimits.bucket),
+  LIMIT_REFILL: limit(usualLimits.refill),
+  LIMIT_BODY_BYTES: limit(1_048_576),
+  LIMIT_TOKEN_REQUESTS: limit(20),
+  RATE_LIMITS_IN: z.enum(["memory", "database"]).default("memory"),
+  TRUST_PROXY: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -27,6 +55,8 @@ export interface Settings {
   host: string;
   /** 0 takes any free port. */
   port: number;
+  /** Where Prometheus reads figures; undefined for nowhere. */
+  metricsPort: number | undefined;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl: string | undefined;
   /** An existing Postgres; without it the service runs one of its own. */
@@ -41,6 +71,18 @@ export interface Settings {
   workerConcurrency: number;
   /** File or address that exchange rates are imported from every day; without it they are not. */
   exchangeRatesFrom: string | undefined;
+  /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
+  timeouts: { statement: number; mutation: number; lock: number };
+  /** What operations and clients may ask for, where the plan says nothing else. */
+  limits: Limits;
+  /** Of a GraphQL request's body, in bytes. */
+  largestBody: number;
+  /** Of one client from one address. */
+  tokenRequestsPerMinute: number;
+  /** Whether all processes count together what clients take, in the database. */
+  sharedRates: boolean;
+  /** Which proxies are believed about the client's address, as Express has it; false for none. */
+  trustProxy: string | number | false;
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
@@ -66,6 +108,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     production: data.NODE_ENV === "production",
     host: data.HOST,
     port: data.PORT,
+    metricsPort: data.METRICS_PORT,
     publicUrl: data.PUBLIC_URL,
     databaseUrl: data.DATABASE_URL,
     databasePoolSize: data.DATABASE_POOL_SIZE,
@@ -74,6 +117,26 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
+    timeouts: {
+      statement: data.STATEMENT_TIMEOUT,
+      mutation: data.MUTATION_TIMEOUT,
+      lock: data.LOCK_TIMEOUT,
+    },
+    limits: {
+      depth: data.LIMIT_DEPTH,
+      relations: data.LIMIT_RELATIONS,
+      aliases: data.LIMIT_ALIASES,
+      directives: data.LIMIT_DIRECTIVES,
+      tokens: data.LIMIT_TOKENS,
+      mutations: data.LIMIT_MUTATIONS,
+      cost: data.LIMIT_COST,
+      bucket: data.LIMIT_BUCKET,
+      refill: data.LIMIT_REFILL,
+    },
+    largestBody: data.LIMIT_BODY_BYTES,
+    tokenRequestsPerMinute: data.LIMIT_TOKEN_REQUESTS,
+    sharedRates: data.RATE_LIMITS_IN === "database",
+    trustProxy: /^\d+$/.test(data.TRUST_PROXY ?? "") ? Number(data.TRUST_PROXY) : (data.TRUST_PROXY ?? false),
     logLevel: data.LOG_LEVEL,
   };
 }

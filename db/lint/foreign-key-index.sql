@@ -2,7 +2,7 @@
 -- relation of the API, would read the whole table.
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c join pg_namespace n on n.oid = c.connamespace
-where c.contype = 'f' and n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'events') and not exists (
+where c.contype = 'f' and n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') and not exists (
   select from pg_index i
   where i.indrelid = c.conrelid and i.indisvalid
     and (select array_agg(k order by k) from unnest((i.indkey::smallint[])[0:cardinality(c.conkey) - 1]) k)

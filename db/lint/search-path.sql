@@ -3,5 +3,5 @@
 -- standard's form (return ...) are bound to objects when they are made, and need no search_path.
 select p.oid::regprocedure as object
 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'events') or n.nspname like 'api\_%') and p.prosqlbody is null
+where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') or n.nspname like 'api\_%') and p.prosqlbody is null
   and not exists (select from unnest(p.proconfig) s where s = 'search_path=pg_catalog, pg_temp');

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 
 /** Roles with one task each, see db/roles.sql. */
-export type NarrowRole = "service_auth" | "service_document";
+export type NarrowRole = "service_auth" | "service_document" | "service_administration";
 
 /** Runs statements in a transaction of a narrow role. */
 export async function asRole<T>(

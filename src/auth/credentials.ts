@@ -34,6 +34,8 @@ export interface CredentialOverview {
   lastUsedAt: Date | null;
   rotatedAt: Date | null;
   deactivatedAt: Date | null;
+  /** Until when an older key goes on, after a rotation with an overlap. */
+  oldKeyEndsAt: Date | null;
 }
 
 /** A wish about credentials that can't be fulfilled. Its message is for whoever had it. */
@@ -54,7 +56,7 @@ export async function createCredential(
   const pair = randomPair();
   const { rows } = await connection.query<{ id: string }>(
     "select auth.create_credential($1, $2, $3, $4) as id",
-    [name.trim(), scopes, pair.clientId, hashOf(pair.clientSecret)],
+    [name.trim(), scopes, pair.clientId, hashOfSecret(pair.clientSecret)],
   );
   return { id: rows[0]!.id, ...pair, scopes };
 }
@@ -62,7 +64,12 @@ export async function createCredential(
 /** All credentials, oldest first. */
 export async function listCredentials(connection: OwnerConnection): Promise<CredentialOverview[]> {
   const { rows } = await connection.query("select * from auth.credential_overview order by id");
-  return rows.map((row) => ({
+  return rows.map(credentialOf);
+}
+
+/** A row of auth.credential_overview. */
+export function credentialOf(row: Record<string, any>): CredentialOverview {
+  return {
     id: row.id,
     name: row.name,
     clientId: row.access_keys[0] ?? null,
@@ -72,19 +79,39 @@ export async function listCredentials(connection: OwnerConnection): Promise<Cred
     lastUsedAt: row.last_used_at,
     rotatedAt: row.rotated_at,
     deactivatedAt: row.deactivated_at,
-  }));
+    oldKeyEndsAt: row.old_key_ends_at,
+  };
 }
 
 /**
- * Gives a credential a new key and secret. The old ones stop at once, with the tokens issued for them.
+ * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
  *
+ * @param overlap for how long the old ones go on, in hours; 0: they stop at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated
  */
-export async function rotateCredential(connection: OwnerConnection, id: string): Promise<IssuedPair> {
+export async function rotateCredential(
+  connection: OwnerConnection,
+  id: string,
+  overlap = 0,
+): Promise<IssuedPair> {
   const pair = randomPair();
-  const values = [pair.clientId, hashOf(pair.clientSecret)];
-  await change(connection, id, "select auth.rotate_credential($1, $2, $3)", values);
+  const values = [pair.clientId, hashOfSecret(pair.clientSecret), overlap];
+  await change(
+    connection,
+    id,
+    "select auth.rotate_credential($1, $2, $3, make_interval(hours => $4))",
+    values,
+  );
   return { id, ...pair };
+}
+
+/**
+ * Lets a deactivated credential work again, with the same key and secret.
+ *
+ * @throws {CredentialError} when there is no such credential
+ */
+export async function activateCredential(connection: OwnerConnection, id: string): Promise<void> {
+  await change(connection, id, "select auth.activate_credential($1)");
 }
 
 /**
@@ -123,7 +150,8 @@ async function change(connection: OwnerConnection, id: string, statement: string
   }
 }
 
-function scopesFor(known: string[], read: Resources, write: Resources): string[] {
+/** The scopes for resources that may be read or written. */
+export function scopesFor(known: string[], read: Resources, write: Resources): string[] {
   const resources = new Set(known.map((scope) => scope.split(":")[0]!));
   const isIn = (wanted: Resources, resource: string) => wanted === "all" || wanted.includes(resource);
   const unknown = [read, write]
@@ -140,7 +168,8 @@ function scopesFor(known: string[], read: Resources, write: Resources): string[]
   });
 }
 
-function randomPair(): { clientId: string; clientSecret: string } {
+/** A new key and secret. */
+export function randomPair(): { clientId: string; clientSecret: string } {
   // The prefixes tell both apart, and let scanners for leaked secrets find the second.
   return {
     clientId: `ak_${randomBytes(15).toString("hex")}`,
@@ -148,6 +177,7 @@ function randomPair(): { clientId: string; clientSecret: string } {
   };
 }
 
-function hashOf(secret: string): Buffer {
+/** What the database keeps of a secret. */
+export function hashOfSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

@@ -8,6 +8,10 @@ import { TokenRefusal } from "./access-token.ts";
 import type { ActiveCredentials } from "./active-credentials.ts";
 import type { Caller } from "./caller.ts";
 import { callerOf } from "./caller.ts";
+import { sessionTokenPrefix } from "./session-token.ts";
+
+/** Whether a token belongs to a session of the administration that is alive. */
+export type SessionCheck = (token: string) => Promise<boolean>;
 
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /** Longer ones aren't ours. In characters. */
@@ -25,10 +29,11 @@ export function requireToken(
   tokens: AccessTokens,
   credentials: ActiveCredentials,
   logger: Logger,
+  isSessionToken: SessionCheck,
 ): RequestHandler {
   return async (request, response, next) => {
     try {
-      response.locals.caller = await identify(request, tokens, credentials);
+      response.locals.caller = await identify(request, tokens, credentials, isSessionToken);
     } catch (error) {
       if (error instanceof TokenRefusal) return refuseToken(request, response, error);
       const { requestId } = response.locals;
@@ -43,6 +48,7 @@ async function identify(
   request: Request,
   tokens: AccessTokens,
   credentials: ActiveCredentials,
+  isSessionToken: SessionCheck,
 ): Promise<Caller> {
   const header = request.get("authorization");
   if (header === undefined) throw new MissingToken();
@@ -53,8 +59,10 @@ async function identify(
       "The Authorization header doesn't have the form “Bearer <access token>”.",
     );
   }
+  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token)))
+    throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
   const claims = await tokens.verify(token);
-  const allowed = await credentials.scopesOf(claims.accessKey);
+  const allowed = await credentials.of(claims.accessKey);
   if (!allowed)
     throw new TokenRefusal(
       "foreign",
@@ -72,7 +80,12 @@ class MissingToken extends TokenRefusal {
 function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
   // RFC 6750 §3.1: a client that didn't try to authenticate is told no error.
-  const error = refusal instanceof MissingToken ? "" : ', error="invalid_token"';
+  const { message } = refusal;
+  const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
+  const error = refusal instanceof MissingToken ? "" : details;
   response.setHeader("www-authenticate", `Bearer realm="service"${error}`);
   return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
 }
+
+/** RFC 6750 §3: printable ASCII, without quotation marks and backslashes. */
+const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

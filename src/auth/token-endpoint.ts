@@ -8,13 +8,30 @@ import type { AccessTokens } from "./access-token.ts";
 import { accessTokenLifetime } from "./access-token.ts";
 import { asAuthRole } from "./as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
+import { limitTokenRequests } from "./limit-token-requests.ts";
+import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
 /** Of a request's body, in bytes. */
 const largestBody = 16_384;
 
+export interface TokenEndpointOptions {
+  pool: Pool;
+  tokens: AccessTokens;
+  logger: Logger;
+  rates: RateLimits;
+  /** Requests of one client from one address. */
+  perMinute: number;
+}
+
 /** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
-export function tokenEndpoint(pool: Pool, tokens: AccessTokens, logger: Logger): RequestHandler {
+export function tokenEndpoint({
+  pool,
+  tokens,
+  logger,
+  rates,
+  perMinute,
+}: TokenEndpointOptions): RequestHandler {
   const router = Router();
   router.use((_request, response, next) => {
     response.setHeader("cache-control", "no-store");
@@ -23,6 +40,7 @@ export function tokenEndpoint(pool: Pool, tokens: AccessTokens, logger: Logger):
   });
   router.use(onlyPost);
   router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
+  router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
     const { client, scopes: wanted } = readTokenRequest(request);
     const { credentialId, scopes: held } = await authenticate(pool, client.accessKey, client.secret);

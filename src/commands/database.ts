@@ -29,7 +29,7 @@ async function setUp(renewPassword: boolean): Promise<void> {
 async function watch(stopping: AbortSignal): Promise<() => Promise<void>> {
   const service = await startService(readSettings(), stopping);
   const stopWatching = watchCurrentMigration(service.database.adminUrl ?? service.database.url, () => {
-    service.app.reload().then(
+    service.app!.reload().then(
       () => console.error("The API follows the database."),
       (error: unknown) => console.error(`The API stays as it was: ${String(error)}`),
     );

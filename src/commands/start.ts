@@ -1,33 +1,36 @@
 import "../graphile-env.ts";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { parseArgs } from "node:util";
+import type { ClientBase } from "pg";
 import { pino } from "pino";
-import type { Logger } from "pino";
-import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
+import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
+import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
-import { createPool } from "../database/pool.ts";
 import { asOwner } from "../database/roles.ts";
+import { serveMetrics } from "../metrics/serve-metrics.ts";
+import { serve } from "../service/serve.ts";
+import type { Serving } from "../service/serve.ts";
+import { startWorkers } from "../service/workers.ts";
 import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
-import { crontabOf } from "../worker/crontab.ts";
-import { startWorker } from "../worker/start.ts";
-import type { Worker } from "../worker/start.ts";
-import { tasksAtStart, tasksOf } from "../worker/tasks.ts";
 import { fillDemo } from "./demo.ts";
 import { atTheTerminal, say, untilStopped } from "./terminal.ts";
+
+const usage = `Usage: npm start [-- --workers N]
+
+  --workers   how many processes answer requests, behind one port; 1 if not given
+`;
 
 /** The service as it runs: everything that `npm start` brings up. */
 export interface RunningService {
   address: string;
-  app: App;
+  /** The one of this process; null where other processes serve. */
+  app: App | null;
   database: OpenDatabase;
   /** Lets requests end, then stops everything, the database last. */
   stop(): Promise<void>;
@@ -38,9 +41,14 @@ export interface RunningService {
  * background work.
  *
  * @param stopping when aborted, the start breaks off at its next step, and stops what it has started
+ * @param workers how many processes answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken
  */
-export async function startService(settings: Settings, stopping: AbortSignal): Promise<RunningService> {
+export async function startService(
+  settings: Settings,
+  stopping: AbortSignal,
+  workers = 1,
+): Promise<RunningService> {
   const onProgress = (step: string) => {
     stopping.throwIfAborted();
     say(step);
@@ -48,8 +56,7 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
   const logger = pino({ level: settings.logLevel });
   const database = await openDatabase(settings, onProgress);
   for (const warning of database.warnings) say(`Warning: ${warning}`);
-  const pool = createPool(database.url, { max: settings.databasePoolSize });
-  const closing: (() => Promise<unknown>)[] = [() => database.close(), () => pool.end()];
+  const closing: (() => Promise<unknown>)[] = [() => database.close()];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
   };
@@ -57,22 +64,26 @@ export async function startService(settings: Settings, stopping: AbortSignal): P
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
-    const app = await createApp({ settings, pool, logger });
-    closing.push(() => app.close());
-    const server = createServer(app.express);
-    await listen(server, settings);
-    closing.push(() => closeServer(server));
-    if (settings.workerConcurrency > 0) {
-      const worker = startBackgroundWork(database.url, settings, logger);
-      closing.push(() => worker.stop());
+    const options = { databaseUrl: database.url, settings, logger };
+    const serving: Pick<Serving, "port" | "figures" | "stop"> & { app?: App } =
+      workers === 1
+        ? await serve({ ...options, isBackground: true })
+        : // Each must not let through what all are allowed together
+          await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
+    closing.push(() => serving.stop());
+    if (settings.metricsPort !== undefined) {
+      const metrics = await serveMetrics(serving.figures, {
+        host: settings.host,
+        port: settings.metricsPort,
+      });
+      closing.push(() => metrics.stop());
     }
-    const { port } = server.address() as AddressInfo;
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
-    const first = ownerUrl === null ? null : await makeFirstCredential(ownerUrl);
-    const address = settings.publicUrl ?? `http://${settings.host}:${port}`;
-    announce(address, settings, first);
-    return { address, app, database, stop };
+    const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
+    const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
+    announce(address, settings, secrets);
+    return { address, app: serving.app ?? null, database, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -93,51 +104,43 @@ async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): 
   if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress });
 }
 
-/** Makes a credential to try the service with, when there is none. */
-function makeFirstCredential(ownerUrl: string): Promise<FirstCredential | null> {
+interface FirstSecrets {
+  credential: FirstCredential | null;
+  /** Password of the administrator “admin”. */
+  password: string | null;
+}
+
+/** Makes a credential to try the service with, and an administrator, each when there is none. */
+function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
+  const isMissing = async (client: ClientBase, table: string) =>
+    (await client.query(`select from ${table} limit 1`)).rowCount === 0;
   return withClient(ownerUrl, async (client) => {
-    const { rowCount } = await client.query("select from auth.credential_overview limit 1");
-    if (rowCount !== 0) return null;
-    return createCredential(client, { name: "First credential", read: "all", write: "all" });
+    // Both or none, for none is shown when one fails
+    await client.query("begin");
+    const credential = (await isMissing(client, "auth.credential"))
+      ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
+      : null;
+    const password = (await isMissing(client, "auth.administrator")) ? randomPassword() : null;
+    if (password !== null) await createAdministrator(client, "admin", password);
+    await client.query("commit");
+    return { credential, password };
   });
 }
 
-function startBackgroundWork(url: string, settings: Settings, logger: Logger): Worker {
-  return startWorker({
-    url,
-    concurrency: settings.workerConcurrency,
-    logger,
-    tasks: tasksOf(settings),
-    crontab: crontabOf(settings),
-    atStart: tasksAtStart,
-  });
-}
-
-async function listen(server: Server, { host, port }: Settings): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, "listening");
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === "EADDRINUSE" ? "another program uses it. Set PORT to another one" : message;
-    throw new UserError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
-  }
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  server.close();
-  server.closeIdleConnections();
-  const patience = setTimeout(() => server.closeAllConnections(), 3_000);
-  await closed;
-  clearTimeout(patience);
-}
-
-function announce(address: string, { explorer }: Settings, first: FirstCredential | null): void {
+function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
   say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
   if (explorer) say(`An explorer is at ${address}/`);
-  if (first === null) return;
-  const { clientId, clientSecret } = first;
+  say(`The administration is at ${address}/admin`);
+  const { credential = null, password = null } = secrets ?? {};
+  if (password !== null) {
+    say(`
+Log in there as this administrator. The password is shown only now; \`npm run admin -- --help\` tells more.
+
+  name      admin
+  password  ${password}`);
+  }
+  if (credential === null) return;
+  const { clientId, clientSecret } = credential;
   say(`
 Here is a credential that may read and write everything. Its secret is shown only now;
 \`npm run token -- create --help\` makes more.
@@ -157,7 +160,15 @@ curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H '
 }
 
 if (import.meta.main) {
-  await atTheTerminal(() =>
-    untilStopped(async (stopping) => (await startService(readSettings(), stopping)).stop),
-  );
+  await atTheTerminal(async () => {
+    const workers = readWorkers();
+    await untilStopped(async (stopping) => (await startService(readSettings(), stopping, workers)).stop);
+  });
+}
+
+function readWorkers(): number {
+  const { values } = parseArgs({ options: { workers: { type: "string", default: "1" } } });
+  const count = Number(values.workers);
+  if (Number.isInteger(count) && count >= 1 && count <= 64) return count;
+  throw new UserError(`--workers is a number from 1 to 64.\n\n${usage}`);
 }

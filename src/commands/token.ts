@@ -1,10 +1,8 @@
 import { parseArgs } from "node:util";
-import pg from "pg";
+import type pg from "pg";
 import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, IssuedPair, Resources } from "../auth/credentials.ts";
-import { openForCommand } from "../database/open.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
 const usage = `API credentials: a key and a secret, which clients exchange for access tokens.
 
@@ -14,8 +12,11 @@ Usage: npm run token -- <command> [options]
                     make a credential; it may read and write the resources that are named,
                     such as products or stocks, and writing includes reading
   list              show all credentials
-  rotate ID         give a credential a new key and secret; the old ones and their tokens stop at once
+  rotate ID [--overlap 24h]
+                    give a credential a new key and secret; the old ones and their tokens stop after
+                    the overlap, in hours (h) or days (d) up to 30d, and without one at once
   deactivate ID     stop a credential and its tokens at once; it stays in the list
+  activate ID       let a deactivated credential work again, with the same key and secret
   delete ID         remove a credential; its tokens stop at once
 
 Options:
@@ -27,8 +28,6 @@ Works on the embedded Postgres, whether the service runs or not, or on DATABASE_
 administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
 `;
 
-class UsageError extends Error {}
-
 function parseCommandLine() {
   try {
     return parseArgs({
@@ -37,6 +36,7 @@ function parseCommandLine() {
         name: { type: "string" },
         read: { type: "string", multiple: true },
         write: { type: "string", multiple: true },
+        overlap: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
@@ -69,12 +69,18 @@ const withoutId: Record<string, Command> = {
 };
 
 const withId: Record<string, Command> = {
-  async rotate(connection, id) {
-    const pair = await credentials.rotateCredential(connection, id);
+  async rotate(connection, id, { overlap }) {
+    const hours = overlap === undefined ? 0 : hoursOf(overlap);
+    const pair = await credentials.rotateCredential(connection, id, hours);
+    const old = hours === 0 ? "The old key has stopped." : `The old key stops in ${hours} hours.`;
     return {
       json: { id, client_id: pair.clientId, client_secret: pair.clientSecret },
-      text: `The old key has stopped. Here is the new one.\n\n${describePair(pair)}`,
+      text: `${old} Here is the new one.\n\n${describePair(pair)}`,
     };
+  },
+  async activate(connection, id) {
+    await credentials.activateCredential(connection, id);
+    return { json: { id, active: true }, text: `Activated ${id}.` };
   },
   async deactivate(connection, id) {
     await credentials.deactivateCredential(connection, id);
@@ -85,6 +91,14 @@ const withId: Record<string, Command> = {
     return { json: { id, deleted: true }, text: `Deleted ${id}.` };
   },
 };
+
+/** Hours of an overlap such as 24h or 7d. */
+function hoursOf(overlap: string): number {
+  const [, amount, unit] = /^(\d{1,3})(h|d)$/.exec(overlap) ?? [];
+  const hours = Number(amount) * (unit === "d" ? 24 : 1);
+  if (!(hours <= 30 * 24)) throw new UsageError("--overlap is a number of hours or days up to 30d: 24h, 7d.");
+  return hours;
+}
 
 function parseResources(values: string[] = []): Resources {
   const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());
@@ -145,45 +159,4 @@ async function main(): Promise<void> {
   process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
 }
 
-async function withOwner<T>(work: (connection: pg.Client) => Promise<T>): Promise<T> {
-  const database = await openForCommand(readSettings());
-  const connection = new pg.Client({ connectionString: database.url });
-  try {
-    await connection.connect();
-    return await work(connection);
-  } finally {
-    await connection.end().catch(() => {});
-    await database.close();
-  }
-}
-
-/** What to tell the person at the terminal; null for faults of ours. */
-function explain(error: unknown): string | null {
-  if (error instanceof UserError) return error.message;
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "42501") {
-    return "DATABASE_URL must be an administrator's for this: its role may not manage credentials.";
-  }
-  // undefined_function, undefined_table, invalid_schema_name
-  if (code === "42883" || code === "42P01" || code === "3F000") {
-    return "The database has not been set up yet. Run `npm run db:setup` first.";
-  }
-  if (code === "ECONNREFUSED" || code === "ENOTFOUND") {
-    return `The database can't be reached: ${(error as Error).message}`;
-  }
-  return null;
-}
-
-try {
-  await main();
-} catch (error) {
-  if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exitCode = 2;
-  } else {
-    const message = explain(error);
-    if (message === null) throw error;
-    process.stderr.write(`${message}\n`);
-    process.exitCode = 1;
-  }
-}
+await atTheOwnersTerminal(main, usage);

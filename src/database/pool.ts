@@ -1,16 +1,27 @@
 import pg from "pg";
 
-/** Limits that hold for every statement of the service; and times are in UTC. */
-const session = {
-  timezone: "UTC",
-  statement_timeout: "5s",
-  lock_timeout: "3s",
-  idle_in_transaction_session_timeout: "30s",
-  jit: "off",
-};
+export interface PoolOptions {
+  /** Connections at most. */
+  max: number;
+  /** How long Postgres works on a statement and waits for a lock, in milliseconds. */
+  timeouts?: { statement: number; lock: number };
+  /** The role of every statement, where it isn't set for each transaction. */
+  role?: string;
+}
 
 /** The connections that requests are served on. */
-export function createPool(connectionString: string, { max }: { max: number }): pg.Pool {
+export function createPool(
+  connectionString: string,
+  { max, timeouts = { statement: 5_000, lock: 3_000 }, role }: PoolOptions,
+): pg.Pool {
+  const session = {
+    timezone: "UTC",
+    statement_timeout: timeouts.statement,
+    lock_timeout: timeouts.lock,
+    idle_in_transaction_session_timeout: "30s",
+    jit: "off",
+    ...(role !== undefined && { role }),
+  };
   const options = Object.entries(session)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(" ");

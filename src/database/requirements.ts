@@ -5,7 +5,13 @@ import { requireMigrated } from "./migrations.ts";
 
 const oldest = 18;
 /** Whom the service becomes, see db/roles.sql. */
-const narrowRoles = ["service_api", "service_auth", "service_document", "service_worker"];
+const narrowRoles = [
+  "service_api",
+  "service_auth",
+  "service_document",
+  "service_worker",
+  "service_administration",
+];
 
 /**
  * Looks at a database before the service is built on it.

@@ -16,12 +16,13 @@ export function sendErrors(
   response: Response,
   status: number,
   errors: readonly GraphQLError[],
+  extensions?: Record<string, unknown>,
 ): void {
   const type = request.accepts(graphqlMediaTypes) || graphqlMediaTypes[0]!;
   response.status(status).setHeader("content-type", type);
   response.setHeader("cache-control", "no-store");
   response.vary("Accept");
-  response.end(JSON.stringify({ errors }));
+  response.end(JSON.stringify({ errors, extensions }));
 }
 
 /** Refuses a request before it reaches GraphQL. */

@@ -1,4 +1,7 @@
 import type { Caller } from "../auth/caller.ts";
+import type { Operation } from "../operations/read-operation.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Version } from "../versions/versions.ts";
 
 declare global {
   namespace Express {
@@ -8,10 +11,16 @@ declare global {
       requestId: string;
       /** What the log says instead of the path, where a part of that must not be known. */
       loggedPath?: string;
+      /** Which version is asked; set by versions/find-version.ts. */
+      version?: Version;
+      /** What the merchant has booked; set by plan/require-plan.ts. */
+      plan?: Plan;
       /** Who asks; set by auth/require-token.ts. */
       caller?: Caller;
       /** Language of localised names; set by locale.ts. */
       locale?: string;
+      /** What is asked for; set by operations/read-operation.ts. */
+      operation?: Operation;
     }
   }
 }

@@ -2,11 +2,6 @@ import type { RequestHandler } from "express";
 import { json } from "express";
 import { refuse } from "./answers.ts";
 
-/** Of a request's body, in bytes. */
-const largestBody = 1_048_576;
-
-const parse = json({ limit: largestBody, type: "application/json" });
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -24,30 +19,37 @@ function complaintAbout({
   return null;
 }
 
-/** Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`. */
-export const readGraphqlBody: RequestHandler = (request, response, next) => {
-  const refuseWith = (status: number, message: string) =>
-    refuse(request, response, status, "BAD_USER_INPUT", message);
-  // It is null when there is no body at all, which the check of the parameters complains about.
-  if (request.is("application/json") === false)
-    return refuseWith(415, "Send the request as application/json.");
-  parse(request, response, (error?: unknown) => {
-    if (error) return refuseWith(...complaintAboutBody(error));
-    if (Array.isArray(request.body))
-      return refuseWith(400, "A request holds one operation; there are no batches.");
-    const complaint = complaintAbout(request.body ?? {});
-    if (complaint) return refuseWith(400, complaint);
-    // Nothing else goes on to Grafserv, such as its experimental parameters.
-    const { query, operationName, variables } = request.body;
-    request.body = { query, operationName, variables };
-    next();
-  });
-};
+/**
+ * Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`.
+ *
+ * @param largest how many bytes it may have
+ */
+export function readGraphqlBody(largest: number): RequestHandler {
+  const parse = json({ limit: largest, type: "application/json" });
+  return (request, response, next) => {
+    const refuseWith = (status: number, message: string) =>
+      refuse(request, response, status, "BAD_USER_INPUT", message);
+    // It is null when there is no body at all, which the check of the parameters complains about.
+    if (request.is("application/json") === false)
+      return refuseWith(415, "Send the request as application/json.");
+    parse(request, response, (error?: unknown) => {
+      if (error) return refuseWith(...complaintAboutBody(error, largest));
+      if (Array.isArray(request.body))
+        return refuseWith(400, "A request holds one operation; there are no batches.");
+      const complaint = complaintAbout(request.body ?? {});
+      if (complaint) return refuseWith(400, complaint);
+      // Nothing else goes on to Grafserv, such as its experimental parameters.
+      const { query, operationName, variables } = request.body;
+      request.body = { query, operationName, variables };
+      next();
+    });
+  };
+}
 
 /** Status and message for an error of Express's body parser. */
-function complaintAboutBody(error: unknown): [number, string] {
+function complaintAboutBody(error: unknown, largest: number): [number, string] {
   const status = error instanceof Error && "status" in error ? error.status : 400;
-  if (status === 413) return [413, `The body has more than ${largestBody} bytes.`];
+  if (status === 413) return [413, `The body has more than ${largest} bytes.`];
   if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
   return [400, "The body is not valid JSON."];
 }

@@ -32,6 +32,11 @@ const unstorable: DatabaseFailure = {
   message: "An argument holds a character, a number or a depth of nesting that the data can't hold.",
 };
 
+const readOnly: DatabaseFailure = {
+  code: "FORBIDDEN",
+  message: "The merchant's plan allows queries only, no mutations.",
+};
+
 /** From the SQLSTATE of Postgres, or the error code of Node's sockets, to what clients are told. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
@@ -49,6 +54,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57P02": unavailable, // crash_shutdown
   "57P03": unavailable, // cannot_connect_now
   "57P05": unavailable, // idle_session_timeout
+  UE003: readOnly, // raised by mutation.run
   ECONNREFUSED: unavailable,
   ECONNRESET: unavailable,
   EHOSTUNREACH: unavailable,

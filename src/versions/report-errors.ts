@@ -2,18 +2,17 @@ import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "postgraphile/graphql";
 import type { ExecutionConfig } from "postgraphile/grafserv";
 import type { Logger } from "pino";
-import { apiError } from "../errors.ts";
 import "../http/facts.ts";
 import type { ErrorScene } from "../http/client-errors.ts";
-import { clientError, completed } from "../http/client-errors.ts";
+import { clientError } from "../http/client-errors.ts";
 
-type ParseAndValidate = ExecutionConfig["parseAndValidate"];
 type Execute = ExecutionConfig["execute"];
 
 /**
- * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see.
+ * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Says what
+ * the operation cost.
  *
- * Grafserv's own place for that, `maskError`, knows neither the request nor the errors of parsing and validation.
+ * Grafserv's own place for errors, `maskError`, doesn't know the request.
  */
 export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
   return {
@@ -26,11 +25,13 @@ export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const scene = { requestId: context.expressv4!.res.locals.requestId, logger };
+            const { requestId, operation } = context.expressv4!.res.locals as Express.Locals;
+            const { document, cost } = operation!;
             return {
               ...config,
-              parseAndValidate: reportingParser(config.parseAndValidate, scene),
-              execute: reportingExecutor(config.execute, scene),
+              // Read by an earlier station
+              parseAndValidate: () => ({ document: document! }),
+              execute: reportingExecutor(config.execute, { requestId, logger }, { cost }),
             };
           };
           return next();
@@ -40,34 +41,11 @@ export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
   };
 }
 
-function reportingParser(parseAndValidate: ParseAndValidate, { requestId }: ErrorScene): ParseAndValidate {
-  return (query) => {
-    try {
-      const result = parseAndValidate(query);
-      // Results are cached, so their errors must stay as they are.
-      return result.errors
-        ? { errors: result.errors.map((error) => completed(documentError(error), requestId)) }
-        : result;
-    } catch (error) {
-      return { errors: [completed(documentError(error), requestId)] };
-    }
-  };
-}
-
-function documentError(error: unknown): GraphQLError {
-  if (error instanceof RangeError)
-    return apiError("GRAPHQL_PARSE_FAILED", "The document is nested too deeply.");
-  if (!(error instanceof GraphQLError)) throw error;
-  const { message, nodes, source, positions } = error;
-  const isSyntaxError = message.startsWith("Syntax Error");
-  const code = isSyntaxError ? "GRAPHQL_PARSE_FAILED" : "GRAPHQL_VALIDATION_FAILED";
-  return apiError(code, message, {}, { nodes, source, positions });
-}
-
-function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
+function reportingExecutor(execute: Execute, scene: ErrorScene, extensions: object): Execute {
   return async (args: ExecutionArgs) => {
     try {
-      const result = (await execute(args)) as ExecutionResult;
+      const answer = (await execute(args)) as ExecutionResult;
+      const result = { ...answer, extensions: { ...answer.extensions, ...extensions } };
       if (!result.errors) return result;
       const isMutation =
         getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
@@ -79,7 +57,7 @@ function reportingExecutor(execute: Execute, scene: ErrorScene): Execute {
         }),
       };
     } catch (error) {
-      return { errors: [clientError(error, scene)] };
+      return { errors: [clientError(error, scene)], extensions: { ...extensions } };
     }
   };
 }

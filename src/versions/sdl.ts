@@ -23,7 +23,7 @@ import type { Version } from "./versions.ts";
 
 /** The SDL of a version, as the views in the database make it. */
 export async function printVersion(
-  { schemaName }: Version,
+  { schemaName }: Pick<Version, "schemaName">,
   pgService: GraphileConfig.PgServiceConfiguration,
 ): Promise<string> {
   const { schema } = await makeSchema(createPreset({ pgService, schemaName }));

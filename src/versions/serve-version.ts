@@ -2,12 +2,14 @@ import type { Express, RequestHandler } from "express";
 import { Router } from "express";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
+import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
+import { Documents } from "../operations/documents.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -19,6 +21,8 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
+  /** Its schema by now, and the reader of documents for that. */
+  current(): { schema: GraphQLSchema; documents: Documents };
   /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -27,6 +31,8 @@ export interface ServedVersion {
 export interface ServeOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   logger: Logger;
+  /** How long Postgres works on a mutation at most, in milliseconds. */
+  mutationTimeout: number;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
 }
@@ -38,14 +44,14 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, logger, explorerPath }: ServeOptions,
+  { pgService, logger, mutationTimeout, explorerPath }: ServeOptions,
 ): Promise<ServedVersion> {
   const preset: GraphileConfig.Preset = {
     extends: [createPreset({ pgService, schemaName: version.schemaName })],
     plugins: [makeReportErrorsPlugin(logger)],
     grafast: {
       explain: false,
-      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals),
+      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals, mutationTimeout),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -64,8 +70,12 @@ export async function serveVersion(
           : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
     },
   };
-  const { schema } = await makeSchema(preset);
-  const server = grafserv({ preset, schema });
+  const make = async () => {
+    const { schema } = await makeSchema(preset);
+    return { schema, documents: new Documents(schema) };
+  };
+  let current = await make();
+  const server = grafserv({ preset, schema: current.schema });
   await server.ready();
   const router = Router();
   // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
@@ -73,19 +83,22 @@ export async function serveVersion(
   return {
     version,
     handler: router,
+    current: () => current,
     async reload() {
-      server.setSchema((await makeSchema(preset)).schema);
+      current = await make();
+      server.setSchema(current.schema);
     },
     close: () => server.release(),
   };
 }
 
-function contextOf({ requestId, caller, locale }: Express.Locals): ServiceContext {
+function contextOf({ requestId, caller, locale }: Express.Locals, mutationTimeout: number): ServiceContext {
   const { scopes, scopeText, credentialId } = caller!;
   return {
     scopes,
     requestId,
     credentialId,
+    mutationTimeout,
     pgSettings: {
       role: "service_api",
       "service.scopes": scopeText,

@@ -41,7 +41,7 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
   for (const value of bad) {
     assert.equal(
       await challengeOf(value),
-      'Bearer realm="service", error="invalid_token"',
+      'Bearer realm="service", error="invalid_token", error_description="The access token is not valid."',
       value.slice(0, 40),
     );
   }

@@ -14,15 +14,35 @@ const functions = {
     "auth.authenticate_credential('ak_0123456789abcdef', sha256('x'))",
     "auth.signing_keys(sha256('x'))",
     "auth.supported_locales()",
+    "auth.is_session(sha256('x'))",
+    "auth.record_use('[]')",
   ],
   administrate: [
     "auth.create_credential('x', '{}', 'ak_0123456789abcdef', sha256('x'))",
     "auth.rotate_credential(uuidv7(), 'ak_0123456789abcdef', sha256('x'))",
+    "auth.change_credential(uuidv7(), 'x', '{}')",
+    "auth.activate_credential(uuidv7())",
     "auth.deactivate_credential(uuidv7())",
     "auth.delete_credential(uuidv7())",
+    "auth.create_administrator('x', '$argon2id$')",
+    "auth.reset_administrator_password('x', '$argon2id$')",
+    "auth.deactivate_administrator('x')",
+    "auth.note_event('a.b', 'x')",
+    "auth.acting_administrator()",
   ],
 };
-const tables = ["auth.credential", "auth.credential_secret", "auth.signing_key", "auth.credential_overview"];
+const tables = [
+  "auth.credential",
+  "auth.credential_secret",
+  "auth.signing_key",
+  "auth.credential_overview",
+  "auth.credential_use",
+  "auth.administrator",
+  "auth.administrator_session",
+  "auth.live_session",
+  "auth.log_in_attempt",
+  "auth.audit_event",
+];
 
 /** Tries a statement as a role of the login user, and undoes it. Answers the SQLSTATE of a refusal. */
 async function attempt(role: string | null, statement: string, settings: Record<string, string> = {}) {

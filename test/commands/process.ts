@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A command of the project in a process of its own. */
 export interface CommandProcess {
+  pid: number;
   /** What it has written to both its outputs. */
   output(): string;
   /** Waits until it has written something; fails when it ends before, or after a minute. */
@@ -20,7 +21,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
+  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|TRUST_PROXY$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
 
 /**
  * Starts a command.
@@ -54,6 +55,7 @@ export function startCommand(command: string[], settings: Record<string, string>
     return code as number | null;
   });
   return {
+    pid: child.pid!,
     output: () => output,
     ended,
     kill: (signal) => void child.kill(signal),

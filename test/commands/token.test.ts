@@ -58,6 +58,22 @@ test("a credential made at the terminal works, is listed, rotated, deactivated a
   assert.ok(!(await json("list")).some(({ id }: { id: string }) => id === made.id));
 });
 
+test("after a rotation with an overlap the old pair goes on; deactivating can be taken back", async () => {
+  const made = await json("create", "--name", "overlap", "--read", "countries");
+  const rotated = await json("rotate", made.id, "--overlap", "24h");
+  for (const pair of [made, rotated])
+    assert.equal((await service.ask(await tokenOf(pair), { query })).status, 200);
+  const { rows } = await service.owner.query(
+    "select round(extract(epoch from expires_at - now()) / 3600)::int as hours from auth.credential_secret where access_key = $1",
+    [made.client_id],
+  );
+  assert.deepEqual(rows, [{ hours: 24 }]);
+  await json("deactivate", made.id);
+  await assert.rejects(tokenOf(rotated), /401/);
+  await json("activate", made.id);
+  await tokenOf(rotated);
+});
+
 test("all resources at once, and none", async () => {
   const reader = await json("create", "--name", "reader", "--read", "all");
   assert.ok(reader.scopes.length > 20 && reader.scopes.every((scope: string) => scope.endsWith(":read")));
@@ -96,6 +112,8 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
     ["list", "x"],
     ["list", "--nonsense"],
     ["delete", "a", "b"],
+    ["rotate", "a", "--overlap", "31d"],
+    ["rotate", "a", "--overlap", "a day"],
   ]) {
     const { exitCode, stdout, stderr } = await run(args);
     assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));

@@ -18,7 +18,15 @@ test("the values that .env.example shows can be used", () => {
 });
 
 test("the defaults are those that .env.example shows", () => {
-  const optional = ["PUBLIC_URL", "DATABASE_URL", "TOKEN_SIGNING_KEY", "EXPLORER", "EXCHANGE_RATES_FROM"];
+  const optional = [
+    "METRICS_PORT",
+    "PUBLIC_URL",
+    "DATABASE_URL",
+    "TOKEN_SIGNING_KEY",
+    "EXPLORER",
+    "EXCHANGE_RATES_FROM",
+    "TRUST_PROXY",
+  ];
   const shown = examples.filter(([name]) => !optional.includes(name));
   assert.deepEqual(settingsFrom(Object.fromEntries(shown)), settingsFrom({}));
 });

@@ -11,7 +11,7 @@ describe("freezing a version", () => {
   const sdlOf = async (schemaName: string) => {
     const pgService = makePgService({ connectionString: used.database.adminUrl, pubsub: false });
     try {
-      return await printVersion({ slug: "test", schemaName }, pgService);
+      return await printVersion({ schemaName }, pgService);
     } finally {
       await pgService.release?.();
     }

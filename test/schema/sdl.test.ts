@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import type { Pool } from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import { buildSchema, isScalarType } from "postgraphile/graphql";
+import { buildSchema, findBreakingChanges, isScalarType } from "postgraphile/graphql";
 import { createPool } from "../../src/database/pool.ts";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { versions } from "../../src/versions/versions.ts";
@@ -40,6 +40,14 @@ for (const version of versions) {
       });
       assert.deepEqual(wrong, []);
     });
+
+    if (version.kind === "stable") {
+      it("offers all that it did when it was released", async () => {
+        const released = await readFile(new URL(`../../schema/released/${version.slug}.graphql`, import.meta.url), "utf8");
+        const broken = findBreakingChanges(buildSchema(released), buildSchema(await readFile(file, "utf8")));
+        assert.deepEqual(broken, []);
+      });
+    }
 
     it("has no scalars but those of the specification", async () => {
       const types = Object.values(buildSchema(await readFile(file, "utf8")).getTypeMap());

@@ -8,10 +8,11 @@ import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
 import { createApp } from "../../src/app.ts";
-import type { App, AppOptions } from "../../src/app.ts";
+import type { App, AppOptions, AppSettings } from "../../src/app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { usualLimits } from "../../src/operations/limits.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
 
@@ -62,7 +63,8 @@ export interface TestService extends TestProcess {
   another(options?: ProcessOptions): Promise<TestProcess>;
 }
 
-export interface ProcessOptions extends Partial<AppOptions> {
+export interface ProcessOptions extends Partial<Omit<AppOptions, "settings">> {
+  settings?: Partial<AppSettings>;
   /** Where to connect instead of the database itself. */
   loginUrl?: string;
   /** Connections at most. */
@@ -72,6 +74,8 @@ export interface ProcessOptions extends Partial<AppOptions> {
 export interface ServiceOptions extends ProcessOptions {
   /** What the database holds at the beginning. */
   template?: Template;
+  /** Changes the database before the service starts. */
+  prepare?: (owner: pg.Pool) => Promise<void>;
 }
 
 /** The reading of everything that the tests here need. */
@@ -80,10 +84,12 @@ export const query = "{ countrys { edges { node { id name } } } }";
 /** Starts the service over a database of its own, by default an empty one. */
 export async function startService({
   template = "template_schema",
+  prepare = async () => {},
   ...options
 }: ServiceOptions = {}): Promise<TestService> {
   const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
+  await prepare(owner);
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
   const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
@@ -112,15 +118,24 @@ export async function startService({
   };
 }
 
+/** Tests ask more than a client may in the same time. */
+const limits = { ...usualLimits, bucket: 1_000_000_000, refill: 1_000_000_000 };
+
 /** Starts one process of the service over a database. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
+  settings,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const pool = createPool(loginUrl, { max: poolSize });
   const log: Record<string, unknown>[] = [];
-  const app = await createApp({ settings: { explorer: false }, pool, logger: loggerInto(log), ...options });
+  const app = await createApp({
+    settings: { explorer: false, limits, ...settings },
+    pool,
+    logger: loggerInto(log),
+    ...options,
+  });
   const server = createServer(app.express).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -186,9 +201,9 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body, codes };
 }
 
-/** Waits until something holds, asking every few milliseconds; fails after five seconds. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5_000;
+/** Waits until something holds, asking every few milliseconds; fails after some seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, milliseconds = 5_000): Promise<void> {
+  const end = performance.now() + milliseconds;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error("It didn't come to hold.");
     await sleep(10);

@@ -1,5 +1,3 @@
-import type {} from "postgraphile";
-import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import type {
   FieldNode,
   GraphQLError,
@@ -17,25 +15,32 @@ import {
   isObjectType,
   Kind,
 } from "postgraphile/graphql";
-import { apiError } from "../src/errors.ts";
-import { defaultPageSize, maximalPageSize } from "./connections.ts";
-import type { Variables } from "./operation.ts";
-import { findOperation, isLeftOut } from "./operation.ts";
+import { apiError } from "../errors.ts";
+import { defaultPageSize, maximalPageSize } from "../../plugins/connections.ts";
+import type { Variables } from "../../plugins/operation.ts";
+import { findOperation, isLeftOut } from "../../plugins/operation.ts";
+import type { Limits } from "./limits.ts";
 
-/** How much an operation asks for at most. */
+/** How much an operation asks for. */
 export interface OperationSize {
   /** Fields below one another. */
   depth: number;
-  /** Relations and lists, fragments counted each time they are spread. Postgres plans a join for each. */
+  /** Relations and lists, fragments counted each time they are spread. */
   relations: number;
   /** Rows that the answer can hold, reckoned from `first`. */
   rows: number;
+  mutations: number;
 }
 
-/** What an operation may ask for. Beyond it, one request could occupy Postgres or fill the memory of a process. */
-export const maximalSize: OperationSize = { depth: 12, relations: 100, rows: 100_000 };
+const pointsPerMutation = 10;
+const rowsPerPoint = 10;
 
-const nothing: OperationSize = { depth: 0, relations: 0, rows: 0 };
+/** What an operation costs, in points: one for each relation or list and for every ten rows, ten for each mutation. */
+export function costOf({ relations, rows, mutations }: OperationSize): number {
+  return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
+}
+
+const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, mutations: 0 };
 
 /** The `first` of a list. One that is no page size counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
@@ -49,6 +54,9 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
   if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
   return typeof size === "number" ? Math.min(Math.max(size, 0), maximalPageSize) : defaultPageSize;
 }
+
+// Most operations have their page sizes in the document, and so the same size each time
+const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, OperationSize>>();
 
 /**
  * Measures an operation before it is planned. Introspection counts nothing.
@@ -64,29 +72,37 @@ export function operationSize(
 ): OperationSize {
   const { fragments, operation } = findOperation(document, operationName);
   if (!operation) return nothing;
+  let sizes = known.get(schema);
+  if (!sizes) known.set(schema, (sizes = new WeakMap()));
+  const before = sizes.get(operation);
+  if (before) return before;
   const measured = new Map<SelectionSetNode, OperationSize>();
+  let isAlwaysSo = true;
 
   const measureField = (type: GraphQLNamedType | null | undefined, node: FieldNode): OperationSize => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return nothing; // __typename, and introspection at the root
-    if (!node.selectionSet) return { ...nothing, depth: 1 };
+    const mutations = type === schema.getMutationType() ? 1 : 0;
+    if (!node.selectionSet) return { ...nothing, depth: 1, mutations };
     const target = getNamedType(field.type);
     const { depth, relations, rows } = measure(target, node.selectionSet);
     const isList = target.name.endsWith("Connection");
     // The lists in payloads of mutations have no pages; their length is limited by that of the input
     const others = isListType(getNullableType(field.type)) ? maximalPageSize : 1;
     const times = isList ? pageSize(node, operation, variables) : others;
+    if (isList && hasVariable(node)) isAlwaysSo = false;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
-      return { depth: depth + 1, relations, rows };
-    return { depth: depth + 1, relations: relations + 1, rows: times * (rows + 1) };
+      return { depth: depth + 1, relations, rows, mutations };
+    return { depth: depth + 1, relations: relations + 1, rows: times * (rows + 1), mutations };
   };
 
   const measure = (type: GraphQLNamedType | null | undefined, set: SelectionSetNode): OperationSize => {
-    const known = measured.get(set);
-    if (known) return known;
+    const earlier = measured.get(set);
+    if (earlier) return earlier;
     const sum = { ...nothing };
     for (const node of set.selections) {
+      if (node.directives?.length) isAlwaysSo = false;
       if (isLeftOut(node, operation, variables)) continue;
       let part = nothing;
       if (node.kind === Kind.FIELD) part = measureField(type, node);
@@ -98,51 +114,42 @@ export function operationSize(
       sum.depth = Math.max(sum.depth, part.depth);
       sum.relations += part.relations;
       sum.rows += part.rows;
+      sum.mutations += part.mutations;
     }
     measured.set(set, sum);
     return sum;
   };
-  return measure(schema.getRootType(operation.operation), operation.selectionSet);
+  const size = measure(schema.getRootType(operation.operation), operation.selectionSet);
+  if (isAlwaysSo) sizes.set(operation, size);
+  return size;
 }
+
+const hasVariable = ({ arguments: given = [] }: FieldNode): boolean =>
+  given.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE);
 
 function isEntity(type: GraphQLNamedType): boolean {
   return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);
 }
 
-function refusalOf({
-  schema,
-  document,
-  operationName,
-  variableValues,
-}: GrafastExecutionArgs): GraphQLError | null {
-  const { depth, relations, rows } = operationSize(schema, document, operationName, variableValues ?? {});
-  if (depth > maximalSize.depth) {
-    const message = `The operation is ${depth} fields deep; ${maximalSize.depth} are allowed.`;
-    return apiError("QUERY_TOO_DEEP", message, { depth, maximum: maximalSize.depth });
+/** Why an operation asks for too much; null when it doesn't. */
+export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | null {
+  const { depth, relations, mutations } = size;
+  if (depth > limits.depth) {
+    const message = `The operation is ${depth} fields deep; ${limits.depth} are allowed.`;
+    return apiError("QUERY_TOO_DEEP", message, { depth, maximum: limits.depth });
   }
-  if (relations > maximalSize.relations) {
-    const message = `The operation follows ${relations} relations and lists; ${maximalSize.relations} are allowed.`;
-    return apiError("QUERY_TOO_COMPLEX", message, { relations, maximum: maximalSize.relations });
+  if (relations > limits.relations) {
+    const message = `The operation follows ${relations} relations and lists; ${limits.relations} are allowed.`;
+    return apiError("QUERY_TOO_COMPLEX", message, { relations, maximum: limits.relations });
   }
-  if (rows > maximalSize.rows) {
-    const message = `The answer could hold ${rows} rows; ${maximalSize.rows} are allowed. Ask for smaller pages.`;
-    return apiError("QUERY_TOO_COMPLEX", message, { rows, maximum: maximalSize.rows });
+  if (mutations > limits.mutations) {
+    const message = `The operation has ${mutations} mutations; ${limits.mutations} are allowed.`;
+    return apiError("QUERY_TOO_COMPLEX", message, { mutations, maximum: limits.mutations });
+  }
+  const cost = costOf(size);
+  if (cost > limits.cost) {
+    const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Ask for smaller pages.`;
+    return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });
   }
   return null;
 }
-
-/** Refuses an operation that asks for too much, before it is planned. */
-export const OperationSizePlugin: GraphileConfig.Plugin = {
-  name: "OperationSizePlugin",
-  description:
-    "Refuses operations that are too deep, follow too many relations, or could answer too many rows",
-  version: "1.0.0",
-  grafast: {
-    middleware: {
-      execute(next, { args }) {
-        const refusal = refusalOf(args);
-        return refusal ? { errors: [refusal] } : next();
-      },
-    },
-  },
-};

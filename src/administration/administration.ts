@@ -1,0 +1,32 @@
+import { Router, urlencoded } from "express";
+import { serveAsset } from "./assets.ts";
+import { requireOwnForm } from "./csrf.ts";
+import { pageHeaders } from "./headers.ts";
+import { logIn, logOut } from "./log-in.ts";
+import { navigation } from "./navigation.ts";
+import { noPage, showProblem } from "./problem-page.ts";
+import { recogniseVisitor, requireVisitor } from "./session.ts";
+import type { AdministrationOptions } from "./visit.ts";
+
+/** Of a form, in bytes. */
+const largestForm = 65_536;
+
+/** The administration in the browser, at `/admin`: the stations of its requests in their order. */
+export function administration(options: AdministrationOptions): Router {
+  const router = Router();
+  router.use(pageHeaders(options.publicUrl));
+  router.get("/assets/:name", serveAsset);
+  router.use(recogniseVisitor(options, navigation));
+  router.use(urlencoded({ extended: false, limit: largestForm }));
+
+  router.use("/log-in", requireOwnForm(options.publicUrl), logIn(options));
+  router.use(requireVisitor, requireOwnForm(options.publicUrl));
+  router.post("/log-out", logOut(options));
+
+  const sections = navigation.flatMap(({ sections }) => sections);
+  router.get("/", (_request, response) => response.redirect(303, `/admin${sections[0]!.path}`));
+  for (const { path, pages } of sections) router.use(path, pages(options));
+
+  router.use(noPage, showProblem(options.logger));
+  return router;
+}

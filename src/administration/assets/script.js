@@ -1,0 +1,35 @@
+// What pages offer besides, where scripts run: copying, setting all levels at once. Nothing needs it.
+
+const announcement = document.getElementById("announcement");
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+      announcement.textContent = `${button.getAttribute("aria-label").replace("Copy: ", "")} copied.`;
+    } catch {
+      // Browsers give the clipboard to secure pages only. Selected, it is one key press away.
+      getSelection().selectAllChildren(source);
+      announcement.textContent = "Selected. Press the keys that copy.";
+    }
+    setTimeout(() => (button.textContent = "Copy"), 3000);
+  });
+}
+
+for (const group of document.querySelectorAll("[data-all]")) {
+  group.hidden = false;
+  for (const button of group.querySelectorAll("[data-level]")) {
+    button.addEventListener("click", () => {
+      const radios = group
+        .closest("form")
+        .querySelectorAll(`input[name^="access."][value="${button.dataset.level}"]`);
+      for (const radio of radios) radio.checked = true;
+      announcement.textContent = `All set to ${button.textContent.trim()}.`;
+    });
+  }
+}
+
+document.querySelector("[data-focus]")?.focus();

@@ -1,0 +1,40 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Request, RequestHandler } from "express";
+import { html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { Problem } from "./problem.ts";
+import { visitOf } from "./visit.ts";
+import type { Visit } from "./visit.ts";
+
+/** The token of forms, which follows from the session's, or before log-in from that of the browser. */
+export function csrfTokenOf(secret: string): string {
+  return createHmac("sha256", secret).update("forms of the administration").digest("base64url");
+}
+
+/** The field that every form that sends has. */
+export function csrfField({ csrfToken }: Visit): Html {
+  return html`<input type="hidden" name="_csrf" value="${csrfToken}" />`;
+}
+
+/** Whether the browser says that a page of ours sent the request. Browsers say one or the other with every form. */
+function comesFromHere(request: Request, publicUrl: string | undefined): boolean {
+  const site = request.get("sec-fetch-site");
+  if (site !== undefined && site !== "same-origin") return false;
+  const origin = request.get("origin");
+  if (origin === undefined) return site === "same-origin";
+  if (!URL.canParse(origin)) return false; // “null”, for one
+  const { host } = new URL(origin);
+  return host === request.get("host") || (publicUrl !== undefined && host === new URL(publicUrl).host);
+}
+
+/** Lets only forms through that a page of ours made for this session. */
+export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
+  return (request, response, next) => {
+    if (request.method === "GET" || request.method === "HEAD") return next();
+    const expected = Buffer.from(visitOf(response).csrfToken);
+    const given = Buffer.from(String(request.body?._csrf ?? ""));
+    const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+    if (!isOurs || !comesFromHere(request, publicUrl)) throw new Problem(403, "form");
+    next();
+  };
+}

@@ -1,0 +1,117 @@
+import { moment, momentText, resourceName } from "./format.ts";
+import { html } from "./html.ts";
+import type { Content, Html } from "./html.ts";
+
+/** An event of the audit, as administration.activity has it. */
+export interface AuditEvent {
+  id: string;
+  happened_at: Date;
+  actor: "administrator" | "command line" | "nobody";
+  administrator_name: string | null;
+  address: string | null;
+  action: string;
+  credential_id: string | null;
+  credential_exists: boolean;
+  subject: string | null;
+  details: Record<string, unknown>;
+}
+
+/** What plans are called on pages. */
+export const planNames: Readonly<Record<string, string>> = {
+  none: "No API",
+  read_only: "Read only",
+  full: "Full",
+};
+
+/** What happened, by the action. Others are shown as they are. */
+const deeds: Readonly<Record<string, string>> = {
+  "credential.created": "Created the token",
+  "credential.rotated": "Rotated the token",
+  "credential.changed": "Changed the token",
+  "credential.deactivated": "Deactivated the token",
+  "credential.activated": "Activated the token",
+  "credential.deleted": "Deleted the token",
+  "administrator.created": "Created the administrator",
+  "administrator.password_reset": "Reset the password of",
+  "administrator.password_changed": "Changed their password",
+  "administrator.deactivated": "Deactivated the administrator",
+  "plan.changed": "Changed the plan to",
+  "session.started": "Logged in",
+  "session.refused": "Failed to log in",
+  "session.ended": "Logged out",
+};
+
+/** Events whose subject is whoever acts. */
+const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
+
+/**
+ * A list of events, the newest first.
+ *
+ * @param present the token whose page it is on, which needn't be named
+ */
+export function eventList(events: readonly AuditEvent[], present?: string): Html {
+  return html`<ol class="events">
+    ${events.map(
+      (event) =>
+        html`<li>
+          <p class="deed">
+            ${deeds[event.action] ?? event.action}${
+              !aboutOneself.has(event.action) &&
+              (event.credential_id === null || event.credential_id !== present) &&
+              event.subject !== null &&
+              html` <strong>${subject(event)}</strong>`
+            }
+          </p>
+          ${details(event)}
+          <p class="quiet">
+            ${moment(event.happened_at)} · ${actor(event)}${event.address && html` · from ${event.address}`}
+          </p>
+        </li>`,
+    )}
+  </ol>`;
+}
+
+function subject({ credential_id: id, credential_exists: isThere, subject, action }: AuditEvent): Content {
+  if (action === "plan.changed") return planNames[subject!] ?? subject;
+  if (!isThere) return subject;
+  return html`<a href="/admin/tokens/${id}">${subject}</a>`;
+}
+
+function actor({ actor, administrator_name: name }: AuditEvent): string {
+  if (actor === "administrator") return name!;
+  return actor === "command line" ? "at the command line" : "not logged in";
+}
+
+function details({ details }: AuditEvent): Content {
+  const lines: string[] = [];
+  if (typeof details.old_plan === "string") lines.push(`It was ${planNames[details.old_plan]}`);
+  if (typeof details.old_name === "string") lines.push(`Was called “${details.old_name}”`);
+  for (const [key, title] of [
+    ["added", "Added"],
+    ["removed", "Removed"],
+    ["scopes", "Access"],
+  ] as const) {
+    const scopes = details[key];
+    if (Array.isArray(scopes)) lines.push(`${title}: ${summary(scopes as string[])}`);
+  }
+  if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
+  if (typeof details.old_key_ends_at === "string")
+    lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
+  return (
+    lines.length > 0 &&
+    html`<ul class="details">
+      ${lines.map((line) => html`<li>${line}</li>`)}
+    </ul>`
+  );
+}
+
+function summary(scopes: string[]): string {
+  const written = scopes.filter((scope) => scope.endsWith(":write")).map((scope) => scope.split(":")[0]!);
+  const read = scopes.map((scope) => scope.split(":")[0]!).filter((resource) => !written.includes(resource));
+  if (scopes.length > 12) return `${read.length} resources to read, ${written.length} to read and write`;
+  const parts = [
+    ...read.map((resource) => `${resourceName(resource)} (read)`),
+    ...written.map((resource) => `${resourceName(resource)} (write)`),
+  ];
+  return parts.join(", ") || "none";
+}

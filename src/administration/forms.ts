@@ -1,0 +1,101 @@
+import type { Request } from "express";
+import { html } from "./html.ts";
+import type { Content, Html } from "./html.ts";
+
+/** What is wrong with a form, by the name of the field. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+/** A text that a form sent, without space around it; empty when it sent none. Not for passwords. */
+export function textOf(request: Request, name: string): string {
+  const value: unknown = request.body?.[name];
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** A part of an address behind the question mark; empty when it isn't there. */
+export function queryOf(request: Request, name: string): string {
+  const value = request.query[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** What to say after something was done: the text that the address asks for. */
+export function noticeOf(request: Request, texts: Readonly<Record<string, string>>): string | undefined {
+  const name = queryOf(request, "done");
+  return Object.hasOwn(texts, name) ? texts[name] : undefined;
+}
+
+/** A password as it was typed. */
+export function passwordOf(request: Request, name: string): string {
+  const value: unknown = request.body?.[name];
+  return typeof value === "string" ? value.normalize("NFC") : "";
+}
+
+/** What is wrong, above the form, each with a link to its field. Nothing when all is well. */
+export function errorSummary(errors: FieldErrors): Content {
+  const entries = Object.entries(errors);
+  return (
+    entries.length > 0 &&
+    html`<div class="notice bad" role="alert" tabindex="-1" data-focus>
+      <h2>There is a problem</h2>
+      <ul>
+        ${entries.map(([name, text]) => html`<li><a href="#${name}">${text}</a></li>`)}
+      </ul>
+    </div>`
+  );
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  type?: "text" | "password";
+  value?: string;
+  hint?: string;
+  errors?: FieldErrors;
+  autocomplete: string;
+  maxlength?: number;
+}
+
+/** A field for a line of text, with its label, hint and error. */
+export function field({ name, label, type = "text", value = "", hint, errors, ...others }: Field): Html {
+  const error = errors?.[name];
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
+  return html`<div class="field ${error && "wrong"}">
+    <label for="${name}">${label}</label>
+    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${error && html`<p class="error" id="${name}-error">${error}</p>`}
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      maxlength="${others.maxlength ?? 200}"
+      autocomplete="${others.autocomplete}"
+      ${type === "text" && html`spellcheck="false" autocapitalize="none"`}
+      ${described && html`aria-describedby="${described}"`}
+      ${error && html`aria-invalid="true"`}
+      required
+    />
+  </div>`;
+}
+
+export interface Choice {
+  name: string;
+  legend: string;
+  options: readonly { value: string; label: string; hint?: string }[];
+  chosen: string;
+  hint?: string;
+}
+
+/** A choice of one of several. */
+export function choice({ name, legend, options, chosen, hint }: Choice): Html {
+  return html`<fieldset class="choice" ${hint && html`aria-describedby="${name}-hint"`}>
+    <legend>${legend}</legend>
+    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${options.map(
+      ({ value, label, hint }) =>
+        html`<label class="option">
+          <input type="radio" name="${name}" value="${value}" ${value === chosen && "checked"} required />
+          <span><strong>${label}</strong>${hint && html`<span class="hint">${hint}</span>`}</span>
+        </label>`,
+    )}
+  </fieldset>`;
+}

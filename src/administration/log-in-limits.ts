@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { Pool } from "pg";
+import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
+import { asRole } from "../auth/as-role.ts";
+
+const minute = 60;
+
+/** How often logging in may fail, and within how many seconds. Counted in the database, so for all processes. */
+const limits = {
+  /** Somebody who tries passwords of one administrator. */
+  pair: { points: 5, duration: 15 * minute },
+  /** Somebody who tries names. */
+  address: { points: 30, duration: 15 * minute },
+  /** Many addresses together. More than `pair`, for whoever does that locks the administrator out too. */
+  name: { points: 100, duration: 60 * minute },
+};
+
+type Kind = keyof typeof limits;
+
+/** Limits attempts to log in. */
+export class LogInLimits {
+  readonly #limiters: Readonly<Record<Kind, RateLimiterPostgres>>;
+
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    const storeClient = {
+      // Not prepared under a name: the package would use the same names for other tables
+      query: ({ text, values }: { text: string; values: unknown[] }) =>
+        asRole(pool, "service_administration", (client) => client.query(text, values)),
+    };
+    const limiterOf = (kind: Kind) =>
+      new RateLimiterPostgres({
+        ...{ storeClient, storeType: "pool", tableCreated: true, clearExpiredByTimeout: false },
+        ...{ schemaName: "auth", tableName: "log_in_attempt", keyPrefix: kind, ...limits[kind] },
+      });
+    this.#limiters = { pair: limiterOf("pair"), address: limiterOf("address"), name: limiterOf("name") };
+  }
+
+  /**
+   * Counts an attempt, before it is known whether it succeeds: several at once are no way around.
+   *
+   * @returns seconds to wait when it is one too many; else null
+   */
+  async count(name: string, address: string): Promise<number | null> {
+    for (const [kind, key] of keysOf(name, address)) {
+      try {
+        await this.#limiters[kind].consume(key);
+      } catch (refusal) {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        return Math.ceil(refusal.msBeforeNext / 1000);
+      }
+    }
+    return null;
+  }
+
+  /** Takes an attempt that succeeded out of the count, and clears away counts that are over. */
+  async forget(name: string, address: string): Promise<void> {
+    for (const [kind, key] of keysOf(name, address)) {
+      if (kind === "pair") await this.#limiters.pair.delete(key);
+      else await this.#limiters[kind].reward(key);
+    }
+    await asRole(this.#pool, "service_administration", (client) =>
+      client.query("delete from auth.log_in_attempt where expire < $1", [Date.now()]),
+    );
+  }
+}
+
+function keysOf(name: string, address: string): [Kind, string][] {
+  const user = createHash("sha256").update(name.toLowerCase()).digest("base64url");
+  const network = networkOf(address);
+  return [
+    ["pair", `${user} ${network}`],
+    ["address", network],
+    ["name", user],
+  ];
+}
+
+/** Whoever has one IPv6 address has at least 2^64 of them. */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head.split(":").filter(Boolean);
+  const rest = tail === undefined ? [] : tail.split(":").filter(Boolean);
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill("0");
+  return [...groups, ...zeros, ...rest].slice(0, 4).join(":");
+}

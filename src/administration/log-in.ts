@@ -1,0 +1,128 @@
+import { Router } from "express";
+import type { Request, RequestHandler, Response } from "express";
+import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
+import { isSecure, writeCookie } from "./cookies.ts";
+import { csrfField } from "./csrf.ts";
+import { errorSummary, field, noticeOf, passwordOf, queryOf, textOf } from "./forms.ts";
+import type { FieldErrors } from "./forms.ts";
+import { html } from "./html.ts";
+import { LogInLimits } from "./log-in-limits.ts";
+import { showPage } from "./page.ts";
+import { isPassword } from "../auth/passwords.ts";
+import { ownPath } from "./session.ts";
+import { addressOf, visitOf } from "./visit.ts";
+import type { AdministrationOptions } from "./visit.ts";
+
+const endings = {
+  page: "Your session has ended. Log in to go on where you were.",
+  form: "Your session had ended before the form was sent, so nothing was changed. Log in, and send it again.",
+  out: "You have logged out.",
+};
+
+interface Entered {
+  status?: number;
+  name?: string;
+  errors?: FieldErrors;
+}
+
+function showLogIn(request: Request, response: Response, { status, name, errors = {} }: Entered = {}): void {
+  const visit = visitOf(response);
+  const next = ownPath(textOf(request, "next") || queryOf(request, "next"));
+  const ended = status === undefined && noticeOf(request, endings);
+  showPage(response, {
+    status: status ?? 200,
+    title: "Log in",
+    prefix: status === undefined ? "" : "Error: ",
+    body: html`
+      ${ended && html`<p class="notice" role="status">${ended}</p>`} ${errorSummary(errors)}
+      <form method="post" action="/admin/log-in" class="card narrow" novalidate>
+        ${csrfField(visit)}
+        <input type="hidden" name="next" value="${next}" />
+        ${field({ name: "name", label: "Name or e-mail address", value: name ?? "", errors, autocomplete: "username" })}
+        ${field({ name: "password", label: "Password", type: "password", errors, autocomplete: "current-password" })}
+        <div class="actions"><button class="main">Log in</button></div>
+      </form>
+      <p class="quiet narrow">
+        Forgotten it? Whoever runs the service can give you a new password with
+        <code>npm run admin -- reset-password</code>.
+      </p>
+    `,
+  });
+}
+
+/** The page to log in. */
+export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
+  const limits = new LogInLimits(pool);
+  const router = Router();
+  router.get("/", (request, response) => showLogIn(request, response));
+  router.post("/", async (request, response) => {
+    const name = textOf(request, "name").slice(0, 200);
+    const password = passwordOf(request, "password");
+    const errors = {
+      ...(name === "" && { name: "Enter your name or e-mail address." }),
+      ...(password === "" && { password: "Enter your password." }),
+    };
+    if (Object.keys(errors).length > 0) return showLogIn(request, response, { status: 422, name, errors });
+
+    const address = addressOf(request);
+    const seconds = await limits.count(name, address);
+    if (seconds !== null) {
+      response.setHeader("retry-after", seconds);
+      const minutes = Math.ceil(seconds / 60);
+      const wait = minutes === 1 ? "a minute" : `${minutes} minutes`;
+      const text = `Logging in has failed too often. Wait ${wait} before you try again.`;
+      return showLogIn(request, response, { status: 429, name, errors: { name: text } });
+    }
+    const token = await startSession(response, name, password);
+    if (token === null) {
+      const text = "The name or the password is wrong.";
+      return showLogIn(request, response, { status: 422, name, errors: { name: text } });
+    }
+    await limits.forget(name, address);
+    const secure = isSecure(request, publicUrl);
+    writeCookie(response, "session", token, secure);
+    writeCookie(response, "visitor", null, secure);
+    response.redirect(303, ownPath(textOf(request, "next")));
+  });
+  return router;
+}
+
+/** Begins a session and answers its token; null when the password isn't the administrator's, or there is none. */
+async function startSession(response: Response, name: string, password: string): Promise<string | null> {
+  const { run } = visitOf(response);
+  // Postgres refuses null characters. Nobody has such a name.
+  const known = name.includes("\0")
+    ? undefined
+    : await run(async (client) => {
+        const { rows } = await client.query<{ id: string; hash: string }>(
+          "select administrator_id as id, password_hash as hash from administration.password_of($1)",
+          [name],
+        );
+        return rows[0];
+      });
+  const isRight = await isPassword(known?.hash ?? null, password);
+  if (!isRight) {
+    await run((client) =>
+      client.query("select administration.note_refused_log_in($1)", [name.replaceAll("\0", "")]),
+    );
+    return null;
+  }
+  const token = newSessionToken();
+  await run((client) =>
+    client.query("select administration.start_session($1, $2, $3)", [
+      known!.id,
+      known!.hash,
+      hashOfToken(token),
+    ]),
+  );
+  return token;
+}
+
+/** Ends the session. */
+export function logOut({ publicUrl }: AdministrationOptions): RequestHandler {
+  return async (request, response) => {
+    await visitOf(response).run((client) => client.query("select administration.end_session()"));
+    writeCookie(response, "session", null, isSecure(request, publicUrl));
+    response.redirect(303, "/admin/log-in?done=out");
+  };
+}

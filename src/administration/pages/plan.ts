@@ -1,0 +1,99 @@
+import { Router } from "express";
+import type { Limits } from "../../operations/limits.ts";
+import { csrfField } from "../csrf.ts";
+import { planNames } from "../events.ts";
+import { choice, noticeOf, textOf } from "../forms.ts";
+import { count } from "../format.ts";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import type { Section } from "../navigation.ts";
+import { showPage } from "../page.ts";
+import { readPlan } from "../plans.ts";
+import { Problem } from "../problem.ts";
+import { visitOf } from "../visit.ts";
+
+const hints: Record<string, string> = {
+  full: "Tokens may read and write, as far as each is allowed to.",
+  read_only: "Queries work. Every mutation is refused, whatever the token may do.",
+  none: "The API is switched off: every request is refused, with status 402.",
+};
+
+const limitNames: Record<keyof Limits, string> = {
+  depth: "Fields below one another",
+  relations: "Relations and lists in one operation",
+  aliases: "Renamed fields in one document",
+  directives: "Directives in one document",
+  tokens: "Words and signs of one document",
+  mutations: "Mutations in one operation",
+  cost: "Points of one operation",
+  bucket: "Points that a token can save up",
+  refill: "Points that a token gets per second",
+};
+
+const notices = { changed: "The plan has been changed. It holds from now on." };
+
+/** What the merchant has booked. */
+export const plan: Section = {
+  title: "Plan",
+  path: "/plan",
+  pages({ limits }) {
+    const router = Router();
+    router.get("/", async (request, response) => {
+      const visit = visitOf(response);
+      const current = await visit.run(readPlan);
+      showPage(response, {
+        title: "Plan",
+        notice: noticeOf(request, notices),
+        body: html`
+          <p class="lead">
+            What the API may be used for, by all tokens together. A change takes effect at once.
+          </p>
+          <form method="post" action="/admin/plan" class="card">
+            ${csrfField(visit)}
+            ${choice({
+              name: "plan",
+              legend: "Plan",
+              options: Object.entries(hints).map(([value, hint]) => ({
+                value,
+                hint,
+                label: planNames[value]!,
+              })),
+              chosen: current.name,
+            })}
+            <div class="actions"><button class="main">Save</button></div>
+          </form>
+          ${limitTable({ ...limits, ...current.limits })}
+        `,
+      });
+    });
+    router.post("/", async (request, response) => {
+      const name = textOf(request, "plan");
+      if (!Object.hasOwn(hints, name)) throw new Problem(400, "malformed");
+      await visitOf(response).run(async (client) => {
+        if ((await readPlan(client)).name !== name)
+          await client.query("select administration.set_plan($1)", [name]);
+      });
+      response.redirect(303, "/admin/plan?done=changed");
+    });
+    return router;
+  },
+};
+
+function limitTable(limits: Limits): Html {
+  return html`<section class="card" aria-labelledby="limits">
+    <h2 id="limits">Limits</h2>
+    <p class="quiet">
+      What one operation, and one token, may ask for at most. They come from the settings of the service, and
+      from the plan if <code>npm run plan</code> has given it others.
+    </p>
+    <dl class="facts rows">
+      ${Object.entries(limitNames).map(
+        ([name, title]) =>
+          html`<div>
+            <dt>${title}</dt>
+            <dd>${count(limits[name as keyof Limits])}</dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
+}

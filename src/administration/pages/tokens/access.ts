@@ -1,0 +1,103 @@
+import type { Request } from "express";
+import type { PoolClient } from "pg";
+import { scopesFor } from "../../../auth/credentials.ts";
+import { resourceName } from "../../format.ts";
+import { html } from "../../html.ts";
+import type { Html } from "../../html.ts";
+import { textOf } from "../../forms.ts";
+
+/** What a token may do with a resource. Writing includes reading. */
+export type Level = "none" | "read" | "write";
+
+const levels = { none: "None", read: "Read", write: "Write" } as const;
+
+const resourceOf = (scope: string) => scope.split(":")[0]!;
+
+/** Every scope that there is. */
+export async function readScopes(client: PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ scope: string }>("select administration.known_scopes() as scope");
+  return rows.map(({ scope }) => scope);
+}
+
+/** The resources of scopes, in order. */
+export function resourcesOf(scopes: readonly string[]): string[] {
+  return [...new Set(scopes.map(resourceOf))];
+}
+
+/** What scopes allow with a resource. */
+export function levelOf(scopes: readonly string[], resource: string): Level {
+  if (scopes.includes(`${resource}:write`)) return "write";
+  return scopes.includes(`${resource}:read`) ? "read" : "none";
+}
+
+/** The scopes that a form chose. */
+export function chosenScopes(request: Request, known: string[]): string[] {
+  const chosen = (level: Level) =>
+    resourcesOf(known).filter((resource) => textOf(request, `access.${resource}`) === level);
+  return scopesFor(known, chosen("read"), chosen("write"));
+}
+
+/** What scopes allow, in a few words. */
+export function accessSummary(scopes: readonly string[]): string {
+  const written = scopes.filter((scope) => scope.endsWith(":write")).length;
+  const read = scopes.length - 2 * written;
+  const resources = (number: number) => (number === 1 ? "1 resource" : `${number} resources`);
+  if (written === 0) return read === 0 ? "No access" : `Reads ${resources(read)}`;
+  return `Writes ${resources(written)}${read > 0 ? `, reads ${read} more` : ""}`;
+}
+
+/** What scopes allow, in full. */
+export function accessTable(scopes: readonly string[], known: readonly string[]): Html {
+  const resources = resourcesOf([...known, ...scopes]);
+  const named = (level: Level) =>
+    resources.filter((resource) => levelOf(scopes, resource) === level).map(resourceName);
+  const titles = { write: "Read and write", read: "Read", none: "No access" } as const;
+  return html`<dl class="facts">
+    ${(["write", "read", "none"] as const).map((level) => {
+      const names = named(level);
+      return (
+        names.length > 0 &&
+        html`<div>
+          <dt>${titles[level]}</dt>
+          <dd class="${level === "none" && "quiet"}">${names.join(", ")}</dd>
+        </div>`
+      );
+    })}
+  </dl>`;
+}
+
+/** The choice of a level for each resource. The buttons that set all at once need the script, which shows them. */
+export function accessFields(known: readonly string[], scopes: readonly string[]): Html {
+  return html`<div class="access" role="group" aria-labelledby="access-heading">
+    <h2 id="access-heading">Access</h2>
+    <p class="hint">Give only what the client needs; it can be changed later. Write includes read.</p>
+    <div class="all" data-all hidden>
+      <span id="all-label">Set all to</span>
+      ${Object.entries(levels).map(
+        ([level, label]) =>
+          html`<button type="button" class="plain" data-level="${level}" aria-describedby="all-label">
+            ${label}
+          </button>`,
+      )}
+    </div>
+    ${resourcesOf(known).map((resource) => {
+      const present = levelOf(scopes, resource);
+      return html`<fieldset class="resource">
+        <legend>${resourceName(resource)}</legend>
+        <div class="levels">
+          ${Object.entries(levels).map(
+            ([level, label]) =>
+              html`<label
+                ><input
+                  type="radio"
+                  name="access.${resource}"
+                  value="${level}"
+                  ${level === present && "checked"}
+                /><span>${label}</span></label
+              >`,
+          )}
+        </div>
+      </fieldset>`;
+    })}
+  </div>`;
+}

@@ -1,0 +1,27 @@
+import { Router } from "express";
+import { isId } from "../../ids.ts";
+import type { Section } from "../../navigation.ts";
+import { missing } from "../../problem.ts";
+import { changePages } from "./change.ts";
+import { createPages } from "./create.ts";
+import { detailPage } from "./detail.ts";
+import { listPage } from "./list.ts";
+import { rotatePages } from "./rotate.ts";
+import { statePages } from "./state.ts";
+
+/** API credentials, which people here call tokens. */
+export const tokens: Section = {
+  title: "GraphQL API tokens",
+  path: "/tokens",
+  pages(options) {
+    const router = Router();
+    router.param("id", (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
+    listPage(router);
+    createPages(router);
+    detailPage(router, options);
+    changePages(router);
+    rotatePages(router);
+    statePages(router);
+    return router;
+  },
+};

@@ -1,0 +1,44 @@
+import type { Response } from "express";
+import type { Content } from "../../html.ts";
+import { html } from "../../html.ts";
+import { showPage } from "../../page.ts";
+import { visitOf } from "../../visit.ts";
+import { copyable } from "../../copyable.ts";
+import { tokensTrail } from "./tokens.ts";
+
+export interface Issued {
+  id: string;
+  name: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+/** Shows a new pair. It is in this answer and nowhere else: the database has the hash of the secret. */
+export function showSecret(
+  response: Response,
+  title: string,
+  { id, name, ...pair }: Issued,
+  also?: Content,
+): void {
+  const { origin } = visitOf(response);
+  showPage(response, {
+    title,
+    trail: [tokensTrail, { title: name, path: `/tokens/${id}` }],
+    body: html`
+      <div class="notice warning" role="status">
+        <h2>Copy the secret now</h2>
+        <p>
+          It is shown only this once, and nobody can look it up later. Keep it where your client keeps its
+          passwords. If you lose it, rotate the token.
+        </p>
+      </div>
+      <div class="card">
+        ${copyable("Access key", "client_id of the token endpoint; may be logged", pair.clientId, "access-key")}
+        ${copyable("Secret access key", "client_secret of the token endpoint; keep it secret", pair.clientSecret, "secret")}
+        ${copyable("Token endpoint", "exchanges the two for access tokens", `${origin}/api/oauth/token`, "endpoint")}
+      </div>
+      ${also}
+      <div class="actions"><a class="button main" href="/admin/tokens/${id}">I have copied it</a></div>
+    `,
+  });
+}

@@ -1,0 +1,35 @@
+import type { PoolClient } from "pg";
+import { credentialOf } from "../../../auth/credentials.ts";
+import type { CredentialOverview } from "../../../auth/credentials.ts";
+import { html } from "../../html.ts";
+import type { Html } from "../../html.ts";
+import { missing } from "../../problem.ts";
+
+/** What stands above the pages of tokens. */
+export const tokensTrail = { title: "GraphQL API tokens", path: "/tokens" };
+
+/** What stands above the pages of one token. */
+export const tokenTrail = ({ id, name }: CredentialOverview) => [
+  tokensTrail,
+  { title: name, path: `/tokens/${id}` },
+];
+
+/** All tokens, by their names. */
+export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
+  const { rows } = await client.query("select * from administration.credentials()");
+  return rows.map(credentialOf);
+}
+
+/** One token. */
+export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
+  const { rows } = await client.query("select * from administration.credentials($1)", [id]);
+  if (rows.length === 0) throw missing();
+  return credentialOf(rows[0]);
+}
+
+/** Whether a token works, as a coloured word. */
+export function state({ active, oldKeyEndsAt }: CredentialOverview): Html {
+  if (!active) return html`<span class="badge off">Deactivated</span>`;
+  return html`<span class="badge on">Active</span
+    >${oldKeyEndsAt && html` <span class="badge">Two keys</span>`}`;
+}

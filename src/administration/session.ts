@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import type { Request, RequestHandler, Response } from "express";
+import { hashOfToken } from "../auth/session-token.ts";
+import { isSecure, readCookie, writeCookie } from "./cookies.ts";
+import { csrfTokenOf } from "./csrf.ts";
+import type { Navigation } from "./navigation.ts";
+import { addressOf, asAdministration, visitOf } from "./visit.ts";
+import type { AdministrationOptions, Visitor } from "./visit.ts";
+
+/** Finds out whose session a request belongs to, if any. */
+export function recogniseVisitor(
+  { pool, publicUrl }: AdministrationOptions,
+  navigation: Navigation,
+): RequestHandler {
+  return async (request, response, next) => {
+    // Also for the log: within a router, the path begins there
+    const path = request.path;
+    response.locals.loggedPath = request.baseUrl + path;
+    const secure = isSecure(request, publicUrl);
+    const token = readCookie(request, "session", secure);
+    const address = addressOf(request);
+    const sessionHash = token === undefined ? undefined : hashOfToken(token);
+    const run = <T>(work: Parameters<typeof asAdministration<T>>[2]) =>
+      asAdministration(pool, { sessionHash, address }, work);
+    let visitor: Visitor | null = null;
+    let browser = readCookie(request, "visitor", secure);
+    // The page that says so when the database is away needs a visit as well
+    response.locals.visit = {
+      visitor,
+      csrfToken: csrfTokenOf(token ?? browser ?? ""),
+      navigation,
+      path,
+      origin:
+        publicUrl === undefined ? `${request.protocol}://${request.get("host")}` : new URL(publicUrl).origin,
+      run,
+    };
+    if (token !== undefined) {
+      visitor = await run(async (client) => {
+        const { rows } = await client.query(
+          "select administrator_id as id, name from administration.use_session()",
+        );
+        return rows[0] ?? null;
+      });
+    }
+    if (visitor) {
+      visitOf(response).visitor = visitor;
+    } else {
+      if (browser === undefined) {
+        browser = randomBytes(16).toString("base64url");
+        writeCookie(response, "visitor", browser, secure);
+      }
+      visitOf(response).csrfToken = csrfTokenOf(browser);
+      response.locals.hadSession = token !== undefined;
+    }
+    next();
+  };
+}
+
+/** Sends those who haven't logged in to do so, and back afterwards. */
+export const requireVisitor: RequestHandler = (request, response, next) => {
+  if (visitOf(response).visitor) return next();
+  sendToLogIn(request, response, response.locals.hadSession === true);
+};
+
+/** @param ended whether there was a session before, so that the page can say what became of it */
+export function sendToLogIn(request: Request, response: Response, ended: boolean): void {
+  const isForm = request.method !== "GET" && request.method !== "HEAD";
+  // Back to the page with the form: what was sent is lost
+  const wanted = isForm ? request.get("referer") : request.originalUrl;
+  const query = new URLSearchParams({ next: ownPath(wanted) });
+  if (ended) query.set("done", isForm ? "form" : "page");
+  response.redirect(303, `/admin/log-in?${query}`);
+}
+
+/** The path of a page of the administration, out of an address that may lead anywhere. */
+export function ownPath(address: string | undefined): string {
+  const here = "http://here.invalid";
+  if (address === undefined || !URL.canParse(address, here)) return "/admin";
+  const { pathname, search } = new URL(address, here);
+  const isPage = /^\/admin\/[\w/-]*$/.test(pathname) && !pathname.startsWith("/admin/log-");
+  return isPage ? pathname + search : "/admin";
+}

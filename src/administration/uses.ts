@@ -1,0 +1,25 @@
+import type { PoolClient } from "pg";
+
+/** Days that are looked back on. */
+export const span = 30;
+
+/** How often a token used a version on a day. */
+export interface Use {
+  credential_id: string;
+  day: Date;
+  version: string;
+  /** Type.field; empty: all requests of the version. */
+  deprecated_field: string;
+  requests: number;
+  last_used_at: Date;
+}
+
+/** How one token, or all of them, were used in the last days. The newest day comes first. */
+export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
+  const { rows } = await client.query(
+    `select credential_id, day::timestamptz, version, deprecated_field, requests::float8, last_used_at
+     from administration.credential_uses(current_date - $2::integer, $1)`,
+    [id, span - 1],
+  );
+  return rows;
+}

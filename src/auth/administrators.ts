@@ -1,0 +1,86 @@
+import type { ClientBase, Pool } from "pg";
+import { complaintAbout, hashPassword } from "./passwords.ts";
+import { UserError } from "../user-error.ts";
+
+/** The owner's connection: administrators are made at the command line, not by each other. */
+type OwnerConnection = Pick<Pool | ClientBase, "query">;
+
+export interface Administrator {
+  name: string;
+  active: boolean;
+  createdAt: Date;
+  lastLogInAt: Date | null;
+}
+
+/**
+ * Makes an administrator.
+ *
+ * @throws {UserError} when the name or the password won't do
+ */
+export async function createAdministrator(
+  connection: OwnerConnection,
+  name: string,
+  password: string,
+): Promise<void> {
+  if (!/^[^\s\p{Cc}]{1,100}$/u.test(name))
+    throw new UserError("The name has 1 to 100 characters without spaces: a user name or an e-mail address.");
+  const hash = await hashNew(name, password);
+  try {
+    await connection.query("select auth.create_administrator($1, $2)", [name, hash]);
+  } catch (error) {
+    // unique_violation
+    throw codeOf(error) === "23505" ? new UserError(`There is an administrator “${name}” already.`) : error;
+  }
+}
+
+/**
+ * Gives an administrator another password, ends their sessions, and lets them in again if they were deactivated.
+ *
+ * @throws {UserError} when there is no such administrator, or the password won't do
+ */
+export async function resetPassword(
+  connection: OwnerConnection,
+  name: string,
+  password: string,
+): Promise<void> {
+  await change(connection, "select auth.reset_administrator_password($1, $2)", [
+    name,
+    await hashNew(name, password),
+  ]);
+}
+
+/**
+ * Ends all sessions of an administrator and lets them in no more.
+ *
+ * @throws {UserError} when there is no such administrator
+ */
+export async function deactivateAdministrator(connection: OwnerConnection, name: string): Promise<void> {
+  await change(connection, "select auth.deactivate_administrator($1)", [name]);
+}
+
+/** All administrators, by their names. */
+export async function listAdministrators(connection: OwnerConnection): Promise<Administrator[]> {
+  const { rows } = await connection.query(
+    `select name, deactivated_at is null as active, created_at as "createdAt", last_log_in_at as "lastLogInAt"
+     from auth.administrator order by lower(name)`,
+  );
+  return rows;
+}
+
+function hashNew(name: string, password: string): Promise<string> {
+  const complaint = complaintAbout(password, name);
+  if (complaint !== null) throw new UserError(complaint);
+  return hashPassword(password);
+}
+
+async function change(connection: OwnerConnection, statement: string, values: string[]): Promise<void> {
+  try {
+    await connection.query(statement, values);
+  } catch (error) {
+    throw codeOf(error) === "P0002" ? new UserError((error as Error).message) : error; // no_data_found
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,67 @@
+import { LRUCache } from "lru-cache";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { ChangeListener } from "./change-listener.ts";
+
+/** Answers to questions of one kind. */
+export interface Remembered<Key, Answer> {
+  /** The answer that is right now: from memory, or from the database. */
+  of(key: Key): Promise<Answer>;
+}
+
+/**
+ * What a process remembers about who may do what: credentials and the plan.
+ *
+ * The database is asked once, and the answer remembered until something of the kind changes: the database says so to
+ * every process. While a process can't hear it, it remembers nothing and asks each time. So a change takes effect
+ * at once everywhere, and a request normally costs no statement.
+ */
+export class Memory {
+  readonly #listener: ChangeListener;
+  readonly #kinds: LRUCache<any, { answer: any }>[] = [];
+  /** Grows when answers become outdated, also those that are still under way. */
+  #era = 0;
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#listener = new ChangeListener(pool.options, logger, () => {
+      this.#era++;
+      for (const kind of this.#kinds) kind.clear();
+    });
+  }
+
+  /**
+   * Remembers answers of one kind.
+   *
+   * @param ask asks the database
+   * @param max how many answers are kept
+   * @param lifetime for how many milliseconds an answer holds, where that is known beforehand
+   */
+  remember<Key extends string, Answer>(
+    ask: (key: Key) => Promise<Answer>,
+    max: number,
+    lifetime: (answer: Answer) => number = () => Infinity,
+  ): Remembered<Key, Answer> {
+    const kept = new LRUCache<Key, { answer: Answer }>({ max });
+    this.#kinds.push(kept);
+    return {
+      of: async (key) => {
+        if (this.#listener.hears) {
+          const known = kept.get(key);
+          if (known) return known.answer;
+        }
+        const era = this.#era;
+        const answer = await ask(key);
+        const ttl = lifetime(answer);
+        if (era === this.#era && this.#listener.hears && ttl >= 1) {
+          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+        }
+        return answer;
+      },
+    };
+  }
+
+  /** Ends the connection that listens for changes. */
+  close(): Promise<void> {
+    return this.#listener.close();
+  }
+}

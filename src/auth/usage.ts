@@ -1,0 +1,103 @@
+import type { RequestHandler } from "express";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import "../http/facts.ts";
+import { asAuthRole } from "./as-role.ts";
+
+/** Milliseconds between two times that counts are written. */
+const usualInterval = 10_000;
+/** Different counts that wait at most while the database can't be reached; what comes on top isn't counted. */
+const mostWaiting = 10_000;
+
+interface Count {
+  credential_id: string;
+  /** Of UTC, like 2026-06-30. */
+  day: string;
+  version: string;
+  /** Type.field; empty: all requests. */
+  deprecated_field: string;
+  requests: number;
+  last_used_at: string;
+}
+
+/** Counts the requests of each credential, by day, version and deprecated field, and writes the sums now and then. */
+export class Usage {
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #counts = new Map<string, Count>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(pool: Pool, logger: Logger, interval = usualInterval) {
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#timer = setInterval(() => void this.flush(), interval).unref();
+  }
+
+  /** Counts a request. */
+  note(credentialId: string, version: string): void {
+    this.#add(credentialId, version, "", 1);
+  }
+
+  /** Counts a request that uses deprecated fields, given as Type.field. It is to be counted by {@link note} as well. */
+  noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {
+    for (const field of fields) this.#add(credentialId, version, field, 1);
+  }
+
+  /** Writes what has been counted, in one statement. When that fails, it is kept for the next time. */
+  flush(): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#write()));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    const counts = [...this.#counts.values()];
+    if (counts.length === 0) return;
+    this.#counts = new Map();
+    try {
+      await asAuthRole(this.#pool, (client) =>
+        client.query("select auth.record_use($1)", [JSON.stringify(counts)]),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error }, "can't write how credentials are used; trying again");
+      for (const count of counts) {
+        const { credential_id, version, deprecated_field, requests, day, last_used_at } = count;
+        this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
+      }
+    }
+  }
+
+  #add(
+    credentialId: string,
+    version: string,
+    field: string,
+    requests: number,
+    day?: string,
+    moment = new Date().toISOString(),
+  ): void {
+    day ??= moment.slice(0, 10);
+    const key = `${credentialId} ${day} ${version} ${field}`;
+    const count = this.#counts.get(key);
+    if (count) {
+      count.requests += requests;
+      if (count.last_used_at < moment) count.last_used_at = moment;
+    } else if (this.#counts.size < mostWaiting) {
+      this.#counts.set(key, {
+        ...{ credential_id: credentialId, day, version, deprecated_field: field },
+        ...{ requests, last_used_at: moment },
+      });
+    }
+  }
+}
+
+/** Counts the request for its credential. */
+export function countUse(usage: Usage): RequestHandler {
+  return (request, response, next) => {
+    usage.note(response.locals.caller!.credentialId, String(request.params.version));
+    next();
+  };
+}

@@ -1,0 +1,105 @@
+import { parseArgs } from "node:util";
+import type pg from "pg";
+import * as administrators from "../auth/administrators.ts";
+import type { Administrator } from "../auth/administrators.ts";
+import { randomPassword } from "../auth/passwords.ts";
+import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
+
+const usage = `Administrators: who may use the administration in the browser, at /admin.
+
+Usage: npm run admin -- <command> [options]
+
+  create NAME          make an administrator: a user name or an e-mail address
+  list                 show all administrators
+  reset-password NAME  give an administrator a new password; their sessions end, and they are let in
+                       again if they were deactivated
+  deactivate NAME      end all sessions of an administrator and let them in no more
+
+Options:
+  --password-stdin     take the password from standard input, instead of making one up
+  --json               print one line of JSON instead of text
+  --help               print this
+
+A password that is made up is shown once; the database has only its hash. Works on the embedded Postgres, whether the
+service runs or not, or on DATABASE_URL, which then must be an administrator's. Exit code 0: done, 1: refused or
+failed, 2: not understood.
+`;
+
+function parseCommandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        "password-stdin": { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+interface Result {
+  json: unknown;
+  text: string;
+}
+
+type Command = (connection: pg.Client, name: string, given: string | null) => Promise<Result>;
+
+const commands: Record<string, Command> = {
+  async create(connection, name, given) {
+    const password = given ?? randomPassword();
+    await administrators.createAdministrator(connection, name, password);
+    return withPassword(name, `Made the administrator “${name}”.`, given, password);
+  },
+  async "reset-password"(connection, name, given) {
+    const password = given ?? randomPassword();
+    await administrators.resetPassword(connection, name, password);
+    return withPassword(name, `“${name}” has a new password. Old sessions have ended.`, given, password);
+  },
+  async deactivate(connection, name) {
+    await administrators.deactivateAdministrator(connection, name);
+    return { json: { name, active: false }, text: `Deactivated “${name}”.` };
+  },
+  async list(connection) {
+    const all = await administrators.listAdministrators(connection);
+    return { json: all.map(toJson), text: all.map(describe).join("\n") || "There are no administrators." };
+  },
+};
+
+function withPassword(name: string, text: string, given: string | null, password: string): Result {
+  if (given !== null) return { json: { name }, text };
+  return { json: { name, password }, text: `${text}\n\n  password  ${password}   (shown only now)` };
+}
+
+function toJson({ name, active, createdAt, lastLogInAt }: Administrator) {
+  return { name, active, created_at: createdAt, last_log_in_at: lastLogInAt };
+}
+
+function describe({ name, active, lastLogInAt }: Administrator): string {
+  const seen = lastLogInAt ? `last logged in ${lastLogInAt.toISOString()}` : "never logged in";
+  return `${name}  ${active ? "active" : "deactivated"}, ${seen}`;
+}
+
+async function readPassword(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin) text += String(chunk);
+  return text.replace(/\r?\n$/, "");
+}
+
+async function main(): Promise<void> {
+  const { values: options, positionals } = parseCommandLine();
+  const [command, name, ...others] = positionals;
+  if (options.help || command === "help") return void process.stdout.write(usage);
+  if (command === undefined) throw new UsageError("Which command?");
+  if (!Object.hasOwn(commands, command)) throw new UsageError(`There is no command “${command}”.`);
+  if ((command !== "list") !== (name !== undefined) || others.length > 0) {
+    throw new UsageError(command === "list" ? `list takes no “${name}”.` : `${command} needs one NAME.`);
+  }
+  const given = options["password-stdin"] ? await readPassword() : null;
+  const { json, text } = await withOwner((connection) => commands[command]!(connection, name ?? "", given));
+  process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
+}
+
+await atTheOwnersTerminal(main, usage);

@@ -1,0 +1,67 @@
+import { parseArgs } from "node:util";
+import { withClient } from "../database/client.ts";
+import { openForCommand } from "../database/open.ts";
+import { limitsOfPlan } from "../operations/limits.ts";
+import { readSettings } from "../settings.ts";
+import { UserError } from "../user-error.ts";
+import { atTheTerminal } from "./terminal.ts";
+
+const usage = `The merchant's plan.
+
+Usage: npm run plan -- show
+       npm run plan -- set none|read_only|full [--limits JSON]
+
+  none        the API is switched off: every request is answered with 402
+  read_only   queries work, mutations are refused
+  full        everything
+
+  --limits    limits that differ from the settings while the plan is current, such as '{"cost": 4000}';
+              '{}' takes back those that it had
+
+A change takes effect at once on every process.
+`;
+
+await atTheTerminal(async () => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { limits: { type: "string" }, help: { type: "boolean", short: "h" } },
+  });
+  const [command, name, ...others] = positionals;
+  const isShow = command === "show" && name === undefined;
+  const isSet = command === "set" && name !== undefined && others.length === 0;
+  if (values.help || !(isShow || isSet)) {
+    console.error(usage);
+    process.exitCode = values.help ? 0 : 2;
+    return;
+  }
+  const limits = values.limits === undefined ? null : readLimits(values.limits);
+  const { url, close } = await openForCommand(readSettings());
+  try {
+    const plan = await withClient(url, async (client) => {
+      if (isSet) await client.query("select auth.set_plan($1, $2)", [checked(name), limits]);
+      return (await client.query("select name, limits from auth.current_plan()")).rows[0];
+    });
+    console.log(`${plan.name} ${JSON.stringify(plan.limits)}`);
+  } finally {
+    await close();
+  }
+});
+
+function checked(name: string): string {
+  if (["none", "read_only", "full"].includes(name)) return name;
+  throw new UserError(`There is no plan “${name}”. There are: none, read_only, full.`);
+}
+
+function readLimits(text: string): string {
+  const { success, error } = limitsOfPlan.safeParse(parsed(text));
+  if (!success) throw new UserError(`--limits: ${error.issues.map(({ message }) => message).join("; ")}`);
+  return text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UserError("--limits is not JSON.");
+  }
+}

@@ -1,0 +1,68 @@
+import type { RequestHandler } from "express";
+import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
+import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
+import { apiError } from "../errors.ts";
+import "../http/facts.ts";
+import { sendErrors } from "../http/answers.ts";
+import { completed } from "../http/client-errors.ts";
+import type { PlanName } from "../plan/plan.ts";
+import type { ServedVersion } from "../versions/serve-version.ts";
+import { costOf, operationSize, refusalOf } from "./size.ts";
+
+/** What a request asks for, or why it won't be done. */
+export interface Operation {
+  /** Valid, and the same object for the same text; null when the text is wrong. */
+  document: DocumentNode | null;
+  refusals: readonly GraphQLError[];
+  /** In points; shown in the answer's extensions. */
+  cost: { requested: number; maximum: number };
+}
+
+/** What reading a document costs that is then refused, in points. */
+const costOfRefusal = 10;
+
+/**
+ * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
+ * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
+ */
+export function readOperation(served: readonly ServedVersion[]): RequestHandler {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { query, operationName, variables } = request.body;
+    const { name, limits } = response.locals.plan!;
+    const { schema, documents } = bySlug.get(response.locals.version!.slug)!.current();
+    const { document = null, errors } = { document: undefined, ...documents.read(query, limits) };
+    const operation: Operation = {
+      document,
+      refusals: errors ?? [],
+      cost: { requested: costOfRefusal, maximum: limits.cost },
+    };
+    if (document) {
+      const size = operationSize(schema, document, operationName, variables ?? {});
+      const refusal = refusalOf(size, limits) ?? refusalByPlan(document, operationName, name);
+      if (refusal) operation.refusals = [refusal];
+      else operation.cost.requested = costOf(size);
+    }
+    response.locals.operation = operation;
+    next();
+  };
+}
+
+function refusalByPlan(
+  document: DocumentNode,
+  name: string | undefined,
+  plan: PlanName,
+): GraphQLError | null {
+  if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)
+    return null;
+  return apiError("FORBIDDEN", "The merchant's plan allows queries only, no mutations.");
+}
+
+/** Answers operations that won't be done, as GraphQL over HTTP says: by the media type, with 200 or 400. */
+export const refuseOperation: RequestHandler = (request, response, next) => {
+  const { refusals, cost } = response.locals.operation!;
+  if (refusals.length === 0) return next();
+  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
+  const errors = refusals.map((error) => completed(error, response.locals.requestId));
+  sendErrors(request, response, status, errors, { cost });
+};

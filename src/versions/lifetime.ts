@@ -1,0 +1,60 @@
+import type { Version } from "./versions.ts";
+
+/** When a version stops being served. Times are in milliseconds since 1970. */
+export interface Retirement {
+  /** From then on answers warn of it: three months before the end. */
+  deprecatedAt: number;
+  /** From then on it is refused. */
+  sunsetAt: number;
+  /** The version to go over to: the newest stable one. */
+  successor: Version | null;
+}
+
+const months = { ofWarning: 3, ofStable: 12, ofPreviewAfterStable: 3 };
+
+/**
+ * When a version ends, as far as that is known: a stable one at the end of the twelfth month after that of its release,
+ * a dated preview three months after the next stable version has come, the head never.
+ *
+ * @returns null when no end is known
+ */
+export function retirementOf(version: Version, all: readonly Version[]): Retirement | null {
+  const sunsetAt = endOf(version, all);
+  if (sunsetAt === null) return null;
+  const later = all.filter(
+    (other) => other.kind === "stable" && releaseOf(other)! > releaseOf(version)! && other !== version,
+  );
+  const successor = later.toSorted((a, b) => releaseOf(b)! - releaseOf(a)!)[0] ?? null;
+  return { deprecatedAt: plusMonths(sunsetAt, -months.ofWarning), sunsetAt, successor };
+}
+
+/** Whether a version is served at a time. */
+export function isServed(version: Version, all: readonly Version[], now: number): boolean {
+  const released = releaseOf(version);
+  const end = endOf(version, all);
+  return (released === null || released <= now) && (end === null || now < end);
+}
+
+function endOf(version: Version, all: readonly Version[]): number | null {
+  const released = releaseOf(version);
+  if (released === null) return null;
+  if (version.kind === "stable") {
+    const [year, month] = version.slug.split("-").map(Number);
+    return Date.UTC(year!, month! - 1 + months.ofStable + 1);
+  }
+  const next = all.flatMap((other) => (other.kind === "stable" ? releaseOf(other)! : []));
+  const first = Math.min(...next.filter((time) => time > released));
+  return Number.isFinite(first) ? plusMonths(first, months.ofPreviewAfterStable) : null;
+}
+
+function releaseOf({ releasedOn }: Version): number | null {
+  return releasedOn === null ? null : Date.parse(releasedOn);
+}
+
+/** The same day some months later, or the last one of a month that is too short for it. */
+function plusMonths(time: number, count: number): number {
+  const date = new Date(time);
+  const month = date.getUTCMonth() + count;
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
+  return Date.UTC(date.getUTCFullYear(), month, Math.min(date.getUTCDate(), lastDay));
+}

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { createAdministrator } from "../../src/auth/administrators.ts";
+import type { TestService } from "../support/service.ts";
+
+export const password = "correct horse battery";
+
+/** A page, as somebody without a browser gets it. */
+export interface Page {
+  status: number;
+  headers: Headers;
+  html: string;
+  /** Where a redirect leads. */
+  location: string | null;
+}
+
+/** Sends requests like a browser does: with its cookies, and with what it says about where forms come from. */
+export class Visitor {
+  readonly url: string;
+  readonly cookies = new Map<string, string>();
+  /** Headers that every request has besides. */
+  headers: Record<string, string> = {};
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async get(path: string): Promise<Page> {
+    return this.#send(path, {});
+  }
+
+  /** Sends a form, as a page of ours would: with the token against forgery of the page that it is on. */
+  async post(
+    path: string,
+    fields: Record<string, string> = {},
+    { on = path, headers = {} } = {},
+  ): Promise<Page> {
+    const _csrf = csrfTokenIn((await this.get(on)).html);
+    return this.postRaw(path, { _csrf, ...fields }, { headers });
+  }
+
+  /** Sends a form as it is. */
+  async postRaw(path: string, fields: Record<string, string>, { headers = {} } = {}): Promise<Page> {
+    return this.#send(path, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers: { origin: this.url, "sec-fetch-site": "same-origin", ...headers },
+    });
+  }
+
+  /** Logs in, and fails when that isn't possible. */
+  async logIn(name: string, secret = password): Promise<void> {
+    const { status, html } = await this.post("/admin/log-in", { name, password: secret });
+    assert.equal(status, 303, html);
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Page> {
+    const response = await fetch(this.url + path, {
+      redirect: "manual",
+      ...init,
+      headers: {
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+        ...this.headers,
+        ...(init.headers as Record<string, string>),
+      },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      if (value === "") this.cookies.delete(name!);
+      else this.cookies.set(name!, value!);
+    }
+    const { status, headers } = response;
+    return { status, headers, html: await response.text(), location: headers.get("location") };
+  }
+}
+
+export function csrfTokenIn(html: string): string {
+  const [, token] = /name="_csrf" value="([^"]+)"/.exec(html) ?? [];
+  assert.ok(token, "a form with a token");
+  return token;
+}
+
+/** The text of a page, without its tags, on one line. */
+export function textOf({ html }: Page): string {
+  return html
+    .slice(html.indexOf("<main"), html.indexOf("</main>"))
+    .replace(/<[^>]*>/g, " ")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&")
+    .replace(/\s+/g, " ");
+}
+
+/** Somebody who has logged in, by default as a new administrator. */
+export async function loggedIn(
+  service: TestService,
+  name = `a${Math.random().toString(36).slice(2)}`,
+): Promise<Visitor> {
+  await createAdministrator(service.owner, name, password);
+  const visitor = new Visitor(service.url);
+  await visitor.logIn(name);
+  return visitor;
+}

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { createAdministrator } from "../../src/auth/administrators.ts";
+import { query, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { skipBrowser, startChromium } from "../support/chromium.ts";
+import { password } from "./browser.ts";
+
+describe("the administration in Chromium", { skip: skipBrowser }, () => {
+  let service: TestService;
+  let browser: Browser;
+  before(async () => {
+    browser = await startChromium();
+    service = await startService();
+    await createAdministrator(service.owner, "anna@example.com", password);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  /** A new window, with what went wrong in it. */
+  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
+    const context = await browser.newContext({
+      baseURL: service.url,
+      reducedMotion: "reduce",
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const faults: string[] = [];
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (line) => {
+      if (line.type() === "error" && !/status of 4\d\d/.test(line.text())) faults.push(line.text());
+    });
+    return { page, faults };
+  }
+
+  async function logIn(page: Page): Promise<void> {
+    await page.goto("/admin");
+    await page.getByLabel("Name or e-mail address").fill("anna@example.com");
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "GraphQL API tokens", level: 1 }).waitFor();
+  }
+
+  /** Looks for what keeps people out, in light and dark, on a phone and a wide screen. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      assert.equal(isTooWide, false, `${name} fits ${width} pixels`);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        assert.deepEqual(found, [], `${name}, ${width} pixels, ${colorScheme}`);
+      }
+    }
+  }
+
+  test("no page has a fault that axe knows of, in light and dark, at 360 and 1280 pixels", async () => {
+    const { page, faults } = await open();
+    await page.goto("/admin/log-in");
+    await inspect(page, "log-in");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await inspect(page, "log-in with errors");
+    await logIn(page);
+    await inspect(page, "no tokens yet");
+    await page.goto("/admin/tokens/new");
+    await inspect(page, "new token");
+    await page.getByRole("button", { name: "Create token" }).click();
+    await inspect(page, "new token with errors");
+    await page
+      .getByLabel("Name")
+      .fill("Warehouse app, with a rather long name that has to be broken somewhere");
+    await page.getByRole("button", { name: "Write", exact: true }).click();
+    await page.getByRole("button", { name: "Create token" }).click();
+    await inspect(page, "secret");
+    const secret = (await page.locator("#secret").textContent())!;
+    const clientId = (await page.locator("#access-key").textContent())!;
+    await page.getByRole("link", { name: "I have copied it" }).click();
+    const path = new URL(page.url()).pathname;
+    const token = await service.tokenFor({ id: "", clientId, clientSecret: secret });
+    await service.ask(token, { query });
+    await service.owner.query(
+      `select auth.record_use(jsonb_build_array(jsonb_build_object('credential_id', $1::text, 'day', current_date, 'version', version,
+         'deprecated_field', field, 'requests', 12345, 'last_used_at', now())))
+       from (values ('unstable', ''), ('2026-06-unstable', ''), ('unstable', 'Product.weight')) as use (version, field)`,
+      [path.split("/").at(-1)],
+    );
+    await page.goto(`${path}/rotate`);
+    await inspect(page, "rotate");
+    await page.getByText("After 24 hours").click();
+    await page.getByRole("button", { name: "Rotate token" }).click();
+    await inspect(page, "rotated");
+    for (const name of ["", "/change", "/delete", "/deactivate"]) {
+      await page.goto(path + name);
+      await inspect(page, `token${name}`);
+    }
+    for (const { path, name } of sections) {
+      await page.goto(`/admin${path}`);
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+      await inspect(page, name);
+    }
+    await page.getByRole("button", { name: "Change password" }).click();
+    await inspect(page, "password with errors");
+    await page.goto("/admin/nothing");
+    await inspect(page, "nothing here");
+    assert.deepEqual(faults, []);
+  });
+
+  test("a token can be made with the keyboard alone, and where one is can be seen", async () => {
+    const { page } = await open();
+    await logIn(page);
+    /** Presses Tab until an element has the focus. */
+    const go = async (selector: string) => {
+      for (let presses = 0; presses < 60; presses++) {
+        await page.keyboard.press("Tab");
+        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+      }
+      assert.fail(`the keyboard doesn't get to ${selector}`);
+    };
+    await page.goto("/admin/tokens");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to content");
+    await page.keyboard.press("Enter");
+    await go("a[href='/admin/tokens/new']");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/tokens/new");
+    await go("#name");
+    await page.keyboard.type("By keyboard");
+    await go("[name='access.stocks']");
+    const outline = await page.evaluate(
+      () => getComputedStyle(document.activeElement!.nextElementSibling!).outlineStyle,
+    );
+    assert.equal(outline, "solid");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await go("button.main");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Token created" }).waitFor();
+    const { rows } = await service.owner.query(
+      "select scopes from auth.credential where name = 'By keyboard'",
+    );
+    assert.deepEqual(rows, [{ scopes: ["stocks:read", "stocks:write"] }]);
+  });
+
+  test("everything can be done without JavaScript", async () => {
+    const { page } = await open({ javaScriptEnabled: false });
+    await logIn(page);
+    await page.getByRole("link", { name: "New token" }).click();
+    assert.equal(await page.getByText("Set all to").isVisible(), false);
+    await page.getByLabel("Name").fill("Without script");
+    await page.getByRole("group", { name: "Tags" }).getByLabel("Write").check();
+    await page.getByRole("button", { name: "Create token" }).click();
+    assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
+    const pair = {
+      id: "",
+      clientId: (await page.locator("#access-key").textContent())!,
+      clientSecret: (await page.locator("#secret").textContent())!,
+    };
+    await service.tokenFor(pair);
+    await page.getByRole("link", { name: "I have copied it" }).click();
+    await page.getByRole("link", { name: "Deactivate" }).click();
+    await page.getByRole("button", { name: "Deactivate token" }).click();
+    await page.getByText("The token has been deactivated.").waitFor();
+    await page.getByRole("button", { name: "Activate" }).click();
+    await page.getByText("The token works again.").waitFor();
+    await page.getByRole("link", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete token" }).click();
+    await page.getByText("The token has been deleted.").waitFor();
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByText("You have logged out.").waitFor();
+  });
+
+  test("buttons copy, and set all levels at once; both are said to who can't see it", async () => {
+    const { page, faults } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
+    await logIn(page);
+    await page.goto("/admin/tokens/new");
+    for (const level of ["Write", "None", "Read"]) {
+      await page.getByRole("button", { name: level, exact: true }).click();
+      const radios = await page.locator(`[name^="access."][value="${level.toLowerCase()}"]`).all();
+      for (const radio of radios) assert.ok(await radio.isChecked());
+      assert.equal(await page.locator("#announcement").textContent(), `All set to ${level}.`);
+    }
+    await page.getByLabel("Name").fill("Copied");
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Copy: Secret access key" }).click();
+    await page.getByText("Secret access key copied.").waitFor();
+    assert.equal(
+      await page.evaluate("navigator.clipboard.readText()"),
+      await page.locator("#secret").textContent(),
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  test("after an error the summary has the focus, and leads to the field", async () => {
+    const { page } = await open();
+    await logIn(page);
+    await page.goto("/admin/tokens/new");
+    await page.getByRole("button", { name: "Create token" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("role")), "alert");
+    await page.getByRole("link", { name: "Enter a name for the token." }).click();
+    await page.keyboard.type("From the summary");
+    assert.equal(await page.getByLabel("Name").inputValue(), "From the summary");
+  });
+
+  test("after the session has ended, logging in leads back", async () => {
+    const { page } = await open();
+    await logIn(page);
+    await service.owner.query("delete from auth.administrator_session");
+    await page.goto("/admin/account");
+    await page.getByText("Your session has ended.").waitFor();
+    await page.getByLabel("Name or e-mail address").fill("anna@example.com");
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Account" }).waitFor();
+  });
+});
+
+/** Sections of the navigation, with their headings. */
+const sections = [
+  { path: "/tokens", name: "GraphQL API tokens" },
+  { path: "/versions", name: "Versions" },
+  { path: "/plan", name: "Plan" },
+  { path: "/activity", name: "Activity" },
+  { path: "/account", name: "Account" },
+];

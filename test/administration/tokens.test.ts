@@ -1,0 +1,325 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { query, startService, until } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
+import type { Page, Visitor } from "./browser.ts";
+
+let service: TestService;
+let visitor: Visitor;
+before(async () => {
+  service = await startService();
+  visitor = await loggedIn(service, "anna");
+});
+after(() => service.close());
+
+interface Made {
+  id: string;
+  path: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+function pairOn(page: Page): Made {
+  const find = (pattern: RegExp) => pattern.exec(page.html)?.[1] ?? assert.fail(page.html);
+  const id = find(/href="\/admin\/tokens\/([0-9a-f-]{36})"/);
+  return {
+    id,
+    path: `/admin/tokens/${id}`,
+    clientId: find(/<code id="access-key">(ak_\w+)</),
+    clientSecret: find(/<code id="secret">(sk_[\w-]+)</),
+  };
+}
+
+async function make(name: string, access: Record<string, string> = { countries: "read" }): Promise<Made> {
+  const { html } = await visitor.get("/admin/tokens/new");
+  const id = /name="id" value="([^"]+)"/.exec(html)![1]!;
+  const levels = Object.fromEntries(
+    Object.entries(access).map(([resource, level]) => [`access.${resource}`, level]),
+  );
+  const page = await visitor.postRaw("/admin/tokens/new", { _csrf: csrfTokenIn(html), id, name, ...levels });
+  assert.equal(page.status, 200, page.html);
+  return pairOn(page);
+}
+
+const scopesOf = async (id: string): Promise<string[]> =>
+  (await service.owner.query("select scopes from auth.credential where id = $1", [id])).rows[0]?.scopes;
+const statusOf = async (token: string) => (await service.ask(token, { query })).status;
+
+test("a token that is made has the chosen access, and its pair works", async () => {
+  const made = await make("Warehouse app", { countries: "read", stocks: "write", tags: "none" });
+  assert.deepEqual(await scopesOf(made.id), ["countries:read", "stocks:read", "stocks:write"]);
+  assert.equal(await statusOf(await service.tokenFor(made)), 200);
+});
+
+test("the form offers every resource that has a scope, at first with none", async () => {
+  const { html } = await visitor.get("/admin/tokens/new");
+  const { rows } = await service.owner.query(
+    "select distinct split_part(s, ':', 1) as name from auth.known_scopes() s",
+  );
+  assert.ok(rows.length > 20);
+  for (const { name } of rows) {
+    for (const level of ["none", "read", "write"]) {
+      const [input] =
+        new RegExp(`<input[^>]*name="access.${name}"[^>]*value="${level}"[^>]*>`).exec(html) ??
+        assert.fail(name);
+      assert.equal(/ checked/.test(input), level === "none", input);
+    }
+  }
+});
+
+test("the secret is shown once: on no later page, and nowhere in the database", async () => {
+  const { clientSecret, path } = await make("Secretive");
+  for (const other of ["/admin/tokens", path, `${path}/change`, `${path}/rotate`, "/admin/activity"])
+    assert.ok(!(await visitor.get(other)).html.includes(clientSecret), other);
+  const { rows: tables } = await service.owner.query(
+    "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace::regnamespace::text in ('auth', 'administration')",
+  );
+  for (const { name } of tables) {
+    const { rows } = await service.owner.query(
+      `select t::text as row from ${name} t where t::text like '%' || $1 || '%'`,
+      [clientSecret],
+    );
+    assert.deepEqual(rows, [], name);
+  }
+  assert.ok(!JSON.stringify(service.log).includes(clientSecret));
+});
+
+test("the same form sent twice makes one token, and doesn't show the secret again", async () => {
+  const { html } = await visitor.get("/admin/tokens/new");
+  const fields = { _csrf: csrfTokenIn(html), id: /name="id" value="([^"]+)"/.exec(html)![1]!, name: "Twice" };
+  await visitor.postRaw("/admin/tokens/new", fields);
+  const { status, location } = await visitor.postRaw("/admin/tokens/new", fields);
+  assert.deepEqual([status, location], [303, `/admin/tokens/${fields.id}?done=repeated`]);
+  assert.match(textOf(await visitor.get(location!)), /has been created already; its secret was shown once/);
+  const { rows } = await service.owner.query("select from auth.credential where name = 'Twice'");
+  assert.equal(rows.length, 1);
+});
+
+test("names that won't do are refused; what was chosen stays", async () => {
+  for (const [name, reason] of [
+    ["", /Enter a name/],
+    ["  ", /Enter a name/],
+    ["x".repeat(101), /more than 100/],
+    ["a\0b", /can’t be shown/],
+  ] as const) {
+    const page = await visitor.post("/admin/tokens/new", { name, "access.stocks": "write" });
+    assert.equal(page.status, 422);
+    assert.match(textOf(page), reason);
+    assert.match(page.html, /name="access.stocks"\s+value="write"\s+checked/);
+    assert.match(page.html, /role="alert"/);
+  }
+});
+
+test("resources and levels that don't exist are not taken", async () => {
+  const { id } = await make("Odd", { moons: "write", stocks: "own", tags: "read" });
+  assert.deepEqual(await scopesOf(id), ["tags:read"]);
+});
+
+test("names are shown as text, whatever they hold", async () => {
+  const name = `<script>alert("1")</script> & 'x'`;
+  const { path } = await make(name);
+  for (const page of [
+    await visitor.get("/admin/tokens"),
+    await visitor.get(path),
+    await visitor.get(`${path}/change`),
+    await visitor.get("/admin/activity"),
+  ]) {
+    assert.ok(!page.html.includes("<script>alert"));
+    assert.ok(page.html.includes("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;"));
+  }
+});
+
+test("the list shows name, access, last use and state", async () => {
+  const { id } = await make("Listed", { countries: "read", stocks: "write" });
+  await service.owner.query(
+    "update auth.credential set last_used_at = '2026-03-04 05:06Z', deactivated_at = now() where id = $1",
+    [id],
+  );
+  assert.match(
+    textOf(await visitor.get("/admin/tokens")),
+    /Listed Writes 1 resource, reads 1 more Last used 4 Mar 2026, 05:06 UTC Deactivated/,
+  );
+});
+
+test("the page of a token shows its addresses, for each version, and its access", async () => {
+  const { path, clientId } = await make("Detailed", { stocks: "write", countries: "read" });
+  const text = textOf(await visitor.get(path));
+  for (const part of [
+    clientId,
+    `${service.url}/api/oauth/token`,
+    `${service.url}/api/graphql/2026-06-unstable`,
+    `${service.url}/api/graphql/unstable`,
+    "Read and write Stocks Read Countries No access Batches",
+  ])
+    assert.ok(text.includes(part), part);
+});
+
+test("behind a proxy the addresses are those that clients reach", async () => {
+  const proxied = await service.another({
+    settings: { explorer: false, publicUrl: "https://api.example.com" },
+  });
+  const { path } = await make("Proxied");
+  const token = visitor.cookies.get("service-session")!;
+  const response = await fetch(proxied.url + path, {
+    headers: { cookie: `__Host-service-session=${token}` },
+  });
+  assert.ok((await response.text()).includes(">https://api.example.com/api/oauth/token<"));
+});
+
+test("rotating at once stops the old pair and its tokens, and shows the new secret once", async () => {
+  const old = await make("Rotated");
+  const before = await service.tokenFor(old);
+  const page = await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap: "0" });
+  assert.equal(page.status, 200);
+  const fresh = pairOn(page);
+  assert.notEqual(fresh.clientId, old.clientId);
+  await assert.rejects(service.tokenFor(old), /401/);
+  assert.equal(await statusOf(before), 403);
+  assert.equal(await statusOf(await service.tokenFor(fresh)), 200);
+});
+
+for (const [overlap, hours] of [
+  ["1", 1],
+  ["24", 24],
+  ["168", 168],
+] as const) {
+  test(`rotating with ${hours} hours of overlap lets the old pair and its tokens go on until then`, async () => {
+    const old = await make(`Rotated ${overlap}`);
+    const before = await service.tokenFor(old);
+    const fresh = pairOn(await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap }));
+    for (const pair of [old, fresh]) assert.equal(await statusOf(await service.tokenFor(pair)), 200);
+    assert.equal(await statusOf(before), 200);
+    const { rows } = await service.owner.query(
+      "select extract(epoch from expires_at - now()) / 3600 as hours from auth.credential_secret where access_key = $1",
+      [old.clientId],
+    );
+    assert.ok(Math.abs(rows[0].hours - hours) < 0.1);
+    const text = textOf(await visitor.get(old.path));
+    assert.match(text, /Old key works until/);
+    assert.ok(text.indexOf(fresh.clientId) > 0);
+    await service.owner.query(
+      "update auth.credential_secret set expires_at = now() - interval '1 second' where access_key = $1",
+      [old.clientId],
+    );
+    await assert.rejects(service.tokenFor(old), /401/);
+    assert.equal(await statusOf(before), 403);
+    assert.doesNotMatch(textOf(await visitor.get(old.path)), /Old key works until/);
+  });
+}
+
+test("an old key ends by itself, also where it is remembered", async () => {
+  const old = await make("Ends");
+  const token = await service.tokenFor(old);
+  await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap: "1" });
+  await service.owner.query(
+    "update auth.credential_secret set expires_at = now() + interval '2 seconds' where access_key = $1",
+    [old.clientId],
+  );
+  assert.equal(await statusOf(token), 200);
+  await until(async () => (await statusOf(token)) === 403);
+});
+
+test("a later rotation at once ends all older keys; one with overlap doesn't lengthen them", async () => {
+  const first = await make("Often");
+  const second = pairOn(
+    await visitor.post(`${first.path}/rotate`, { present: first.clientId, overlap: "1" }),
+  );
+  const third = pairOn(
+    await visitor.post(`${first.path}/rotate`, { present: second.clientId, overlap: "168" }),
+  );
+  const { rows } = await service.owner.query(
+    "select expires_at < now() + interval '2 hours' as soon from auth.credential_secret where access_key = $1",
+    [first.clientId],
+  );
+  assert.equal(rows[0].soon, true);
+  pairOn(await visitor.post(`${first.path}/rotate`, { present: third.clientId, overlap: "0" }));
+  for (const pair of [first, second, third]) await assert.rejects(service.tokenFor(pair), /401/);
+});
+
+test("the same form to rotate, sent twice, rotates once", async () => {
+  const old = await make("Rotated twice");
+  const fields = {
+    _csrf: csrfTokenIn((await visitor.get(`${old.path}/rotate`)).html),
+    present: old.clientId,
+    overlap: "0",
+  };
+  const fresh = pairOn(await visitor.postRaw(`${old.path}/rotate`, fields));
+  const again = await visitor.postRaw(`${old.path}/rotate`, fields);
+  assert.deepEqual([again.status, again.location], [303, `${old.path}?done=rotated`]);
+  assert.equal(await statusOf(await service.tokenFor(fresh)), 200);
+});
+
+test("an overlap that isn't offered is refused", async () => {
+  const { path, clientId } = await make("Overlap");
+  for (const overlap of ["", "2", "99999", "-1"])
+    assert.equal((await visitor.post(`${path}/rotate`, { present: clientId, overlap })).status, 400, overlap);
+});
+
+test("a deactivated token stops, can't be rotated, and works again when activated", async () => {
+  const made = await make("Stopped");
+  const token = await service.tokenFor(made);
+  const { location } = await visitor.post(`${made.path}/deactivate`);
+  assert.match(textOf(await visitor.get(location!)), /has been deactivated.*Deactivated/);
+  assert.equal(await statusOf(token), 403);
+  const { _csrf } = { _csrf: csrfTokenIn((await visitor.get(made.path)).html) };
+  const refused = await visitor.postRaw(`${made.path}/rotate`, {
+    _csrf,
+    present: made.clientId,
+    overlap: "0",
+  });
+  assert.equal(refused.location, `${made.path}?done=inactive`);
+  assert.equal((await visitor.get(`${made.path}/rotate`)).location, `${made.path}?done=inactive`);
+  await visitor.post(`${made.path}/activate`, {}, { on: made.path });
+  assert.equal(await statusOf(token), 200);
+});
+
+test("renaming and changing access: what is taken away is gone at once, what is added comes with the next token", async () => {
+  const made = await make("Changed", { countries: "read", tags: "read" });
+  const token = await service.tokenFor(made);
+  const { html } = await visitor.get(`${made.path}/change`);
+  assert.match(html, /name="access.countries"\s+value="read"\s+checked/);
+  const { location } = await visitor.post(`${made.path}/change`, {
+    name: "New name",
+    "access.stocks": "write",
+    "access.tags": "read",
+  });
+  assert.match(textOf(await visitor.get(location!)), /New name.*The changes have been saved/);
+  assert.deepEqual(await scopesOf(made.id), ["stocks:read", "stocks:write", "tags:read"]);
+  assert.deepEqual((await service.ask(token, { query })).codes, ["FORBIDDEN"]);
+  const page = await visitor.post(`${made.path}/change`, { name: "" });
+  assert.equal(page.status, 422);
+  assert.match(textOf(page), /Enter a name/);
+});
+
+test("deleting asks first, then the token is gone", async () => {
+  const made = await make("Deleted");
+  const token = await service.tokenFor(made);
+  assert.match(textOf(await visitor.get(`${made.path}/delete`)), /Delete token “Deleted”\?.*can’t be undone/);
+  assert.equal(await statusOf(token), 200);
+  const { location } = await visitor.post(`${made.path}/delete`);
+  assert.match(textOf(await visitor.get(location!)), /The token has been deleted/);
+  assert.equal(await statusOf(token), 403);
+  assert.equal((await visitor.get(made.path)).status, 404);
+});
+
+test("tokens that aren't there: every page and deed is a 404 that names the request", async () => {
+  const { html } = await visitor.get("/admin/account");
+  const _csrf = csrfTokenIn(html);
+  for (const id of ["01980000-0000-7000-8000-000000000000", "x", "%00"]) {
+    for (const page of ["", "/change", "/rotate", "/delete", "/deactivate"]) {
+      const { status, headers, html } = await visitor.get(`/admin/tokens/${id}${page}`);
+      assert.equal(status, 404, page);
+      assert.ok(html.includes(headers.get("x-request-id")!));
+    }
+    for (const deed of ["/change", "/rotate", "/delete", "/deactivate", "/activate"]) {
+      const { status } = await visitor.postRaw(`/admin/tokens/${id}${deed}`, {
+        _csrf,
+        name: "x",
+        overlap: "0",
+        present: "x",
+      });
+      assert.equal(status, 404, deed);
+    }
+  }
+});

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import * as oauth from "oauth4webapi";
+import * as openid from "openid-client";
+import { ClientCredentials } from "simple-oauth2";
+import { query, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+// Clients that others wrote, as they come: what they send by default has to be enough.
+let service: TestService;
+let pair: { clientId: string; clientSecret: string };
+before(async () => {
+  service = await startService();
+  pair = await service.credential();
+});
+after(() => service.close());
+
+const tokenPath = "/api/oauth/token";
+
+async function assertWorks(token: string): Promise<void> {
+  assert.deepEqual((await service.ask(token, { query })).codes, []);
+}
+
+test("oauth4webapi", async () => {
+  const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
+  const client = { client_id: pair.clientId };
+  for (const authentication of [
+    oauth.ClientSecretBasic(pair.clientSecret),
+    oauth.ClientSecretPost(pair.clientSecret),
+  ]) {
+    const response = await oauth.clientCredentialsGrantRequest(
+      server,
+      client,
+      authentication,
+      new URLSearchParams({ scope: "countries:read" }),
+      { [oauth.allowInsecureRequests]: true },
+    );
+    const answer = await oauth.processClientCredentialsResponse(server, client, response);
+    assert.equal(answer.expires_in, 600);
+    assert.equal(answer.scope, "countries:read");
+    await assertWorks(answer.access_token);
+  }
+});
+
+test("oauth4webapi understands a refusal", async () => {
+  const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
+  const client = { client_id: pair.clientId };
+  const response = await oauth.clientCredentialsGrantRequest(
+    server,
+    client,
+    oauth.ClientSecretPost("wrong"),
+    new URLSearchParams(),
+    { [oauth.allowInsecureRequests]: true },
+  );
+  await assert.rejects(oauth.processClientCredentialsResponse(server, client, response), (error: any) => {
+    return error.status === 401 || error.error === "invalid_client";
+  });
+});
+
+test("openid-client", async () => {
+  const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
+  const configuration = new openid.Configuration(server, pair.clientId, pair.clientSecret);
+  openid.allowInsecureRequests(configuration);
+  const answer = await openid.clientCredentialsGrant(configuration);
+  assert.equal(answer.expiresIn(), 600);
+  await assertWorks(answer.access_token);
+});
+
+test("simple-oauth2", async () => {
+  const client = new ClientCredentials({
+    client: { id: pair.clientId, secret: pair.clientSecret },
+    auth: { tokenHost: service.url, tokenPath },
+  });
+  const answer = await client.getToken({});
+  assert.equal(answer.expired(), false);
+  await assertWorks(answer.token.access_token as string);
+});

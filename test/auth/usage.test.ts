@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { pino } from "pino";
+import { Usage } from "../../src/auth/usage.ts";
+import { createPool } from "../../src/database/pool.ts";
+import { loggedIn, textOf } from "../administration/browser.ts";
+import { cuttableWay } from "../support/cuttable.ts";
+import { query, startService, until } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+let service: TestService;
+before(async () => void (service = await startService()));
+after(() => service.close());
+
+const logger = pino({ level: "silent" });
+const usesOf = async (id: string) =>
+  (
+    await service.owner.query(
+      "select version, deprecated_field as field, requests::int, day = (now() at time zone 'UTC')::date as today from auth.credential_use where credential_id = $1 order by 1, 2",
+      [id],
+    )
+  ).rows;
+const today = true;
+
+test("requests are counted by version, of both processes, and shown on the page of the token", async () => {
+  const pair = await service.credential({ name: "Counted" });
+  const token = await service.tokenFor(pair);
+  const other = await service.another();
+  for (let request = 0; request < 3; request++) await service.ask(token, { query });
+  await service.ask(token, { query }, { version: "2026-06-unstable" });
+  await service.ask(token, { query: "{ nonsense }" });
+  await other.ask(token, { query });
+  await other.close();
+  const second = await service.another();
+  await second.ask(token, { query });
+  await second.close();
+  // The first process writes after some seconds; asking it to end would end the tests' own
+  await until(async () => {
+    const uses = await usesOf(pair.id);
+    return uses.length === 2;
+  }, 15_000);
+  assert.deepEqual(await usesOf(pair.id), [
+    { version: "2026-06-unstable", field: "", requests: 1, today },
+    { version: "unstable", field: "", requests: 6, today },
+  ]);
+  const visitor = await loggedIn(service);
+  const text = textOf(await visitor.get(`/admin/tokens/${pair.id}`));
+  assert.match(text, /Requests in the last 30 days, by UTC Day 2026-06-unstable unstable \d+ \w+ \d{4} 1 6/);
+  assert.match(text, /It used no deprecated fields/);
+});
+
+test("requests without a valid token aren't counted", async () => {
+  const { rows: before } = await service.owner.query("select sum(requests) from auth.credential_use");
+  const process = await service.another();
+  await process.ask(null, { query });
+  await process.ask("x", { query });
+  await process.close();
+  assert.deepEqual((await service.owner.query("select sum(requests) from auth.credential_use")).rows, before);
+});
+
+test("sums are written in one statement, add up, and move the time of the last use", async () => {
+  const pair = await service.credential();
+  const usage = new Usage(service.pool, logger, 60_000);
+  for (let time = 0; time < 2; time++) {
+    for (let request = 0; request < 50; request++) usage.note(pair.id, "unstable");
+    usage.noteDeprecated(pair.id, "unstable", ["Product.weight", "Order.tax"]);
+    await usage.flush();
+  }
+  await usage.close();
+  assert.deepEqual(await usesOf(pair.id), [
+    { version: "unstable", field: "", requests: 100, today },
+    { version: "unstable", field: "Order.tax", requests: 2, today },
+    { version: "unstable", field: "Product.weight", requests: 2, today },
+  ]);
+  const { rows } = await service.owner.query(
+    "select last_used_at > now() - interval '1 minute' as fresh from auth.credential where id = $1",
+    [pair.id],
+  );
+  assert.deepEqual(rows, [{ fresh: true }]);
+  const visitor = await loggedIn(service);
+  assert.match(
+    textOf(await visitor.get(`/admin/tokens/${pair.id}`)),
+    /Deprecated fields that it used.*Order\.tax in unstable, last on/,
+  );
+});
+
+test("what is counted for a credential that was deleted meanwhile is left out, the rest is kept", async () => {
+  const [gone, kept] = [await service.credential(), await service.credential()];
+  const usage = new Usage(service.pool, logger, 60_000);
+  for (const { id } of [gone, kept]) usage.note(id, "unstable");
+  await service.owner.query("select auth.delete_credential($1)", [gone.id]);
+  await usage.close();
+  assert.deepEqual(await usesOf(gone.id), []);
+  assert.equal((await usesOf(kept.id))[0].requests, 1);
+});
+
+test("while the database is away counts are kept, and written when it is back", async () => {
+  const pair = await service.credential();
+  const way = await cuttableWay(service.loginUrl);
+  const pool = createPool(way.url, { max: 1 });
+  const usage = new Usage(pool, logger, 60_000);
+  way.cut();
+  usage.note(pair.id, "unstable");
+  await usage.flush();
+  usage.note(pair.id, "unstable");
+  way.mend();
+  await usage.flush();
+  assert.equal((await usesOf(pair.id))[0].requests, 2);
+  await usage.close();
+  await pool.end();
+  await way.close();
+});
+
+test("processes that write at once don't get in each other's way", async () => {
+  const pairs = await Promise.all(Array.from({ length: 5 }, () => service.credential()));
+  const usages = Array.from({ length: 4 }, () => new Usage(service.pool, logger, 60_000));
+  await Promise.all(
+    usages.map(async (usage, index) => {
+      for (let time = 0; time < 10; time++) {
+        const order = index % 2 ? pairs : pairs.toReversed();
+        for (const { id } of order) usage.note(id, "unstable");
+        await usage.flush();
+      }
+    }),
+  );
+  for (const { id } of pairs) assert.equal((await usesOf(id))[0].requests, 40);
+  await Promise.all(usages.map((usage) => usage.close()));
+});

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loggedIn, Visitor } from "../administration/browser.ts";
+import { startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+const program = fileURLToPath(new URL("../../src/commands/admin.ts", import.meta.url));
+
+let service: TestService;
+before(async () => void (service = await startService()));
+after(() => service.close());
+
+interface Result {
+  exitCode: unknown;
+  stdout: string;
+  stderr: string;
+}
+
+function run(args: string[], { input = "", databaseUrl = service.adminUrl } = {}): Promise<Result> {
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
+    );
+    child.stdin!.end(input);
+  });
+}
+
+async function json(...args: string[]): Promise<any> {
+  const { exitCode, stdout, stderr } = await run([...args, "--json"]);
+  assert.equal(exitCode, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+test("an administrator who is made logs in, gets another password, and is deactivated", async () => {
+  const { password } = await json("create", "anna@example.com");
+  const visitor = new Visitor(service.url);
+  await visitor.logIn("anna@example.com", password);
+
+  const { password: next } = await json("reset-password", "Anna@example.com");
+  assert.notEqual(next, password);
+  assert.equal((await visitor.get("/admin/tokens")).status, 303);
+  await visitor.logIn("anna@example.com", next);
+
+  await json("deactivate", "anna@example.com");
+  assert.equal((await visitor.get("/admin/tokens")).status, 303);
+  const [listed] = (await json("list")).filter(({ name }: { name: string }) => name === "anna@example.com");
+  assert.equal(listed.active, false);
+  assert.ok(listed.last_log_in_at);
+
+  const { password: third } = await json("reset-password", "anna@example.com");
+  await visitor.logIn("anna@example.com", third);
+});
+
+test("a password can be given by standard input, and is not shown then", async () => {
+  const given = "one of my own making";
+  const { exitCode, stdout } = await run(["create", "berta", "--password-stdin"], { input: `${given}\n` });
+  assert.equal(exitCode, 0);
+  assert.ok(!stdout.includes(given));
+  await new Visitor(service.url).logIn("berta", given);
+});
+
+test("people read text, with the password once", async () => {
+  const { stdout } = await run(["create", "carla"]);
+  assert.match(stdout, /Made the administrator “carla”[^]*password +[a-z2-9]{6}(-[a-z2-9]{6}){3} /);
+  const { stdout: list } = await run(["list"]);
+  assert.match(list, /^carla +active, never logged in$/m);
+  assert.doesNotMatch(list, /argon2/);
+});
+
+test("refusals end with 1 and say why", async () => {
+  await loggedIn(service, "dora");
+  for (const [args, reason, input] of [
+    [["create", "DORA"], /There is an administrator “DORA” already/],
+    [["create", "two words"], /without spaces/],
+    [["create", "emma", "--password-stdin"], /at least 12 characters/, "short"],
+    [["reset-password", "nobody"], /There is no administrator “nobody”/],
+    [["deactivate", "nobody"], /There is no administrator “nobody”/],
+  ] as [string[], RegExp, string?][]) {
+    const { exitCode, stdout, stderr } = await run(args, { input: input ?? "" });
+    assert.deepEqual([exitCode, stdout], [1, ""], args.join(" "));
+    assert.match(stderr, reason);
+    assert.doesNotMatch(stderr, /\n +at /);
+  }
+  const { exitCode } = await run(["list"], { databaseUrl: service.loginUrl });
+  assert.equal(exitCode, 1);
+});
+
+test("what isn't understood ends with 2 and shows the usage", async () => {
+  for (const args of [
+    [],
+    ["nonsense"],
+    ["constructor"],
+    ["create"],
+    ["list", "x"],
+    ["create", "a", "b"],
+    ["list", "--nonsense"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(args);
+    assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, /Usage: npm run admin/);
+  }
+  const { exitCode, stdout } = await run(["--help"]);
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /Usage: npm run admin/);
+});

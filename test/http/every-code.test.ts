@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { errorCodes } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/errors.ts";
+import { usualLimits } from "../../src/operations/limits.ts";
+import { cuttableWay } from "../support/cuttable.ts";
+import { query, startService } from "../support/service.ts";
+import type { Answer, TestService } from "../support/service.ts";
+
+// Every code of the documentation can be met, with the status that it says
+let service: TestService;
+let token: string;
+before(async () => {
+  service = await startService();
+  token = await service.token({ write: "all" });
+});
+after(() => service.close());
+
+const ask = (document: string) => service.ask(token, { query: document });
+const create = 'mutation { warehouseCreate(input: { name: "A", code: "A" }) { userErrors { code } } }';
+
+/** Asks while something happens at each insertion of a warehouse. */
+async function whileInserting(statement: string, timeout = 15_000): Promise<Answer> {
+  const { owner } = service;
+  await owner.query(`
+    create function erp.on_insert() returns trigger language plpgsql set search_path = pg_catalog, pg_temp
+      as $$ begin ${statement}; return new; end $$;
+    create trigger on_insert before insert on erp.warehouse for each row execute function erp.on_insert();
+  `);
+  try {
+    const process = await service.another({ settings: { timeouts: { mutation: timeout } } });
+    return await process.ask(token, { query: create });
+  } finally {
+    await owner.query("drop function erp.on_insert cascade");
+  }
+}
+
+const ways: Record<ErrorCode, () => Promise<Answer>> = {
+  UNAUTHENTICATED: () => service.ask(null, { query }),
+  async UNAUTHORIZED() {
+    const pair = await service.credential();
+    const stopped = await service.tokenFor(pair);
+    await service.owner.query("select auth.deactivate_credential($1)", [pair.id]);
+    return service.ask(stopped, { query });
+  },
+  FORBIDDEN: async () => service.ask(await service.token({ read: ["tags"] }), { query }),
+  GRAPHQL_PARSE_FAILED: () => ask("{"),
+  GRAPHQL_VALIDATION_FAILED: () => ask("{ nope }"),
+  BAD_USER_INPUT: () =>
+    ask('{ country(id: "x") { id } products(filter: { id: { equals: "x" } }) { edges { cursor } } }'),
+  CURSOR_INVALID: () => ask('{ countrys(after: "x") { edges { cursor } } }'),
+  PAGE_SIZE_EXCEEDED: () => ask("{ countrys(first: 251) { edges { cursor } } }"),
+  QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
+  QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
+  async THROTTLED() {
+    const small = await service.another({ settings: { limits: { ...usualLimits, bucket: 1, refill: 1 } } });
+    return small.ask(token, { query });
+  },
+  QUERY_TIMEOUT: () => whileInserting("perform pg_sleep(5)", 100),
+  CONFLICT_RETRY: () => whileInserting("raise exception 'No' using errcode = '40001'"),
+  async SERVICE_UNAVAILABLE() {
+    const way = await cuttableWay(service.loginUrl);
+    const process = await service.another({ loginUrl: way.url });
+    way.cut();
+    const answer = await process.ask(token, { query });
+    await way.close();
+    return answer;
+  },
+  INTERNAL_SERVER_ERROR: () => whileInserting("raise exception 'No'"),
+};
+
+for (const [code, way] of Object.entries(ways)) {
+  const { retryable, status } = errorCodes[code as ErrorCode];
+  test(`${code} can be met`, async () => {
+    const answer = await way();
+    assert.deepEqual([...new Set(answer.codes)], [code], answer.text);
+    assert.ok(status.split(/\D+/).includes(String(answer.status)), `${answer.status}, not ${status}`);
+    assert.equal(answer.body.errors[0].extensions.retryable, retryable);
+  });
+}

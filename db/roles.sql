@@ -2,8 +2,8 @@
 -- or a role that may create roles. `npm run db:setup` does, and gives service_login its password.
 do $$
 declare
-  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_limiter', 'service_writer', 'service_ledger', 'service_keeper',
-    'service_administration', 'service_registrar'];
+  narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker', 'service_limiter', 'service_delivery',
+    'service_administration', 'service_writer', 'service_ledger', 'service_keeper', 'service_registrar', 'service_recorder'];
   name text;
 begin
   foreach name in array narrow || array['service_owner'] loop
@@ -16,9 +16,11 @@ begin
   end if;
 end
 $$;
-grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration to service_login with inherit false, set true;
+grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration, service_delivery
+  to service_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
-grant service_writer, service_ledger, service_document, service_keeper, service_registrar to service_owner with inherit true, set true;
+grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder
+  to service_owner with inherit true, set true;
 -- so that whoever sets up may run a command as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
 
@@ -34,3 +36,5 @@ comment on role service_worker is 'Takes jobs from the queue of background work,
 comment on role service_keeper is 'Does background work, inside of the functions that it owns: keeps exchange rates, fills in prices. Nobody logs in as it.';
 comment on role service_administration is 'Serves the pages of the administration, through functions of the schema administration, which ask for a session. Sees no table but the count of failed log-ins.';
 comment on role service_registrar is 'Keeps credentials, sessions and the audit, inside of the functions that it owns. Nobody logs in as it.';
+comment on role service_delivery is 'Tells subscribers of events: reads what is to be sent, and with which secret, and notes what became of it. The only role that sees the secrets of webhooks.';
+comment on role service_recorder is 'Writes events down, inside of the functions that it owns: triggers put them into the outbox, the sequencer moves them into the log. Nobody logs in as it.';

@@ -1,3 +1,5 @@
+import type { MutationChecks } from "./mutation-check.ts";
+
 /**
  * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
  */
@@ -8,8 +10,10 @@ export interface ServiceContext {
   readonly requestId: string;
   /** Which API credential asks; null for calls from inside the service. */
   readonly credentialId: string | null;
-  /** How long Postgres works on a mutation at most, in milliseconds. */
-  readonly mutationTimeout: number;
+  /** Checks of mutations that can't be written in SQL; none when left out. */
+  readonly mutationChecks?: MutationChecks;
+  /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
+  readonly mutationTimeout?: number;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

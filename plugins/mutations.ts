@@ -134,8 +134,11 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
       sideEffect([args.getRaw("input"), resource.executor.context(), context()], async (values) => {
-        const [given, { withPgClient, pgSettings }, { mutationTimeout = usualMutationTimeout }] =
-          values as unknown as any[];
+        const [
+          given,
+          { withPgClient, pgSettings },
+          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {} },
+        ] = values as unknown as any[];
         const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
         const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
           version: version,
@@ -144,6 +147,8 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           idempotencyKey: idempotencyKey as string | null,
           validateOnly: validateOnly === true,
           timeout: mutationTimeout,
+          check: mutationChecks[operation],
+          scopes: scopes ?? new Set(),
         });
         return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
       }),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { apiError } from "../src/errors.ts";
+import type { MutationCheck, UserErrorRow } from "./mutation-check.ts";
 import { markUncertain } from "../src/http/postgres-errors.ts";
 
 /** What `mutation.run` is called with. */
@@ -15,12 +16,16 @@ export interface MutationCall {
   validateOnly: boolean;
   /** Milliseconds that it may take. */
   timeout: number;
+  /** What is looked at before. */
+  check?: MutationCheck | undefined;
+  /** The caller's. */
+  scopes: ReadonlySet<string>;
 }
 
 /** What it answers. */
 export interface MutationResult {
   payload: Record<string, unknown> | null;
-  userErrors: { code: string; message: string; field: string[] | null; details: unknown }[];
+  userErrors: UserErrorRow[];
 }
 
 const attempts = 4;
@@ -47,6 +52,15 @@ export async function runMutation(
   const json = toJson(input);
   if (halfCharacter.test(json))
     throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
+  const refusals = await call.check?.(input as Record<string, unknown>, {
+    version,
+    scopes: call.scopes,
+    query: (text, values) =>
+      withPgClient(pgSettings as Record<string, string>, async (client) => {
+        return (await client.query<any>({ text, values })).rows;
+      }),
+  });
+  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals };
   const values = [version, operation, json, idempotencyKey, validateOnly];
   const settings = { ...pgSettings, statement_timeout: String(timeout) };
   for (let attempt = 1; ; attempt++) {

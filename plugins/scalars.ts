@@ -25,7 +25,7 @@ const dateTimeCodec: PgCodec = {
 /** Which GraphQL scalars stand for which SQL types, where PostGraphile's choice isn't ours. */
 export const ScalarsPlugin: GraphileConfig.Plugin = {
   name: "ScalarsPlugin",
-  description: "timestamptz is DateTime, numeric is Float",
+  description: "timestamptz is DateTime; numeric and bigint are Float",
   version: "1.0.0",
   before: ["PgCodecsPlugin"],
   gather: {
@@ -55,6 +55,8 @@ export const ScalarsPlugin: GraphileConfig.Plugin = {
           );
           build.setGraphQLTypeForPgCodec(dateTimeCodec, ["input", "output"], "DateTime");
           build.setGraphQLTypeForPgCodec(TYPES.numeric, ["input", "output"], "Float");
+          // A JSON number, exact up to 2^53; Int ends at 2^31
+          build.setGraphQLTypeForPgCodec(TYPES.bigint, ["input", "output"], "Float");
           return _;
         },
       },

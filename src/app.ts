@@ -33,9 +33,12 @@ import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
+import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
 import type { Version } from "./versions/versions.ts";
+import { AllowList } from "./webhooks/addresses.ts";
+import { subscriptionChecks } from "./webhooks/check-subscription.ts";
 
 /** Settings that the stations need. The service's settings (src/settings.ts) have them, among others. */
 export interface AppSettings {
@@ -45,6 +48,8 @@ export interface AppSettings {
   explorer: boolean;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl?: string | undefined;
+  /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
+  webhookAllow?: readonly string[];
   /** How long Postgres works on a mutation at most, in milliseconds. */
   timeouts?: { mutation: number };
   /** What operations and clients may ask for, where the plan says nothing else. */
@@ -76,6 +81,8 @@ export interface App {
   metrics: Metrics;
   /** Answers requests: `http.createServer(app.express)`. */
   express: Express;
+  /** What runs queries of the service's own in a version; undefined when that isn't there. */
+  readerOf(slug: string): Reader | undefined;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
   reload(): Promise<void>;
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -91,6 +98,10 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
+  const { webhookAllow = [] } = settings;
+  const readers = new Map<string, Reader>();
+  const readerOf = (slug: string) => readers.get(slug);
+  const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
   const pgService = makePgService({
     pool,
     pubsub: false,
@@ -102,6 +113,8 @@ export async function createApp({
       serveVersion(version, {
         pgService,
         logger,
+        mutationChecks,
+        webhookAllow: webhookAllow.join(),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
@@ -113,6 +126,8 @@ export async function createApp({
   const memory = new Memory(pool, logger);
   const credentials = activeCredentials(pool, memory);
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
+  const limitsNow = async () => (await plan.of("current")).limits;
+  for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
@@ -177,6 +192,7 @@ export async function createApp({
   return {
     metrics,
     express: app,
+    readerOf,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));
       await locales.refresh();

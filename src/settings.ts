@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { UserError } from "./user-error.ts";
+import { AllowList } from "./webhooks/addresses.ts";
 
 const limit = (usual: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(usual);
 /** Seconds outside, milliseconds inside. */
@@ -15,6 +16,20 @@ const seconds = (usual: number) =>
     .default(usual)
     .transform((value) => value * 1000);
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** Hosts, addresses and ranges of addresses. */
+const destinations = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+  .refine(isAllowList, "takes names of hosts, addresses, and ranges such as 10.0.0.0/8, separated by commas");
+
+function isAllowList(entries: readonly string[]): boolean {
+  try {
+    return new AllowList(entries) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
@@ -30,6 +45,8 @@ export const environment = z.object({
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
+  WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
+  WEBHOOK_ALLOW: destinations.default([]),
   STATEMENT_TIMEOUT: seconds(5),
   MUTATION_TIMEOUT: seconds(15),
   LOCK_TIMEOUT: seconds(3),
@@ -71,6 +88,10 @@ export interface Settings {
   workerConcurrency: number;
   /** File or address that exchange rates are imported from every day; without it they are not. */
   exchangeRatesFrom: string | undefined;
+  /** Webhooks that are sent at a time; 0 leaves it to other processes. */
+  webhookConcurrency: number;
+  /** Destinations of webhooks that are allowed beside those of the public internet. */
+  webhookAllow: string[];
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
   timeouts: { statement: number; mutation: number; lock: number };
   /** What operations and clients may ask for, where the plan says nothing else. */
@@ -117,6 +138,8 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
+    webhookConcurrency: data.WEBHOOK_CONCURRENCY,
+    webhookAllow: data.WEBHOOK_ALLOW,
     timeouts: {
       statement: data.STATEMENT_TIMEOUT,
       mutation: data.MUTATION_TIMEOUT,

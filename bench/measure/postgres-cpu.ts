@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 const ticks = 100;
 
 /**
- * Processor time, in microseconds, that Postgres has used so far: its server processes that are there now. Null where
+ * Processor time, in microseconds, that Postgres has used so far: all of its server processes, also those that have ended. Null where
  * that can't be found out, which is everywhere but on Linux.
  *
  * @param postmaster the process id of Postgres' first process
@@ -19,9 +19,14 @@ export async function postgresCpu(postmaster: number): Promise<number | null> {
   );
   let sum = 0;
   for (const stat of stats) {
-    // After the name of the program, which may hold anything: state, parent, …, 11 and 12 further on its times
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (Number(fields[1]) === postmaster) sum += Number(fields[11]) + Number(fields[12]);
+    // After the name of the program, which may hold anything: state, parent, …, 11 and 12 further on its times, and
+    // behind them those of its children that have ended
+    const fields = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    if (fields[1] === postmaster) sum += fields[11]! + fields[12]!;
+    if (stat.startsWith(`${postmaster} `)) sum += fields[13]! + fields[14]!;
   }
   return (sum / ticks) * 1_000_000;
 }

@@ -1,15 +1,19 @@
 import "../graphile-env.ts";
-// Writes the schema of every served version, as clients see it, to schema/<slug>.graphql. A test compares the files
-// with the running schema, so that a change of the API shows as a change of a file.
-import { mkdir, writeFile } from "node:fs/promises";
+// Writes the schema of every served version, as clients see it, to schema/<slug>.graphql, and what describes the bodies
+// of events to docs/events. Tests compare the files with the running schema, so that a change of the API shows as a
+// change of a file.
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
+import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
+import { printEventSchemas } from "../events/schemas.ts";
 import { readSettings } from "../settings.ts";
 import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
 import { atTheTerminal } from "./terminal.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
+const eventsFolder = new URL("../../docs/events/", import.meta.url);
 
 await atTheTerminal(async () => {
   const { url, close } = await openForCommand(readSettings());
@@ -20,6 +24,12 @@ await atTheTerminal(async () => {
       await writeFile(new URL(`${version.slug}.graphql`, folder), await printVersion(version, pgService));
       console.log(`schema/${version.slug}.graphql`);
     }
+    // Topics that are gone take their files with them
+    await rm(eventsFolder, { recursive: true, force: true });
+    await mkdir(eventsFolder, { recursive: true });
+    for (const [name, text] of await withClient(url, printEventSchemas))
+      await writeFile(new URL(name, eventsFolder), text);
+    console.log("docs/events");
   } finally {
     await pgService.release?.();
     await close();

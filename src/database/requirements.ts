@@ -10,7 +10,9 @@ const narrowRoles = [
   "service_auth",
   "service_document",
   "service_worker",
+  "service_limiter",
   "service_administration",
+  "service_delivery",
 ];
 
 /**

@@ -9,11 +9,14 @@ import { createPool } from "../database/pool.ts";
 import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
+import { AllowList } from "../webhooks/addresses.ts";
+import { payloadReader } from "../webhooks/payload.ts";
+import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../worker/crontab.ts";
 import { startWorker } from "../worker/start.ts";
 import { tasksAtStart, tasksOf } from "../worker/tasks.ts";
 
-/** What one process does: it answers requests, and as a rule does background work. */
+/** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
 export interface Serving {
   app: App;
   /** What it counts about itself. */
@@ -29,7 +32,7 @@ export interface ServeOptions {
   databaseUrl: string;
   settings: Settings;
   logger: Logger;
-  /** Whether this process does background work too. */
+  /** Whether this process does background work too, and sends webhooks. */
   isBackground: boolean;
 }
 
@@ -63,6 +66,16 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
         atStart: tasksAtStart,
       });
       closing.push(() => worker.stop());
+    }
+    if (isBackground && settings.webhookConcurrency > 0) {
+      const webhooks = startWebhooks({
+        url: databaseUrl,
+        concurrency: settings.webhookConcurrency,
+        allowed: new AllowList(settings.webhookAllow),
+        readPayload: payloadReader((slug) => app.readerOf(slug)),
+        logger,
+      });
+      closing.push(() => webhooks.stop());
     }
     return { app, figures: app.metrics.registry, port: (server.address() as AddressInfo).port, stop };
   } catch (error) {

@@ -6,10 +6,12 @@ import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
+import type { MutationChecks } from "../../plugins/mutation-check.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
+import { contextFor } from "./context.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -21,8 +23,8 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
-  /** Its schema by now, and the reader of documents for that. */
-  current(): { schema: GraphQLSchema; documents: Documents };
+  /** Its schema by now, with how it is executed, and the reader of documents for it. */
+  current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -35,6 +37,10 @@ export interface ServeOptions {
   mutationTimeout: number;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
+  /** Checks of mutations that can't be written in SQL. */
+  mutationChecks?: MutationChecks;
+  /** Destinations of webhooks that are allowed beside those of the public internet, as the database reads them. */
+  webhookAllow?: string;
 }
 
 /**
@@ -44,14 +50,15 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, logger, mutationTimeout, explorerPath }: ServeOptions,
+  { pgService, logger, explorerPath, ...forMutations }: ServeOptions,
 ): Promise<ServedVersion> {
   const preset: GraphileConfig.Preset = {
     extends: [createPreset({ pgService, schemaName: version.schemaName })],
     plugins: [makeReportErrorsPlugin(logger)],
     grafast: {
       explain: false,
-      context: ({ expressv4 }) => contextOf(expressv4!.res.locals as Express.Locals, mutationTimeout),
+      context: ({ expressv4, inside }) =>
+        inside ?? contextOf(expressv4!.res.locals as Express.Locals, forMutations),
     },
     ruru: {
       // Its type wants every option, though none is needed.
@@ -71,8 +78,8 @@ export async function serveVersion(
     },
   };
   const make = async () => {
-    const { schema } = await makeSchema(preset);
-    return { schema, documents: new Documents(schema) };
+    const { schema, resolvedPreset } = await makeSchema(preset);
+    return { schema, resolvedPreset, documents: new Documents(schema) };
   };
   let current = await make();
   const server = grafserv({ preset, schema: current.schema });
@@ -92,19 +99,13 @@ export async function serveVersion(
   };
 }
 
-function contextOf({ requestId, caller, locale }: Express.Locals, mutationTimeout: number): ServiceContext {
-  const { scopes, scopeText, credentialId } = caller!;
-  return {
-    scopes,
-    requestId,
-    credentialId,
-    mutationTimeout,
-    pgSettings: {
-      role: "service_api",
-      "service.scopes": scopeText,
-      "service.locale": locale,
-      "service.credential_id": credentialId,
-      "service.request_id": requestId,
-    },
-  };
+type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
+
+function contextOf(
+  { requestId, caller, locale }: Express.Locals,
+  { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
+): ServiceContext {
+  const context = contextFor(caller!, requestId, locale);
+  const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
+  return { ...context, mutationTimeout, mutationChecks, pgSettings };
 }

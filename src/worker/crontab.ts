@@ -8,7 +8,10 @@ const importRates = "20 16 * * * import_exchange_rates ?fill=1d&max=10&jobKey=im
 // What was locked at the start, or has come since
 const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default_currency_prices";
 
+// What is to be deleted has been due for up to an hour, and is little each time
+const pruneEvents = "17 * * * * prune_events ?jobKey=prune_events";
+
 /** When jobs are queued by themselves, by UTC. However many processes there are, it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
-  return [fillPrices, ...(exchangeRatesFrom === undefined ? [] : [importRates])].join("\n");
+  return [fillPrices, pruneEvents, ...(exchangeRatesFrom === undefined ? [] : [importRates])].join("\n");
 }

@@ -17,14 +17,26 @@ const session = {
  * @param url the database, as the role that the service logs in with
  */
 export function createWorkerPool(url: string, concurrency: number): pg.Pool {
+  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker");
+}
+
+/**
+ * Connections of work that nobody waits for.
+ *
+ * @param url the database, as the role that the service logs in with
+ * @param role the narrow role that it is done as
+ * @param max how many connections there are at most
+ * @param name what Postgres calls them in its views
+ */
+export function createBackgroundPool(url: string, role: string, max: number, name: string): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: asRole(url, "service_worker", session),
-    max: concurrency + 2,
+    connectionString: asRole(url, role, session),
+    max,
     connectionTimeoutMillis: 5_000,
     // A connection that the other side has silently left is noticed by these alone
     keepAlive: true,
     query_timeout: 20_000,
-    application_name: "worker",
+    application_name: name,
   });
   // A connection that breaks is replaced. Without listeners it would end the process.
   pool.on("error", () => {});

@@ -15,6 +15,7 @@ export const tasksAtStart = ["fill_default_currency_prices"];
 export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
   return {
     fill_default_currency_prices: fillDefaultCurrencyPrices,
+    prune_events: pruneEvents,
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal })),
@@ -24,6 +25,9 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
 
 /** Lines of a goods receipt that one job fills. It holds them locked, so it is to be short. */
 const batch = 1_000;
+
+/** Events that one job deletes at most. */
+const pruneBatch = 500;
 
 const place = z.object({ after: z.uuid().optional() });
 
@@ -39,4 +43,10 @@ async function fillDefaultCurrencyPrices(
   const { filled, last } = rows[0]!;
   // The rest is a job of its own, so that other jobs have their turn
   if (filled === batch) await addJob(job.task_identifier, { after: last }, { jobKey: job.task_identifier });
+}
+
+async function pruneEvents(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
+  const { rows } = await query<{ pruned: number }>("select events.prune($1) as pruned", [pruneBatch]);
+  // There may be more
+  if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
 }

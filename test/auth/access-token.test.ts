@@ -39,9 +39,9 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
     "x".repeat(10_000),
   ];
   for (const value of bad) {
-    assert.equal(
-      await challengeOf(value),
-      'Bearer realm="service", error="invalid_token", error_description="The access token is not valid."',
+    assert.match(
+      (await challengeOf(value))!,
+      /^Bearer realm="service", error="invalid_token", error_description="[ !#-[\]-~]+"$/,
       value.slice(0, 40),
     );
   }

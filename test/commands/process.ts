@@ -21,7 +21,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|TRUST_PROXY$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|EXCHANGE_|LOG_|TEST_|PG)/;
+  /^(NODE_|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|WEBHOOK_|EXCHANGE_|LOG_|TEST_|PG)/;
 
 /**
  * Starts a command.
@@ -41,6 +41,8 @@ export function startCommand(command: string[], settings: Record<string, string>
       PORT: "0",
       DATABASE_URL: "",
       EXCHANGE_RATES_FROM: "",
+      // The demonstration shop has subscribers on the internet
+      WEBHOOK_CONCURRENCY: "0",
       LOG_LEVEL: "error",
       ...settings,
     },

@@ -25,6 +25,7 @@ test("the defaults are those that .env.example shows", () => {
     "TOKEN_SIGNING_KEY",
     "EXPLORER",
     "EXCHANGE_RATES_FROM",
+    "WEBHOOK_ALLOW",
     "TRUST_PROXY",
   ];
   const shown = examples.filter(([name]) => !optional.includes(name));
@@ -54,6 +55,7 @@ test("every wrong setting is named, without its value, which may be a secret", (
     TOKEN_SIGNING_KEY: "hunter2",
     EXPLORER: "yes",
     WORKER_CONCURRENCY: "-1",
+    WEBHOOK_ALLOW: "https://hunter2.example",
     LOG_LEVEL: "loud",
   };
   assert.throws(

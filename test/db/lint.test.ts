@@ -25,6 +25,7 @@ const mistakes: Record<string, string> = {
   "readable-without-policy": "grant select on auth.credential to service_api",
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
+  "topic-scope": "update events.topic set scope = 'tags:read' where name = 'order.created'",
   "view-tags":
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
 };

@@ -30,13 +30,14 @@ export async function writeExamples(file: URL, examples: Omit<Example, "line">[]
   await writeFile(file, replaced);
 }
 
-const ids = /gid:\/\/service\/([A-Za-z]+)\/([0-9a-f-]{36}|NEW)/g;
+// Secrets are as new each time as ids
+const ids = /gid:\/\/service\/([A-Za-z]+)\/([0-9a-f-]{36}|NEW)|whsec_[A-Za-z0-9+/]{43}=/g;
 
 /** Whether what has this id was made in the last hour: ids begin with their time, in milliseconds. */
 const isNew = (id: string): boolean =>
   Number.parseInt(id.slice(-36).replace("-", "").slice(0, 12), 16) > Date.now() - 3_600_000;
 
-/** Which ids of a guide stand for which ids of this run: what a guide makes has other ids each time. */
+/** Which ids, and secrets, of a guide stand for which ids of this run: what a guide makes has other ids each time. */
 export class IdsOfGuide {
   readonly #known = new Map<string, string>();
 
@@ -44,7 +45,7 @@ export class IdsOfGuide {
   learn(written: unknown, answered: unknown): void {
     const [expected, actual] = [written, answered].map((answer) => [...JSON.stringify(answer).matchAll(ids)]);
     for (const [index, [id, type]] of actual!.entries()) {
-      if (!isNew(id)) continue;
+      if (type !== undefined && !isNew(id)) continue;
       const other = expected![index]?.[0];
       if (other) this.#known.set(other, id);
       // While a guide is being written, `…/NEW` is the newest id of a type

@@ -60,6 +60,7 @@ describe("service_worker", () => {
       [
         ...["add_job", "add_jobs", "fill_default_currency_prices", "force_unlock_workers"],
         "import_exchange_rates",
+        "prune",
       ],
     );
   });
@@ -80,6 +81,7 @@ describe("service_worker", () => {
   }
 
   it("does its work all the same", async () => {
+    assert.equal(await attempt("select events.prune(10)"), null);
     assert.equal(await attempt("select erp.fill_default_currency_prices(null, 10)"), null);
     assert.equal(
       await attempt(`select erp.import_exchange_rates('2026-06-01', '{"USD": 1.1}', 'ecb')`),

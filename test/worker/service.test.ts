@@ -156,6 +156,9 @@ test("rates are imported every day in the afternoon, and once after a pause of w
 });
 
 test("nothing is imported unless it is asked for", () => {
-  assert.deepEqual(Object.keys(tasksOf({ exchangeRatesFrom: undefined })), ["fill_default_currency_prices"]);
+  assert.deepEqual(Object.keys(tasksOf({ exchangeRatesFrom: undefined })), [
+    "fill_default_currency_prices",
+    "prune_events",
+  ]);
   assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);
 });

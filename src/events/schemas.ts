@@ -1,0 +1,32 @@
+import type pg from "pg";
+
+/** A file of docs/events: its name, and what is in it. */
+export type SchemaFile = [name: string, text: string];
+
+interface Topic {
+  name: string;
+  description: string;
+  scope: string;
+  schema: object;
+}
+
+/** The files that describe the bodies of events: a JSON Schema for each topic, and an index. */
+export async function printEventSchemas(client: pg.ClientBase): Promise<SchemaFile[]> {
+  const { rows: topics } = await client.query<Topic>(
+    "select name, description, scope, events.schema(name) as schema from events.topic order by name",
+  );
+  const files = topics.map(({ name, schema }): SchemaFile => [`${name}.json`, printJson(schema)]);
+  return [...files, ["README.md", printIndex(topics)]];
+}
+
+const printJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+const printIndex = (topics: Topic[]): string => `# Events
+
+What a webhook can be told of. Each topic has a JSON Schema of the bodies that are sent; \`npm run schema\` writes them out
+of the database. Fields may be added without notice. What all bodies have in common is in [../api.md](../api.md).
+
+| Topic | When | Scope |
+| ----- | ---- | ----- |
+${topics.map(({ name, description, scope }) => `| [${name}](${name}.json) | ${description} | \`${scope}\` |`).join("\n")}
+`;

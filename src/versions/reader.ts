@@ -1,0 +1,102 @@
+import type { Logger } from "pino";
+import { execute, hookArgs } from "postgraphile/grafast";
+import type {
+  DocumentNode,
+  ExecutionResult,
+  GraphQLError,
+  OperationDefinitionNode,
+} from "postgraphile/graphql";
+import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql";
+import type { ServiceContext } from "../../plugins/context.ts";
+import { requiringFields } from "../../plugins/requiring-fields.ts";
+import { missingScopes } from "../../plugins/scope-check.ts";
+import { apiError } from "../errors.ts";
+import { clientError } from "../http/client-errors.ts";
+import type { Limits } from "../operations/limits.ts";
+import { operationSize, refusalOf } from "../operations/size.ts";
+import type { ServedVersion } from "./serve-version.ts";
+
+declare global {
+  namespace Grafast {
+    interface RequestContext {
+      /** The context of a query that didn't come by HTTP. */
+      inside?: ServiceContext;
+    }
+  }
+}
+
+/** Values of variables. */
+type Variables = Record<string, unknown>;
+type Reading = { document: DocumentNode; error: null } | { document: null; error: GraphQLError };
+
+/**
+ * Runs queries of the service's own through the schema of a version: with the same limits, scopes and policies as
+ * those that come by HTTP.
+ */
+export class Reader {
+  readonly #version: ServedVersion;
+  readonly #limits: () => Promise<Limits>;
+  readonly #logger: Logger;
+
+  /** @param limits those that hold now. As long as they are the same, so is the object */
+  constructor(version: ServedVersion, limits: () => Promise<Limits>, logger: Logger) {
+    this.#version = version;
+    this.#limits = limits;
+    this.#logger = logger;
+  }
+
+  /** Why a document would be refused, whatever the data; null when it wouldn't. */
+  async refusal(
+    source: string,
+    variables: Variables,
+    scopes: ReadonlySet<string>,
+  ): Promise<GraphQLError | null> {
+    const { document, error } = await this.#read(source, variables);
+    if (error) return error;
+    const { schema } = this.#version.current();
+    return missingScopes(requiringFields(schema, document, null, variables), scopes);
+  }
+
+  /** Runs a document that has a query. Its errors are those that a client would get. */
+  async run(source: string, variables: Variables, context: ServiceContext): Promise<ExecutionResult> {
+    const scene = { requestId: context.requestId, logger: this.#logger };
+    try {
+      const { document, error } = await this.#read(source, variables);
+      if (error) return { errors: [error] };
+      const { schema, resolvedPreset } = this.#version.current();
+      const args = await hookArgs({
+        ...{ schema, resolvedPreset, document, rootValue: null, contextValue: {}, variableValues: variables },
+        requestContext: { inside: context },
+      });
+      const result = (await execute(args)) as ExecutionResult;
+      if (!result.errors) return result;
+      return { ...result, errors: result.errors.map((each) => clientError(each, scene)) };
+    } catch (cause) {
+      return { errors: [clientError(cause, scene)] };
+    }
+  }
+
+  async #read(source: string, variables: Variables): Promise<Reading> {
+    const limits = await this.#limits();
+    const { schema, documents } = this.#version.current();
+    const { document = null, errors = [] } = { document: undefined, ...documents.read(source, limits) };
+    if (!document) return { document: null, error: errors[0]! };
+    const error = operationError(document);
+    if (error) return { document: null, error };
+    const { variableDefinitions = [] } = operationsOf(document)[0]!;
+    const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables);
+    if (wrong) return { document: null, error: apiError("BAD_USER_INPUT", wrong[0]!.message) };
+    const excess = refusalOf(operationSize(schema, document, null, variables), limits);
+    return excess ? { document: null, error: excess } : { document, error: null };
+  }
+}
+
+const operationsOf = ({ definitions }: DocumentNode): OperationDefinitionNode[] =>
+  definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+
+function operationError(document: DocumentNode): GraphQLError | null {
+  const [operation, ...others] = operationsOf(document);
+  if (operation?.operation === OperationTypeNode.QUERY && others.length === 0) return null;
+  const message = "The document must have one query, and no other operation.";
+  return apiError("GRAPHQL_VALIDATION_FAILED", message);
+}

@@ -1,0 +1,72 @@
+import { RefusedDestination } from "./destination.ts";
+import type { Outcome } from "./health.ts";
+import type { Attempt, Delivery } from "./lanes.ts";
+import { messageOf, withoutSignature } from "./message.ts";
+import { PayloadFailure } from "./payload.ts";
+import type { ReadPayload } from "./payload.ts";
+import type { Answer, Poster } from "./post.ts";
+import { NoAnswer } from "./post.ts";
+import { retryAfter } from "./retry.ts";
+
+/** What came of one attempt. */
+export interface Attempted {
+  delivery: Delivery;
+  /** What it means for the subscription; null when it says nothing about the receiver. */
+  outcome: Outcome | null;
+  /** Null when nothing was tried. */
+  attempt: Attempt | null;
+  /** Milliseconds that the receiver wants to be left alone; null when it didn't say. */
+  wish: number | null;
+}
+
+export interface AttemptTools {
+  poster: Pick<Poster, "post">;
+  readPayload: ReadPayload;
+  /** In milliseconds since 1970. */
+  now: () => number;
+}
+
+/** Tries once to deliver. Throws only what is a fault of ours. */
+export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
+  const { poster, readPayload, now } = tools;
+  const withheld =
+    delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
+  if (withheld !== null)
+    return { delivery, outcome: { kind: "withheld", reason: withheld }, attempt: null, wish: null };
+  const begun = now();
+  const tried = (facts: Partial<Attempt>): Attempt => ({
+    at: new Date(begun).toISOString(),
+    duration_ms: Math.max(now() - begun, 0),
+    ...{ status: null, error: null, request_headers: {}, response_headers: null, response_body: null },
+    ...facts,
+  });
+  let request_headers: Record<string, string> = {};
+  try {
+    const { headers, body } = messageOf(delivery, await readPayload(delivery), now());
+    request_headers = withoutSignature(headers);
+    const answer = await poster.post(delivery.url, headers, body);
+    const { outcome, error } = meaningOf(answer);
+    return {
+      delivery,
+      outcome,
+      attempt: tried({
+        ...{ status: answer.status, error, request_headers },
+        ...{ response_headers: answer.headers, response_body: answer.body },
+      }),
+      wish: retryAfter(answer.headers["retry-after"], now()),
+    };
+  } catch (error) {
+    if (error instanceof PayloadFailure)
+      return { delivery, outcome: null, attempt: tried({ error: error.message }), wish: null };
+    if (!(error instanceof NoAnswer || error instanceof RefusedDestination)) throw error;
+    const { message: reason } = error;
+    const outcome = { kind: "failed", reason } as const;
+    return { delivery, outcome, attempt: tried({ error: reason, request_headers }), wish: null };
+  }
+}
+
+function meaningOf({ status }: Answer): { outcome: Outcome; error: string | null } {
+  if (status >= 200 && status < 300) return { outcome: { kind: "delivered" }, error: null };
+  const error = `The answer was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
+  return { outcome: status === 410 ? { kind: "gone" } : { kind: "failed", reason: error }, error };
+}

@@ -1,0 +1,82 @@
+import type { Logger } from "pino";
+import type { Attempted } from "./attempt.ts";
+import type { Delivery, Lanes } from "./lanes.ts";
+import { persist } from "./persist.ts";
+import type { RetryClock } from "./retry.ts";
+import { judge } from "./verdict.ts";
+
+export interface RecorderOptions {
+  lanes: Lanes;
+  clock: RetryClock;
+  /** In milliseconds since 1970. */
+  now: () => number;
+  logger: Logger;
+  /** Aborted when results that can't be noted are to be dropped: then they are delivered once more, later. */
+  givingUp: AbortSignal;
+}
+
+interface Waiting {
+  attempted: Attempted;
+  goesOn: boolean;
+  resolve: (next: Delivery | null) => void;
+}
+
+const laneOf = ({ subscription_id, entity_id }: Delivery): string => `${subscription_id} ${entity_id}`;
+
+/** Notes results, all in one transaction that came while the one before was under way. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #waiting: Waiting[] = [];
+  #isBusy = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Notes a result, however long that takes. Answers the next delivery of the lane, if that goes on.
+   *
+   * @param goesOn whether the lane is to be kept
+   */
+  record(attempted: Attempted, goesOn: boolean): Promise<Delivery | null> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ attempted, goesOn, resolve });
+      if (!this.#isBusy) void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      const next = await this.#note(batch);
+      for (const { attempted, resolve } of batch) resolve(next.get(laneOf(attempted.delivery)) ?? null);
+    }
+    this.#isBusy = false;
+  }
+
+  /** One of each lane. There are more only when a claim was lost. */
+  #takeBatch(): Waiting[] {
+    const lanes = new Map<string, Waiting>();
+    const later: Waiting[] = [];
+    for (const each of this.#waiting) {
+      const lane = laneOf(each.attempted.delivery);
+      if (lanes.has(lane)) later.push(each);
+      else lanes.set(lane, each);
+    }
+    this.#waiting = later;
+    return [...lanes.values()];
+  }
+
+  async #note(batch: Waiting[]): Promise<Map<string, Delivery>> {
+    const { lanes, clock, now, logger, givingUp } = this.#options;
+    const goesOn = new Map(batch.map((each) => [each.attempted, each.goesOn]));
+    const subscriptions = [...new Set(batch.map(({ attempted }) => attempted.delivery.subscription_id))];
+    const note = () =>
+      lanes.record(subscriptions, (before) =>
+        judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
+      );
+    const next = (await persist("note what was delivered", note, logger, givingUp)) ?? [];
+    return new Map(next.map((delivery) => [laneOf(delivery), delivery]));
+  }
+}

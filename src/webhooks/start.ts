@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import { createBackgroundPool } from "../worker/pool.ts";
+import { within } from "../worker/within.ts";
+import type { AllowList } from "./addresses.ts";
+import { Lanes } from "./lanes.ts";
+import type { ReadPayload } from "./payload.ts";
+import { Poster } from "./post.ts";
+import type { RetryClock } from "./retry.ts";
+import { usualClock } from "./retry.ts";
+import { Sender } from "./sender.ts";
+
+/** One takes events from the outbox, one takes deliveries, one notes results. */
+const connections = 3;
+/** Milliseconds for which a lane is taken: longer than the longest attempt. */
+const usualLease = 60_000;
+/** Milliseconds that deliveries under way are waited for when all is to stop. */
+const usualPatience = 4_000;
+/** Milliseconds that closing connections may take. */
+const closing = 1_000;
+
+export interface WebhookOptions {
+  /** The database, as the role that the service logs in with. */
+  url: string;
+  /** Deliveries at a time. */
+  concurrency: number;
+  /** Destinations that are allowed beside those of the public internet. */
+  allowed: AllowList;
+  readPayload: ReadPayload;
+  logger: Logger;
+  /** For tests. */
+  clock?: RetryClock;
+  now?: () => number;
+  lease?: number;
+  timeout?: number;
+  patience?: number;
+}
+
+/** Webhooks that are being sent. */
+export interface Webhooks {
+  /** Lets deliveries under way end, for some seconds, or gives them back. */
+  stop(): Promise<void>;
+}
+
+/** Begins to send what is due. While the database can't be reached, it keeps trying. */
+export function startWebhooks(options: WebhookOptions): Webhooks {
+  const { url, concurrency, allowed, readPayload, logger, timeout } = options;
+  const { clock = usualClock, now = Date.now, lease = usualLease, patience = usualPatience } = options;
+  const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
+  const poster = new Poster({ allowed, timeout });
+  const sender = new Sender({
+    ...{ lanes: new Lanes(pool, lease), poster, readPayload, clock, now, concurrency, logger, patience },
+    breakOff: () => poster.close(),
+  });
+  const stop = new AbortController();
+  const ended = sender.run(stop.signal).catch((error: unknown) => {
+    logger.error({ err: error }, "webhooks: sending ended unexpectedly");
+  });
+  return {
+    async stop() {
+      stop.abort();
+      await ended;
+      poster.close();
+      await within(closing, pool.end());
+    },
+  };
+}

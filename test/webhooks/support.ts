@@ -1,0 +1,107 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type pg from "pg";
+import { pino } from "pino";
+import { Webhook } from "standardwebhooks";
+import { AllowList } from "../../src/webhooks/addresses.ts";
+import { recordedData } from "../../src/webhooks/payload.ts";
+import { startWebhooks } from "../../src/webhooks/start.ts";
+import type { WebhookOptions, Webhooks } from "../../src/webhooks/start.ts";
+
+/** A message that a receiver got. */
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The body, read as JSON. */
+  body: any;
+}
+
+/** A receiver of a test's own. */
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** What it answers; 204 unless changed. */
+  answer: (message: Received, response: ServerResponse) => unknown;
+  close(): Promise<void>;
+}
+
+/** Starts a receiver on this machine. */
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+      const text = Buffer.concat(parts).toString();
+      const { url: path = "", headers } = request;
+      const message = { path, headers, text, body: JSON.parse(text) };
+      receiver.received.push(message);
+      receiver.answer(message, response);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: [],
+    answer: (_, response) => response.writeHead(204).end(),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, "close");
+    },
+  };
+  return receiver;
+}
+
+export const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
+
+/** A subscription that an administrator made, unless told otherwise. Answers its id. */
+export async function subscribe(
+  owner: pg.Pool | pg.Client,
+  {
+    secret = newSecret(),
+    ...columns
+  }: { topic: string; url: string; secret?: string; [column: string]: unknown },
+): Promise<string> {
+  const row = { id: randomUUID(), api_version: "unstable", ...columns };
+  const names = Object.keys(row);
+  await owner.query(
+    `insert into events.webhook_subscription (${names.join()}) values (${names.map((_, index) => `$${index + 1}`).join()})`,
+    Object.values(row),
+  );
+  await owner.query("insert into events.webhook_secret (subscription_id, secret) values ($1, $2)", [
+    row.id,
+    secret,
+  ]);
+  return row.id;
+}
+
+/** Senders of a test's own, that send to this machine. */
+export interface TestWebhooks extends Webhooks {
+  log: any[];
+}
+
+export function startTestWebhooks(url: string, options: Partial<WebhookOptions> = {}): TestWebhooks {
+  const log: any[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const allowed = new AllowList(["127.0.0.1"]);
+  return {
+    log,
+    ...startWebhooks({
+      url,
+      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: recordedData },
+      ...options,
+    }),
+  };
+}
+
+/** The clock of retries, so much faster, without chance. */
+export const fast = (pace: number) => ({ pace, random: () => 0.5 });
+
+/** That a message was signed with this secret. */
+export function verify({ headers, text }: Received, secret: string): void {
+  new Webhook(secret).verify(text, headers as Record<string, string>);
+}

@@ -46,6 +46,7 @@ export const environment = z.object({
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
   FAST_READS: flag.default(true),
+  PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
   STATEMENT_TIMEOUT: seconds(5),
@@ -91,6 +92,8 @@ export interface Settings {
   exchangeRatesFrom: string | undefined;
   /** Whether reads take the short ways, see docs/performance.md. */
   fastReads: boolean;
+  /** Whether statements stay prepared on connections. */
+  preparedStatements: boolean;
   /** Webhooks that are sent at a time; 0 leaves it to other processes. */
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
@@ -142,6 +145,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
     fastReads: data.FAST_READS,
+    preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
     timeouts: {

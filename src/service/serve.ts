@@ -42,7 +42,11 @@ export interface ServeOptions {
  * @throws {UserError} when the port is taken
  */
 export async function serve({ databaseUrl, settings, logger, isBackground }: ServeOptions): Promise<Serving> {
-  const pool = createPool(databaseUrl, { max: settings.databasePoolSize, timeouts: settings.timeouts });
+  const pool = createPool(databaseUrl, {
+    max: settings.databasePoolSize,
+    timeouts: settings.timeouts,
+    prepare: settings.preparedStatements,
+  });
   const limiterPool = settings.sharedRates
     ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
     : null;

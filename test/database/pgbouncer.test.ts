@@ -55,7 +55,7 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
     behind = await service.another({
       loginUrl: url.href,
       poolSize: 10,
-      settings: { preparedStatements: false },
+      prepare: false,
     });
   });
   after(async () => {

@@ -4,6 +4,7 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
 import { fly } from "./flight.ts";
+import { canPrepareOn } from "./statements.ts";
 import type { PgSettings } from "./settings.ts";
 
 type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
@@ -43,7 +44,11 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
     withTransaction(work) {
       // In the library's words: a connection to do one transaction on
       const inTransaction = library.createWithPgClient({ poolClient: client });
-      return inTransaction(settings, work as any);
+      if (canPrepareOn(client)) return inTransaction(settings, work as any);
+      return inTransaction(settings, (transaction) => {
+        const query = (statement: any) => transaction.query({ ...statement, name: undefined });
+        return (work as any)({ ...transaction, query });
+      });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { ClientBase, Submittable } from "pg";
 import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./statements.ts";
-import { preparedOn } from "./statements.ts";
+import { canPrepareOn, preparedOn } from "./statements.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
@@ -89,6 +89,10 @@ export class Flight implements Submittable, WireListener {
   }
 
   #prepare(wire: Wire, key: string, text: string): PreparedStatement {
+    if (!canPrepareOn(this.#client)) {
+      wire.parse({ name: "", text });
+      return { name: "", columns: null };
+    }
     const known = this.#prepared.get(key);
     if (known) return known;
     const statement = this.#prepared.add(key);

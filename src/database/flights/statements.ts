@@ -53,6 +53,16 @@ export class PreparedStatements {
   }
 }
 
+const unprepared = new WeakSet<ClientBase>();
+
+/** Notes of a connection that nothing stays prepared on it: behind a pooler, the next transaction may be elsewhere. */
+export function prepareNothingOn(client: ClientBase): void {
+  unprepared.add(client);
+}
+
+/** Whether statements may be prepared on a connection. */
+export const canPrepareOn = (client: ClientBase): boolean => !unprepared.has(client);
+
 const byConnection = new WeakMap<ClientBase, PreparedStatements>();
 
 /** What is prepared on a connection. */

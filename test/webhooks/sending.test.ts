@@ -221,7 +221,7 @@ describe("a subscription", () => {
   });
 
   it("that is suspended is probed with one delivery at a time, and recovers", async () => {
-    const day = new Date(Date.now() - 86_400_000);
+    const day = new Date(Date.now() - 86_460_000);
     const failing = {
       failing_since: day,
       consecutive_failures: 9,

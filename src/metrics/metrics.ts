@@ -25,6 +25,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #webhooks = new Counter({
+    name: "service_webhook_attempts_total",
+    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone, or withheld, which were none.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+
   constructor(pool: Pool) {
     collectDefaultMetrics({ register: this.registry });
     new Counter({
@@ -49,6 +56,9 @@ export class Metrics {
       },
     });
   }
+
+  /** Counts an attempt to send a webhook. */
+  readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
 
   /** Counts a request when it has been answered. */
   readonly count: RequestHandler = (_request, response, next) => {

@@ -77,6 +77,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
         concurrency: settings.webhookConcurrency,
         allowed: new AllowList(settings.webhookAllow),
         readPayload: payloadReader((slug) => app.readerOf(slug)),
+        onAttempt: app.metrics.countWebhook,
         logger,
       });
       closing.push(() => webhooks.stop());

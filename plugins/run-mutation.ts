@@ -66,15 +66,17 @@ export async function runMutation(
   for (let attempt = 1; ; attempt++) {
     let isUnderWay = false;
     try {
-      return await withPgClient(settings as Record<string, string>, async (client) => {
-        isUnderWay = true;
-        const { rows } = await client.query<{ result: MutationResult }>({
-          text: "select mutation.run($1, $2, $3, $4, $5) as result",
-          name: "mutation.run",
-          values,
-        });
-        return rows[0]!.result;
-      });
+      return await withPgClient(settings as Record<string, string>, (client) =>
+        client.withTransaction(async (transaction) => {
+          isUnderWay = true;
+          const { rows } = await transaction.query<{ result: MutationResult }>({
+            text: "select mutation.run($1, $2, $3, $4, $5) as result",
+            name: "mutation.run",
+            values,
+          });
+          return rows[0]!.result;
+        }),
+      );
     } catch (error) {
       if (!isCollision(error) || attempt === attempts) {
         // Without a key, the caller can't find out by asking again whether it was done.

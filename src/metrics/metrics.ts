@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { readCounts } from "../../plugins/reads/counts.ts";
 import "../http/facts.ts";
 
 /** What a process counts about itself, for Prometheus. */
@@ -26,6 +27,16 @@ export class Metrics {
 
   constructor(pool: Pool) {
     collectDefaultMetrics({ register: this.registry });
+    new Counter({
+      name: "service_reads_total",
+      help: "Read operations, by the way that they took: one SQL statement, or Grafast.",
+      labelNames: ["way"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [way, count] of Object.entries(readCounts)) this.inc({ way }, count);
+      },
+    });
     new Gauge({
       name: "service_connections",
       help: "Connections to Postgres that answer requests, by what they do; and requests that wait for one.",

@@ -53,7 +53,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
   try {
     const app = await createApp({ settings, pool, limiterPool, logger });
     closing.push(() => app.close());
-    const server = createServer(app.express);
+    const server = createServer(app.listener);
     await listen(server, settings);
     closing.push(() => closeServer(server));
     if (isBackground && settings.workerConcurrency > 0) {

@@ -119,7 +119,7 @@ export async function startService({
 }
 
 /** Tests ask more than a client may in the same time. */
-const limits = { ...usualLimits, bucket: 1_000_000_000, refill: 1_000_000_000 };
+const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
 /** Starts one process of the service over a database. */
 export async function startProcess({
@@ -136,7 +136,7 @@ export async function startProcess({
     logger: loggerInto(log),
     ...options,
   });
-  const server = createServer(app.express).listen(0, "127.0.0.1");
+  const server = createServer(app.listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let closing: Promise<void> | undefined;

@@ -43,6 +43,7 @@ export async function openBenchCluster(): Promise<BenchCluster> {
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   admin.on("error", () => {});
   await admin.connect();
+  const passwords: { login?: string } = {};
   return {
     filledScales: () => filledScales(admin),
     async open(scale, onProgress) {
@@ -53,7 +54,7 @@ export async function openBenchCluster(): Promise<BenchCluster> {
         await admin.query(`drop database if exists ${name} with (force)`);
         await admin.query(`create database ${name}`);
       }
-      const loginUrl = await migrate(cluster, name, onProgress);
+      const loginUrl = await migrate(cluster, name, passwords, onProgress);
       if (!isFilled) await fill(cluster.adminUrl(name), scale, onProgress);
       if (!isFilled) await admin.query(`comment on database ${name} is '${filled}'`);
       return describe(cluster, admin, scale, name, loginUrl);
@@ -75,11 +76,19 @@ async function filledScales(admin: pg.Client): Promise<number[]> {
   return rows.map(({ name }) => Number(name.slice(nameOf(0).length - 1))).sort((one, other) => one - other);
 }
 
-async function migrate(cluster: Cluster, name: string, onProgress: (step: string) => void): Promise<string> {
+/** @returns where the service connects */
+async function migrate(
+  cluster: Cluster,
+  name: string,
+  passwords: { login?: string },
+  onProgress: (step: string) => void,
+): Promise<string> {
   const url = cluster.adminUrl(name);
-  const loginUrl = await setUpDatabase(url, { renewPassword: true, onProgress });
+  // The login role is the cluster's: a new password for one database would lock out those who serve another
+  const loginUrl = await setUpDatabase(url, { renewPassword: passwords.login === undefined, onProgress });
+  if (loginUrl !== null) passwords.login = new URL(loginUrl).password;
   if (await hasCurrentMigration()) await runCurrentMigration(url);
-  return loginUrl!;
+  return Object.assign(new URL(url), { username: "service_login", password: passwords.login }).href;
 }
 
 async function fill(adminUrl: string, scale: number, onProgress: (step: string) => void): Promise<void> {

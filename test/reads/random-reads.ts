@@ -240,7 +240,8 @@ class Maker {
     const sample = samples.length > 0 && !this.#chance(8) ? this.#pick(samples) : this.#made(type);
     if (typeof sample !== "string" || !/contains|sWith/i.test(operator)) return sample;
     const [start, length] = [this.#random(4), 1 + this.#random(4)];
-    return operator === "startsWith" ? sample.slice(0, length) : sample.slice(start, start + length);
+    const characters = Array.from(sample);
+    return characters.slice(operator === "startsWith" ? 0 : start, start + length).join("");
   }
 
   #made(type: GraphQLInputType): unknown {

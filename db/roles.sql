@@ -38,3 +38,10 @@ comment on role service_administration is 'Serves the pages of the administratio
 comment on role service_registrar is 'Keeps credentials, sessions and the audit, inside of the functions that it owns. Nobody logs in as it.';
 comment on role service_delivery is 'Tells subscribers of events: reads what is to be sent, and with which secret, and notes what became of it. The only role that sees the secrets of webhooks.';
 comment on role service_recorder is 'Writes events down, inside of the functions that it owns: triggers put them into the outbox, the sequencer moves them into the log. Nobody logs in as it.';
+
+-- What holds in each session of the service, unless it says otherwise as it connects. Behind a pooler it can't.
+alter role service_login set timezone = 'UTC';
+alter role service_login set statement_timeout = '5s';
+alter role service_login set lock_timeout = '3s';
+alter role service_login set idle_in_transaction_session_timeout = '30s';
+alter role service_login set jit = off;

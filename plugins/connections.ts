@@ -15,6 +15,7 @@ import { apiError } from "../src/errors.ts";
 import { decodeCursor } from "./cursor.ts";
 import type { ListDetails } from "./page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./page.ts";
+import { keepsMeaning } from "./reads/meaning.ts";
 
 /** Entries on a page when the caller doesn't say. */
 export const defaultPageSize = 10;
@@ -83,21 +84,21 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const { plan } = field;
           const details = { list: `${Self.name}.${fieldName}`, key: keyOf(scope.pgFieldResource!) };
           field.type = nonNull(field.type);
-          field.plan = ($parent: Step, args: FieldArgs, info: FieldInfo) => {
+          field.plan = keepsMeaning(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
             const $connection = plan!($parent, args, info) as ConnectionStep<any, any, any, any, any, any>;
             return planPage($connection.getSubplan() as PgSelectStep, details, args);
-          };
+          });
         }
         if (scope.isConnectionType && fieldName === "edges") {
           field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
         }
         if (scope.isConnectionType && fieldName === "pageInfo") {
-          field.plan = ($page: PageOfRows) => new PageInfoOfRows($page);
+          field.plan = keepsMeaning(field.plan, ($page: PageOfRows) => new PageInfoOfRows($page));
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {
           field.type = nonNull(GraphQLString);
-          field.plan = ($edge: EdgeStep<any, any>) => cursorOf($edge.node());
+          field.plan = keepsMeaning(field.plan, ($edge: EdgeStep<any, any>) => cursorOf($edge.node()));
         }
         if (scope.isPageInfoStartCursorField || scope.isPageInfoEndCursorField) field.type = GraphQLString;
         return field;

@@ -14,6 +14,8 @@ export interface ServiceContext {
   readonly mutationChecks?: MutationChecks;
   /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
   readonly mutationTimeout?: number;
+  /** Why the one statement that was to answer a read failed, if that has been tried already. */
+  readonly readFailure?: Error | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

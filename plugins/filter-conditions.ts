@@ -2,7 +2,7 @@ import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError, isApiError } from "../src/errors.ts";
-import type { Operator } from "./filter-operators.ts";
+import type { Operator, Parameter } from "./filter-operators.ts";
 import { checkText } from "./filter-operators.ts";
 
 /** A column that a filter can look at. */
@@ -32,63 +32,71 @@ interface Position {
   budget: { comparisons: number };
 }
 
+/** A comparison of a column, with the operand as Postgres is given it. */
+export interface Comparison {
+  column: string;
+  /** The operator by name. */
+  name: string;
+  operator: Operator;
+  flag?: boolean;
+  parameters: readonly Parameter[];
+}
+
+/** What a filter asks for, checked. Null holds for every row. */
+export type FilterTree =
+  | null
+  | { kind: "comparison"; comparison: Comparison }
+  | { kind: "not"; tree: FilterTree }
+  | { kind: "and" | "or"; trees: readonly FilterTree[] };
+
 /**
- * Turns a filter into a condition.
+ * Reads a filter.
  *
  * Fields side by side must all hold. An empty filter holds for every row, and so does an empty list of AND or OR.
  *
- * @param alias the rows that the condition is about
- * @returns null when every row matches
  * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
  */
-export function filterCondition(columns: FilterColumns, filter: FilterValue, alias: SQL): SQL | null {
-  return conditionOf(columns, filter, alias, {
+export function readFilter(columns: FilterColumns, filter: FilterValue): FilterTree {
+  return treeOf(columns, filter, {
     path: "filter",
     depth: 0,
     budget: { comparisons: maximalComparisons },
   });
 }
 
-function conditionOf(columns: FilterColumns, filter: FilterValue, alias: SQL, at: Position): SQL | null {
+function treeOf(columns: FilterColumns, filter: FilterValue, at: Position): FilterTree {
   if (at.depth > maximalDepth) refuse(at.path, `filters can't be nested deeper than ${maximalDepth} levels.`);
-  const conditions: SQL[] = [];
-  const add = (condition: SQL | null) => condition && conditions.push(condition);
+  const trees: FilterTree[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
     if (value === undefined) continue;
     if (value === null) refuse(here.path, "must not be null. Leave it out, or compare with `isNull`.");
     if (name === "NOT") {
-      const inner = conditionOf(columns, value as FilterValue, alias, here);
-      add(inner ? sql`not (${inner})` : sql.false);
+      trees.push({ kind: "not", tree: treeOf(columns, value as FilterValue, here) });
     } else if (name === "AND" || name === "OR") {
-      add(branches(columns, value as FilterValue[], name, alias, here));
+      trees.push(branches(columns, value as FilterValue[], name, here));
     } else {
-      add(comparisons(columns.get(name)!, value as FilterValue, alias, here));
+      trees.push(comparisons(columns.get(name)!, value as FilterValue, here));
     }
   }
-  return all(conditions);
+  return all(trees);
 }
 
-const all = (conditions: SQL[]): SQL | null =>
-  conditions.length > 1 ? sql.join(conditions.map(parenthesised), " and ") : (conditions[0] ?? null);
-const parenthesised = (condition: SQL): SQL => sql`(${condition})`;
+function all(trees: readonly FilterTree[]): FilterTree {
+  const some = trees.filter((tree) => tree !== null);
+  return some.length > 1 ? { kind: "and", trees: some } : (some[0] ?? null);
+}
 
-function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR", alias: SQL, at: Position) {
+function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR", at: Position): FilterTree {
   checkLength(list, at.path);
-  const conditions = list.map((filter, index) =>
-    conditionOf(columns, filter, alias, { ...at, path: `${at.path}[${index}]` }),
-  );
-  const some = conditions.filter((condition) => condition !== null);
-  if (name === "AND") return all(some);
+  const trees = list.map((filter, index) => treeOf(columns, filter, { ...at, path: `${at.path}[${index}]` }));
+  if (name === "AND") return all(trees);
   // A branch without condition holds always, and so does the whole.
-  return some.length < conditions.length || some.length === 0
-    ? null
-    : sql.join(some.map(parenthesised), " or ");
+  return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
-function comparisons(column: FilterColumn, operands: FilterValue, alias: SQL, at: Position): SQL | null {
-  const expression = sql`${alias}.${sql.identifier(column.name)}`;
-  const conditions: SQL[] = [];
+function comparisons(column: FilterColumn, operands: FilterValue, at: Position): FilterTree {
+  const trees: FilterTree[] = [];
   for (const [name, operand] of Object.entries(operands)) {
     const path = `${at.path}.${name}`;
     if (operand === undefined) continue;
@@ -99,13 +107,44 @@ function comparisons(column: FilterColumn, operands: FilterValue, alias: SQL, at
     checkLength(values, path);
     try {
       values.forEach(checkText);
-      conditions.push(operator.compare(expression, operand, column.codec));
+      const parameters = operator.parameters(operand, column.codec);
+      const comparison = { column: column.name, name, operator, parameters };
+      const isFlag = operator.operand === "flag";
+      trees.push({
+        kind: "comparison",
+        comparison: isFlag ? { ...comparison, flag: operand as boolean } : comparison,
+      });
     } catch (error) {
       // The codec of ids refuses without knowing where it stands.
       throw isApiError(error) ? apiError(error.extensions.code, `${path}: ${error.message}`) : error;
     }
   }
-  return all(conditions);
+  return all(trees);
+}
+
+/**
+ * The condition that a filter makes.
+ *
+ * @param alias the rows that it is about
+ * @param toSql what stands for a parameter; called for each, in the order in which the tree holds them
+ * @returns null when every row matches
+ */
+export function conditionOf(
+  tree: FilterTree,
+  alias: SQL,
+  toSql: (parameter: Parameter) => SQL = ({ value, type }) => sql`${sql.value(value)}::${type}`,
+): SQL | null {
+  if (tree === null) return null;
+  if (tree.kind === "comparison") {
+    const { column, operator, parameters, flag } = tree.comparison;
+    return operator.condition(sql`${alias}.${sql.identifier(column)}`, parameters.map(toSql), flag);
+  }
+  if (tree.kind === "not") {
+    const inner = conditionOf(tree.tree, alias, toSql);
+    return inner ? sql`not (${inner})` : sql.false;
+  }
+  const conditions = tree.trees.map((inner) => sql`(${conditionOf(inner, alias, toSql)!})`);
+  return sql.join(conditions, tree.kind === "and" ? " and " : " or ");
 }
 
 function checkLength(list: unknown[], path: string): void {

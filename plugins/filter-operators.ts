@@ -1,22 +1,48 @@
-import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
-import { listOfCodec, sqlValueWithCodec, TYPES } from "postgraphile/@dataplan/pg";
-import type { SQL } from "postgraphile/pg-sql2";
+import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../src/errors.ts";
+
+/** A value as Postgres is given it. */
+export interface Parameter {
+  value: SQLRawValue;
+  type: SQL;
+}
 
 /** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
 export interface Operator {
   /** What is compared with: a value of the field's type, a list of such values, or a flag. */
   operand: "value" | "list" | "flag";
   description: string;
-  /** The condition; null values of the column follow SQL's rules. */
-  compare(column: SQL, operand: any, codec: PgCodecAnyScalar): SQL;
+  /**
+   * What Postgres is given of an operand.
+   *
+   * @throws BAD_USER_INPUT for an operand that the column can't be compared with
+   */
+  parameters(operand: any, codec: PgCodecAnyScalar): Parameter[];
+  /** The condition; null values of the column follow SQL's rules. A flag is itself given, other operands are not. */
+  condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
 }
+
+const parameter = (value: unknown, codec: PgCodec): Parameter => ({
+  value: codec.toPg(value),
+  type: codec.sqlType,
+});
+const ofText = (text: string): Parameter => parameter(text, TYPES.text);
 
 const comparison = (operator: SQL, description: string): Operator => ({
   operand: "value",
   description,
-  compare: (column, value, codec) => sql`${column} ${operator} ${sqlValueWithCodec(value, codec)}`,
+  parameters: (value, codec) => [parameter(value, codec)],
+  condition: (column, [value]) => sql`${column} ${operator} ${value!}`,
+});
+
+const ofList = (description: string, condition: Operator["condition"]): Operator => ({
+  operand: "list",
+  description,
+  parameters: (values, codec) => [parameter(values, listOfCodec(codec))],
+  condition,
 });
 
 /** The text with the three characters that mean something to LIKE taken literally. */
@@ -25,11 +51,9 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 const like = (pattern: (text: string) => string, description: string): Operator => ({
   operand: "value",
   description: `${description} Upper and lower case differ.`,
-  compare: (column, text: string) =>
-    sql`${column} like ${sqlValueWithCodec(pattern(escaped(text)), TYPES.text)}`,
+  parameters: (text: string) => [ofText(pattern(escaped(text)))],
+  condition: (column, [value]) => sql`${column} like ${value!}`,
 });
-
-const inCodePointOrder = (text: string): SQL => sql`${sqlValueWithCodec(text, TYPES.text)} collate "C"`;
 
 /**
  * The first text, in the order of code points, that is greater than all that begin with a prefix; null when there is
@@ -46,16 +70,19 @@ export function afterPrefix(prefix: string): string | null {
 }
 
 /**
- * A range instead of LIKE: behind row-level security Postgres uses indexes only for comparisons that it knows to leak
- * nothing, and LIKE is not among them.
+ * A range instead of LIKE, in the order of code points: behind row-level security Postgres uses indexes only for
+ * comparisons that it knows to leak nothing, and LIKE is not among them.
  */
 const startsWith: Operator = {
   operand: "value",
   description: "Begins with this text. Upper and lower case differ.",
-  compare(column, prefix: string) {
+  parameters(prefix: string) {
     const end = afterPrefix(prefix);
-    const begin = sql`${column} >= ${inCodePointOrder(prefix)}`;
-    return end === null ? begin : sql`${begin} and ${column} < ${inCodePointOrder(end)}`;
+    return end === null ? [ofText(prefix)] : [ofText(prefix), ofText(end)];
+  },
+  condition(column, [prefix, end]) {
+    const begin = sql`${column} >= ${prefix!} collate "C"`;
+    return end === undefined ? begin : sql`${begin} and ${column} < ${end} collate "C"`;
   },
 };
 
@@ -68,26 +95,23 @@ export const operators = {
   gte: comparison(sql`>=`, "Greater than or equal to this value."),
   before: comparison(sql`<`, "Earlier than this moment."),
   after: comparison(sql`>`, "Later than this moment."),
-  in: {
-    operand: "list",
-    description: "Any of these values, at most 250. An empty list matches nothing.",
-    compare: (column, values, codec) =>
-      sql`${column} = any(${sqlValueWithCodec(values, listOfCodec(codec))})`,
-  },
-  notIn: {
-    operand: "list",
-    description:
-      "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
-    compare: (column, values, codec) =>
-      sql`${column} <> all(${sqlValueWithCodec(values, listOfCodec(codec))})`,
-  },
+  in: ofList(
+    "Any of these values, at most 250. An empty list matches nothing.",
+    (column, [values]) => sql`${column} = any(${values!})`,
+  ),
+  notIn: ofList(
+    "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
+    (column, [values]) => sql`${column} <> all(${values!})`,
+  ),
   contains: like((text) => `%${text}%`, "Holds this text somewhere."),
   startsWith,
   endsWith: like((text) => `%${text}`, "Ends with this text."),
   isNull: {
     operand: "flag",
     description: "`true` for fields that are null, `false` for those that are not.",
-    compare: (column, isNull: boolean) => (isNull ? sql`${column} is null` : sql`${column} is not null`),
+    parameters: () => [],
+    condition: (column, _parameters, isNull) =>
+      isNull ? sql`${column} is null` : sql`${column} is not null`,
   },
 } satisfies Record<string, Operator>;
 

@@ -9,7 +9,7 @@ import type {
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { FilterColumns, FilterValue } from "./filter-conditions.ts";
-import { filterCondition } from "./filter-conditions.ts";
+import { conditionOf, readFilter } from "./filter-conditions.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./filter-inputs.ts";
 import type { Operator } from "./filter-operators.ts";
 import type { PageOfRows } from "./page.ts";
@@ -88,7 +88,7 @@ const filterRows = (columns: FilterColumns) => (filter: FilterValue | null | und
   const keepAll = () => {};
   if (filter == null) return keepAll;
   return (rows: PgSelectQueryBuilder) => {
-    const condition = filterCondition(columns, filter, rows.alias);
+    const condition = conditionOf(readFilter(columns, filter), rows.alias);
     if (condition) rows.where(condition);
   };
 };

@@ -10,6 +10,8 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
+import type { OnRead } from "./reads/index.ts";
+import { makeReadsPlugin } from "./reads/index.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
@@ -22,6 +24,10 @@ export interface PresetOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** The Postgres schema of the version: its views, types and functions. */
   schemaName: string;
+  /** Whether reads are answered by one statement each where that is known. */
+  fastReads?: boolean;
+  /** Told which way each read takes. */
+  onRead?: OnRead;
 }
 
 /**
@@ -29,7 +35,12 @@ export interface PresetOptions {
  *
  * Each request's context comes from the server, which extends this preset with `grafast.context` (see context.ts).
  */
-export function createPreset({ pgService, schemaName }: PresetOptions): GraphileConfig.Preset {
+export function createPreset({
+  pgService,
+  schemaName,
+  fastReads = true,
+  onRead,
+}: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PgSimplifyInflectionPreset],
     plugins: [
@@ -51,6 +62,8 @@ export function createPreset({ pgService, schemaName }: PresetOptions): Graphile
       // Who may use it
       ScopesPlugin,
       ScopeCheckPlugin,
+      // How reads are answered in one statement
+      ...(fastReads ? [makeReadsPlugin(onRead)] : []),
       // What it says about itself: last, for it describes what the others made
       DescriptionsPlugin,
     ],

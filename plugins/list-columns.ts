@@ -6,6 +6,7 @@ import { inhibitIf } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
+import { keepsMeaning } from "./reads/meaning.ts";
 
 const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
 
@@ -29,11 +30,11 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         if (isRequired || !attribute.codec.arrayOfCodec.attributes) return field;
         const name = Object.entries(codec!.attributes).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
-        field.plan = ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
+        field.plan = keepsMeaning(plan, ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
           const $rows = (plan!($row, args, info) as unknown as PgSelectStep).items();
           const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
           return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));
-        };
+        });
         return field;
       },
     },

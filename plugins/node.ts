@@ -3,6 +3,7 @@ import type { FieldArgs, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
 import { decodeGlobalId, requireGlobalId, requireUuid } from "./global-id.ts";
+import { keepsMeaning } from "./reads/meaning.ts";
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
@@ -49,7 +50,8 @@ export const NodePlugin: GraphileConfig.Plugin = {
             const { typeName } = requireGlobalId(id);
             return build.getNodeIdHandler!(typeName) ? id : null;
           };
-          field.plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
+          const plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
+          field.plan = keepsMeaning(field.plan, plan);
         }
         const typeName = scope.nodeAccessorTypeName;
         if (typeName) {
@@ -58,7 +60,8 @@ export const NodePlugin: GraphileConfig.Plugin = {
             requireUuid(typeName, id);
             return id;
           };
-          field.plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
+          const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
+          field.plan = keepsMeaning(field.plan, plan);
         }
         return field;
       },

@@ -66,6 +66,7 @@ export async function runMutation(
   for (let attempt = 1; ; attempt++) {
     let isUnderWay = false;
     try {
+      // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
       return await withPgClient(settings as Record<string, string>, async (client) => {
         isUnderWay = true;
         const { rows } = await client.query<{ result: MutationResult }>({

@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
+import { Kind, visit } from "postgraphile/graphql";
 import { apiError } from "../src/errors.ts";
 import type { RequiringField } from "./requiring-fields.ts";
 import { requiringFields } from "./requiring-fields.ts";
@@ -27,33 +28,56 @@ export function missingScopes(
   });
 }
 
-// Documents are cached by the server, so the same query comes as the same object. What the check looks at beside it
-// is the operation's name, and of each variable whether it is given, and whether it is true or false: that is what
-// @skip and @include depend on.
-const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Map<string, RequiringField[]>>>();
+interface Known {
+  /** Variables that @skip and @include look at. */
+  flags: readonly string[];
+  /** By the operation's name and the values of its flags. */
+  variants: Map<string, RequiringField[]>;
+}
+
+// Documents are cached by the server, so the same query comes as the same object.
+const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Known>>();
 const maximalVariants = 32;
 
-function knownFields({
-  schema,
-  document,
-  operationName,
-  variableValues,
-}: GrafastExecutionArgs): RequiringField[] {
-  const variables = variableValues ?? {};
-  const flags = Object.entries(variables).flatMap(([name, value]) => {
-    return value === undefined ? [] : [name, typeof value === "boolean" ? value : null];
+function flagsOf(document: DocumentNode): string[] {
+  const flags = new Set<string>();
+  visit(document, {
+    Directive: ({ arguments: given = [] }) => {
+      for (const { value } of given) if (value.kind === Kind.VARIABLE) flags.add(value.name.value);
+    },
   });
-  const key = JSON.stringify([operationName ?? null, flags]);
+  return [...flags];
+}
+
+function knownFields({ schema, document, operationName, variableValues }: Asked): RequiringField[] {
+  const variables = variableValues ?? {};
   let documents = known.get(schema);
   if (!documents) known.set(schema, (documents = new WeakMap()));
-  let variants = documents.get(document);
-  if (!variants || variants.size >= maximalVariants) documents.set(document, (variants = new Map()));
+  let found = documents.get(document);
+  if (!found) documents.set(document, (found = { flags: flagsOf(document), variants: new Map() }));
+  const { flags, variants } = found;
+  // Given or not, true or false: more isn't looked at
+  let key = operationName ?? "";
+  for (const name of flags)
+    key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
   let fields = variants.get(key);
-  if (!fields) variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
+  if (!fields) {
+    if (variants.size >= maximalVariants) variants.clear();
+    variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
+  }
   return fields;
 }
 
-function refusalOf(args: GrafastExecutionArgs): GraphQLError | null {
+/** An operation, and who asks for it. */
+export type Asked = Pick<
+  GrafastExecutionArgs,
+  "schema" | "document" | "operationName" | "variableValues" | "contextValue"
+>;
+
+/** Whether the caller lacks a scope for an operation. */
+export const isRefused = (asked: Asked): boolean => refusalOf(asked) !== null;
+
+function refusalOf(args: Asked): GraphQLError | null {
   const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
   return missingScopes(knownFields(args), scopes);
 }

@@ -1,8 +1,7 @@
+import type { RequestListener } from "node:http";
 import express from "express";
-import type { Express } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { makePgService } from "postgraphile/adaptors/pg";
 import { administration } from "./administration/administration.ts";
 import { AccessTokens } from "./auth/access-token.ts";
 import { activeCredentials } from "./auth/active-credentials.ts";
@@ -11,10 +10,12 @@ import { requireToken } from "./auth/require-token.ts";
 import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
+import { openWays } from "./database/pg-service.ts";
 import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
 import { Renderer } from "./documents/renderer.ts";
+import { directly } from "./http/direct-way.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
 import { readGraphqlBody } from "./http/graphql-body.ts";
 import { health } from "./http/health.ts";
@@ -23,6 +24,7 @@ import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { Metrics } from "./metrics/metrics.ts";
@@ -46,6 +48,8 @@ export interface AppSettings {
   tokenSigningKey?: string | undefined;
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
+  /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
+  fastReads?: boolean | undefined;
   /** Where clients reach the service, when that differs from host and port. */
   publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
@@ -79,8 +83,8 @@ export interface AppOptions {
 export interface App {
   /** What it counts about itself. */
   metrics: Metrics;
-  /** Answers requests: `http.createServer(app.express)`. */
-  express: Express;
+  /** Answers requests: `http.createServer(app.listener)`. */
+  listener: RequestListener;
   /** What runs queries of the service's own in a version; undefined when that isn't there. */
   readerOf(slug: string): Reader | undefined;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -98,20 +102,17 @@ export async function createApp({
   now = Date.now,
   versions = allVersions,
 }: AppOptions): Promise<App> {
+  const fastReads = settings.fastReads ?? true;
+  const { pgService, readText } = await openWays(pool, { fastReads, logger });
   const { webhookAllow = [] } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
-  const pgService = makePgService({
-    pool,
-    pubsub: false,
-    // Reading the catalog of a busy database may take longer than a request
-    pgSettingsForIntrospection: { statement_timeout: "20s" },
-  });
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
         pgService,
+        fastReads,
         logger,
         mutationChecks,
         webhookAllow: webhookAllow.join(),
@@ -140,7 +141,8 @@ export async function createApp({
     .enable("case sensitive routing")
     .set("trust proxy", settings.trustProxy ?? false);
 
-  app.use(requestId(logger), securityHeaders);
+  const ofEveryRequest = [requestId(logger), securityHeaders];
+  app.use(ofEveryRequest);
   app.get("/healthz", health(pool));
 
   // The way of credentials
@@ -156,7 +158,7 @@ export async function createApp({
   app.get(versionsPath, listVersions(versions, now));
 
   // The way of queries and mutations
-  app.all("/api/graphql/:version", [
+  const ofOperations = [
     metrics.count,
     findVersion(versions, now),
     requirePlan(plan, logger),
@@ -170,7 +172,9 @@ export async function createApp({
     countDeprecated(usage, served),
     spendPoints(rates),
     refuseOperation,
-  ]);
+    ...(readText ? [answerReads(served, readText)] : []),
+  ];
+  app.all("/api/graphql/:version", ofOperations);
   for (const { version, handler } of served) app.post(pathOf(version), handler);
 
   // The way of administrators
@@ -188,11 +192,24 @@ export async function createApp({
   );
 
   if (settings.explorer) app.use(explorers(served));
-  app.use(notFound, unexpectedError(logger));
+  const onError = unexpectedError(logger);
+  app.use(notFound, onError);
+  const listener = directly(app, {
+    routes: served.map(({ version, handler }) => {
+      return {
+        path: pathOf(version),
+        params: { version: version.slug },
+        stations: [...ofOperations, handler],
+      };
+    }),
+    common: ofEveryRequest,
+    atTheEnd: notFound,
+    onError,
+  });
 
   return {
     metrics,
-    express: app,
+    listener,
     readerOf,
     async reload() {
       await Promise.all(served.map((version) => version.reload()));

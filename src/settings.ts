@@ -45,6 +45,8 @@ export const environment = z.object({
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
+  FAST_READS: flag.default(true),
+  PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
   STATEMENT_TIMEOUT: seconds(5),
@@ -88,6 +90,10 @@ export interface Settings {
   workerConcurrency: number;
   /** File or address that exchange rates are imported from every day; without it they are not. */
   exchangeRatesFrom: string | undefined;
+  /** Whether reads take the short ways, see docs/performance.md. */
+  fastReads: boolean;
+  /** Whether statements stay prepared on connections. */
+  preparedStatements: boolean;
   /** Webhooks that are sent at a time; 0 leaves it to other processes. */
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
@@ -138,6 +144,8 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
+    fastReads: data.FAST_READS,
+    preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
     timeouts: {

@@ -53,6 +53,8 @@ function showLogIn(request: Request, response: Response, { status, name, errors 
 /** The page to log in. */
 export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
   const limits = new LogInLimits(pool);
+  // Made beforehand, so that also the first unknown name takes no longer than others
+  void isPassword(null, "");
   const router = Router();
   router.get("/", (request, response) => showLogIn(request, response));
   router.post("/", async (request, response) => {
@@ -89,7 +91,7 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
 
 /** Begins a session and answers its token; null when the password isn't the administrator's, or there is none. */
 async function startSession(response: Response, name: string, password: string): Promise<string | null> {
-  const { run } = visitOf(response);
+  const { run, visitor } = visitOf(response);
   // Postgres refuses null characters. Nobody has such a name.
   const known = name.includes("\0")
     ? undefined
@@ -107,6 +109,8 @@ async function startSession(response: Response, name: string, password: string):
     );
     return null;
   }
+  // The session that the browser had would be out of reach
+  if (visitor) await run((client) => client.query("select administration.end_session()"));
   const token = newSessionToken();
   await run((client) =>
     client.query("select administration.start_session($1, $2, $3)", [

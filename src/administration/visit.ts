@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Request, Response } from "express";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
@@ -83,6 +84,7 @@ export function asAdministration<T>(
 
 /** The address that a request came from. */
 export function addressOf(request: Request): string {
-  // IPv4 as sockets for both kinds have it
-  return (request.ip ?? "0.0.0.0").replace(/^::ffff:/, "").replace(/%.*$/, "");
+  // IPv4 as sockets for both kinds have it; and what a proxy says may be anything
+  const address = (request.ip ?? "").replace(/^::ffff:/, "").replace(/%.*$/, "");
+  return isIP(address) === 0 ? "0.0.0.0" : address;
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import { isConnectionBroken } from "../database/broken.ts";
 
 /** Roles with one task each, see db/roles.sql. */
 export type NarrowRole = "service_auth" | "service_document" | "service_administration";
@@ -28,9 +29,4 @@ export async function asRole<T>(
 /** The same for authentication, whose role is the only one that may call the functions of `auth` about credentials. */
 export function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return asRole(pool, "service_auth", work);
-}
-
-/** Whether to throw the connection away: after any error that isn't Postgres' answer to a statement. */
-function isConnectionBroken(failure: Error | undefined): boolean {
-  return failure !== undefined && !("severity" in failure && failure.severity === "ERROR");
 }

@@ -16,11 +16,12 @@ const retryDelay = 500;
 /**
  * Listens, on a connection of its own, for the database saying that a credential has changed.
  *
- * It says something to itself every few seconds and waits for the echo, so that neither a dead network nor a pooler
- * that swallows notifications goes unnoticed.
+ * Every few seconds something is said to it and it waits for that, so that neither a dead network nor a pooler that
+ * swallows notifications goes unnoticed. It is said on another connection: a pooler may well bring back what a
+ * connection says to itself.
  */
 export class ChangeListener {
-  readonly #options: pg.ClientConfig;
+  readonly #pool: pg.Pool;
   readonly #logger: Logger;
   readonly #onChange: () => void;
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
@@ -29,9 +30,12 @@ export class ChangeListener {
   #hearsUntil = 0;
   #echo = awaitEcho();
 
-  /** @param onChange called on each change, and whenever one may have been missed */
-  constructor(options: pg.ClientConfig, logger: Logger, onChange: () => void) {
-    this.#options = options;
+  /**
+   * @param pool whose database it is; it listens on a connection of its own
+   * @param onChange called on each change, and whenever one may have been missed
+   */
+  constructor(pool: pg.Pool, logger: Logger, onChange: () => void) {
+    this.#pool = pool;
     this.#logger = logger;
     this.#onChange = onChange;
     this.#ended = this.#run();
@@ -65,7 +69,7 @@ export class ChangeListener {
   /** Listens until the connection is lost or the listener closed. Always ends with an error. */
   async #listen(closing: AbortSignal): Promise<void> {
     // Not a copy of the options: the pool hides the password in a property that spreading leaves out.
-    const client = new pg.Client(this.#options);
+    const client = new pg.Client(this.#pool.options);
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
     line.signal.addEventListener("abort", () => {
@@ -85,7 +89,7 @@ export class ChangeListener {
         `set application_name = '${listenerName}'; listen ${changeChannel}; listen ${this.#echoChannel}`,
       );
       for (;;) {
-        await this.#checkLine(client);
+        await this.#checkLine();
         await sleep(checkInterval, undefined, { signal: line.signal, ref: false });
       }
     } catch (error) {
@@ -96,12 +100,11 @@ export class ChangeListener {
     }
   }
 
-  async #checkLine(client: pg.Client): Promise<void> {
+  async #checkLine(): Promise<void> {
     const echo = (this.#echo = awaitEcho());
     const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeout);
     try {
-      await client.query("select pg_notify($1, '')", [this.#echoChannel]);
-      await echo.promise;
+      await Promise.all([this.#pool.query("select pg_notify($1, '')", [this.#echoChannel]), echo.promise]);
     } finally {
       clearTimeout(timer);
     }

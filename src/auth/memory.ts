@@ -23,7 +23,7 @@ export class Memory {
   #era = 0;
 
   constructor(pool: Pool, logger: Logger) {
-    this.#listener = new ChangeListener(pool.options, logger, () => {
+    this.#listener = new ChangeListener(pool, logger, () => {
       this.#era++;
       for (const kind of this.#kinds) kind.clear();
     });

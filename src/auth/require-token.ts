@@ -53,12 +53,13 @@ async function identify(
   const header = request.get("authorization");
   if (header === undefined) throw new MissingToken();
   const token = bearer.exec(header)?.[1];
-  if (token === undefined || token.length > longestToken) {
+  if (token === undefined) {
     throw new TokenRefusal(
       "invalid",
       "The Authorization header doesn't have the form “Bearer <access token>”.",
     );
   }
+  if (token.length > longestToken) throw new TokenRefusal("invalid", "The access token is not valid.");
   if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token)))
     throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
   const claims = await tokens.verify(token);

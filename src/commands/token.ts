@@ -121,18 +121,20 @@ function describe({
   active,
   lastUsedAt,
   deactivatedAt,
+  oldKeyEndsAt,
 }: CredentialOverview): string {
   const state = active ? "active" : `deactivated since ${deactivatedAt!.toISOString()}`;
+  const old = oldKeyEndsAt ? `, an older one until ${oldKeyEndsAt.toISOString()}` : "";
   return [
     `${id}  ${name}`,
-    `  client_id  ${clientId ?? "none"}`,
+    `  client_id  ${clientId ?? "none"}${old}`,
     `  state      ${state}, ${lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : "never used"}`,
     `  scopes     ${scopes.join(" ") || "none"}`,
   ].join("\n");
 }
 
 function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOverview) {
-  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt } = times;
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt } = times;
   return {
     ...{ id, name, client_id: clientId, scopes, active },
     ...{
@@ -140,6 +142,7 @@ function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOver
       last_used_at: lastUsedAt,
       rotated_at: rotatedAt,
       deactivated_at: deactivatedAt,
+      old_key_ends_at: oldKeyEndsAt,
     },
   };
 }

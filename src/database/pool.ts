@@ -1,4 +1,5 @@
 import pg from "pg";
+import { prepareNothingOn } from "./flights/statements.ts";
 
 export interface PoolOptions {
   /** Connections at most. */
@@ -7,12 +8,14 @@ export interface PoolOptions {
   timeouts?: { statement: number; lock: number };
   /** The role of every statement, where it isn't set for each transaction. */
   role?: string;
+  /** Whether statements stay prepared on connections; true unless a pooler doesn't know them. */
+  prepare?: boolean;
 }
 
 /** The connections that requests are served on. */
 export function createPool(
   connectionString: string,
-  { max, timeouts = { statement: 5_000, lock: 3_000 }, role }: PoolOptions,
+  { max, timeouts = { statement: 5_000, lock: 3_000 }, role, prepare = true }: PoolOptions,
 ): pg.Pool {
   const session = {
     timezone: "UTC",
@@ -37,6 +40,9 @@ export function createPool(
   });
   // A connection that breaks while idle is replaced. Without listeners it would end the process.
   pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    if (!prepare) prepareNothingOn(client);
+  });
   return pool;
 }

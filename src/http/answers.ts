@@ -10,6 +10,12 @@ export const graphqlMediaTypes = [
   "application/graphql-response+json; charset=utf-8",
 ];
 
+/** Says that the answer depends on a header. As `response.vary`, for headers that no other station names. */
+export function addVary(response: Response, header: string): void {
+  const before = response.getHeader("vary");
+  response.setHeader("vary", before === undefined ? header : `${String(before)}, ${header}`);
+}
+
 /** Answers with GraphQL errors and no data, in the media type that the client prefers. */
 export function sendErrors(
   request: Request,

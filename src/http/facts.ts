@@ -21,6 +21,8 @@ declare global {
       locale?: string;
       /** What is asked for; set by operations/read-operation.ts. */
       operation?: Operation;
+      /** Why the one statement that was to answer a read failed; set by operations/answer-reads.ts. */
+      readFailure?: Error;
     }
   }
 }

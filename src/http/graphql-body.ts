@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { json } from "express";
 import { refuse } from "./answers.ts";
+import { isPlainJson, readPlainJson } from "./plain-json.ts";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -30,9 +31,12 @@ export function readGraphqlBody(largest: number): RequestHandler {
     const refuseWith = (status: number, message: string) =>
       refuse(request, response, status, "BAD_USER_INPUT", message);
     // It is null when there is no body at all, which the check of the parameters complains about.
-    if (request.is("application/json") === false)
+    const isPlain = isPlainJson(request, largest);
+    if (!isPlain && request.is("application/json") === false)
       return refuseWith(415, "Send the request as application/json.");
-    parse(request, response, (error?: unknown) => {
+    const read = (done: (error?: unknown) => void) =>
+      isPlain ? readPlainJson(request, done) : parse(request, response, done);
+    read((error?: unknown) => {
       if (error) return refuseWith(...complaintAboutBody(error, largest));
       if (Array.isArray(request.body))
         return refuseWith(400, "A request holds one operation; there are no batches.");

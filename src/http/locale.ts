@@ -1,7 +1,9 @@
 import type { Request, RequestHandler } from "express";
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import "./facts.ts";
+import { addVary } from "./answers.ts";
 import { asAuthRole } from "../auth/as-role.ts";
 
 /** The locale that every text has. */
@@ -33,6 +35,8 @@ export class Locales {
   readonly #logger: Logger;
   #supported: readonly string[] = [defaultLocale];
   #readAt = -Infinity;
+  // Clients send the same header with every request.
+  readonly #chosen = new LRUCache<string, string>({ max: 500 });
 
   constructor(pool: Pool, logger: Logger) {
     this.#pool = pool;
@@ -47,6 +51,7 @@ export class Locales {
         client.query<{ code: string }>("select auth.supported_locales() as code"),
       );
       this.#supported = rows.map(({ code }) => code);
+      this.#chosen.clear();
     } catch (error) {
       this.#logger.warn({ err: error }, "can't read the list of locales");
     }
@@ -55,7 +60,13 @@ export class Locales {
   /** The locale to answer a request in. Doesn't wait for the database. */
   choose(request: Request): string {
     if (performance.now() - this.#readAt > freshness) void this.refresh();
-    return chooseLocale(request.acceptsLanguages(), this.#supported);
+    const header = request.headers["accept-language"] ?? "*";
+    let locale = this.#chosen.get(header);
+    if (locale === undefined) {
+      locale = chooseLocale(request.acceptsLanguages(), this.#supported);
+      if (header.length < 500) this.#chosen.set(header, locale);
+    }
+    return locale;
   }
 }
 
@@ -65,7 +76,7 @@ export function negotiateLocale(locales: Locales): RequestHandler {
     const locale = locales.choose(request);
     response.locals.locale = locale;
     response.setHeader("content-language", locale);
-    response.vary("Accept-Language");
+    addVary(response, "Accept-Language");
     next();
   };
 }

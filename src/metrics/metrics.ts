@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { readCounts } from "../../plugins/reads/counts.ts";
 import "../http/facts.ts";
 
 /** What a process counts about itself, for Prometheus. */
@@ -24,8 +25,25 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #webhooks = new Counter({
+    name: "service_webhook_attempts_total",
+    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone, or withheld, which were none.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+
   constructor(pool: Pool) {
     collectDefaultMetrics({ register: this.registry });
+    new Counter({
+      name: "service_reads_total",
+      help: "Read operations, by the way that they took: one SQL statement, or Grafast.",
+      labelNames: ["way"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [way, count] of Object.entries(readCounts)) this.inc({ way }, count);
+      },
+    });
     new Gauge({
       name: "service_connections",
       help: "Connections to Postgres that answer requests, by what they do; and requests that wait for one.",
@@ -38,6 +56,9 @@ export class Metrics {
       },
     });
   }
+
+  /** Counts an attempt to send a webhook. */
+  readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
 
   /** Counts a request when it has been answered. */
   readonly count: RequestHandler = (_request, response, next) => {

@@ -42,7 +42,11 @@ export interface ServeOptions {
  * @throws {UserError} when the port is taken
  */
 export async function serve({ databaseUrl, settings, logger, isBackground }: ServeOptions): Promise<Serving> {
-  const pool = createPool(databaseUrl, { max: settings.databasePoolSize, timeouts: settings.timeouts });
+  const pool = createPool(databaseUrl, {
+    max: settings.databasePoolSize,
+    timeouts: settings.timeouts,
+    prepare: settings.preparedStatements,
+  });
   const limiterPool = settings.sharedRates
     ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
     : null;
@@ -53,7 +57,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
   try {
     const app = await createApp({ settings, pool, limiterPool, logger });
     closing.push(() => app.close());
-    const server = createServer(app.express);
+    const server = createServer(app.listener);
     await listen(server, settings);
     closing.push(() => closeServer(server));
     if (isBackground && settings.workerConcurrency > 0) {
@@ -73,6 +77,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
         concurrency: settings.webhookConcurrency,
         allowed: new AllowList(settings.webhookAllow),
         readPayload: payloadReader((slug) => app.readerOf(slug)),
+        onAttempt: app.metrics.countWebhook,
         logger,
       });
       closing.push(() => webhooks.stop());

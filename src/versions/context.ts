@@ -1,22 +1,39 @@
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { Caller } from "../auth/caller.ts";
+import type { SettingsStatement } from "../database/flights/settings.ts";
+import { settingsStatement } from "../database/flights/settings.ts";
+
+/** The settings of a transaction that reads: all that decides what is seen, and how it looks. */
+const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({
+  role: "service_api",
+  "service.scopes": scopeText,
+  "service.locale": locale,
+});
 
 /** What a caller may read, for the plans and for the database. */
-export function contextFor(
-  { scopes, scopeText, credentialId }: Caller,
-  requestId: string,
-  locale: string | undefined,
-): ServiceContext {
+export function contextFor(caller: Caller, requestId: string, locale: string | undefined): ServiceContext {
+  const { scopes, credentialId } = caller;
   return {
     scopes,
     requestId,
     credentialId,
     pgSettings: {
-      role: "service_api",
-      "service.scopes": scopeText,
-      "service.locale": locale,
+      ...readSettings(caller, locale),
+      // For what is written
       "service.credential_id": credentialId,
       "service.request_id": requestId,
     },
   };
+}
+
+// Callers are the same objects as long as nothing about them changes, and they seldom change their language.
+const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
+
+/** The statement that makes the settings for reading. */
+export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
+  let byLocale = known.get(caller);
+  if (!byLocale) known.set(caller, (byLocale = new Map()));
+  let statement = byLocale.get(locale);
+  if (!statement) byLocale.set(locale, (statement = settingsStatement(readSettings(caller, locale))!));
+  return statement;
 }

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import "../http/facts.ts";
 import type { ErrorScene } from "../http/client-errors.ts";
 import { clientError } from "../http/client-errors.ts";
+import { extensionsOf } from "../operations/extensions.ts";
 
 type Execute = ExecutionConfig["execute"];
 
@@ -25,13 +26,14 @@ export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const { requestId, operation } = context.expressv4!.res.locals as Express.Locals;
-            const { document, cost } = operation!;
+            const locals = context.expressv4!.res.locals as Express.Locals;
+            const { requestId, operation } = locals;
+            const { document } = operation!;
             return {
               ...config,
               // Read by an earlier station
               parseAndValidate: () => ({ document: document! }),
-              execute: reportingExecutor(config.execute, { requestId, logger }, { cost }),
+              execute: reportingExecutor(config.execute, { requestId, logger }, extensionsOf(locals)),
             };
           };
           return next();

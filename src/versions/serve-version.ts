@@ -7,12 +7,14 @@ import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { MutationChecks } from "../../plugins/mutation-check.ts";
+import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
 import { Documents } from "../operations/documents.ts";
 import { contextFor } from "./context.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
+import { TextAnswersPlugin } from "./text-answers.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
@@ -32,6 +34,8 @@ export interface ServedVersion {
 
 export interface ServeOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
+  /** Whether reads take the short way, see plugins/reads. */
+  fastReads: boolean;
   logger: Logger;
   /** How long Postgres works on a mutation at most, in milliseconds. */
   mutationTimeout: number;
@@ -50,11 +54,15 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, logger, explorerPath, ...forMutations }: ServeOptions,
+  { pgService, fastReads, logger, explorerPath, ...forMutations }: ServeOptions,
 ): Promise<ServedVersion> {
+  // The head tells those who develop against it how they are answered
+  const onRead: OnRead = (way, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
+  };
   const preset: GraphileConfig.Preset = {
-    extends: [createPreset({ pgService, schemaName: version.schemaName })],
-    plugins: [makeReportErrorsPlugin(logger)],
+    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead })],
+    plugins: [makeReportErrorsPlugin(logger), TextAnswersPlugin],
     grafast: {
       explain: false,
       context: ({ expressv4, inside }) =>
@@ -70,6 +78,7 @@ export async function serveVersion(
       graphiqlPath: explorerPath ?? "",
       graphiqlOnGraphQLGET: false,
       websockets: false,
+      outputDataAsString: true,
       // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
       maskError: (error) =>
         isApiError(error)
@@ -102,10 +111,10 @@ export async function serveVersion(
 type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
 
 function contextOf(
-  { requestId, caller, locale }: Express.Locals,
+  { requestId, caller, locale, readFailure }: Express.Locals,
   { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
-  return { ...context, mutationTimeout, mutationChecks, pgSettings };
+  return { ...context, readFailure, mutationTimeout, mutationChecks, pgSettings };
 }

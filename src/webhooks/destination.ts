@@ -1,5 +1,5 @@
 import { lookup as resolve } from "node:dns";
-import type { LookupAddress } from "node:dns";
+import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
@@ -43,15 +43,19 @@ export function destinationOf(text: string, allowed: AllowList): URL {
   return url;
 }
 
+type Look = typeof resolve;
+type Found = (error: Error | null, found: LookupAddress[]) => void;
+
 /**
  * Looks names up for a connection, and answers only addresses that may be connected to. The connection is made to one
  * of these very addresses, so a name that leads somewhere else the next time it is looked up gains nothing.
  *
  * @param look asks for names; by default as the machine does
  */
-export function guardedLookup(allowed: AllowList, look: typeof resolve = resolve): LookupFunction {
+export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupFunction {
+  const find = onceAtATime(look);
   return (host, options, callback) => {
-    look(host, { ...options, all: true }, (error: Error | null, found: LookupAddress[] = []) => {
+    find(host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
       const permitted = allowed.hasName(host)
         ? found
@@ -62,6 +66,25 @@ export function guardedLookup(allowed: AllowList, look: typeof resolve = resolve
         return callback(new RefusedDestination("The name leads to no address of the public internet."), []);
       if (options.all) callback(null, permitted);
       else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/**
+ * Whoever asks for a name that is being looked up waits for that. Node looks up four names at a time, for all of the
+ * process, so one whose servers don't answer must not take more than one of these places.
+ */
+function onceAtATime(look: Look): (host: string, options: LookupAllOptions, callback: Found) => void {
+  const waiting = new Map<string, Found[]>();
+  return (host, options, callback) => {
+    const key = JSON.stringify([host, options]);
+    const others = waiting.get(key);
+    if (others) return void others.push(callback);
+    const callbacks = [callback];
+    waiting.set(key, callbacks);
+    look(host, options, (error, found = []) => {
+      waiting.delete(key);
+      for (const each of callbacks) each(error, found);
     });
   };
 }

@@ -105,7 +105,6 @@ export class Lanes {
    */
   async claim(claim: string, wanted: number, share: number, busy: Map<string, number>): Promise<Delivery[]> {
     const { rows } = await this.#pool.query<Delivery>({
-      name: "claim_lanes",
       text: "select * from events.claim_lanes($1, $2, $3, $4, $5)",
       values: [claim, wanted, share, JSON.stringify(Object.fromEntries(busy)), this.#lease],
     });
@@ -127,7 +126,6 @@ export class Lanes {
       await client.query("begin");
       const { results, states } = decide(await lockedStates(client, subscriptions));
       const { rows } = await client.query<Delivery>({
-        name: "record_attempts",
         text: "select * from events.record_attempts($1, $2, $3)",
         values: [JSON.stringify(results), JSON.stringify(states), this.#lease],
       });
@@ -143,7 +141,6 @@ export class Lanes {
 
 async function lockedStates(client: PoolClient, ids: string[]): Promise<Map<string, HealthState>> {
   const { rows } = await client.query({
-    name: "lock_subscriptions",
     text: `select id, health, health_reason as reason, consecutive_failures as failures, failing_since
       from events.webhook_subscription where id = any ($1) order by id for no key update`,
     values: [ids],

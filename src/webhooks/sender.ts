@@ -26,6 +26,8 @@ export interface SenderOptions extends AttemptTools {
   logger: Logger;
   /** Milliseconds that deliveries under way are waited for when all is to stop. */
   patience: number;
+  /** Told what came of each attempt. */
+  onAttempt: (outcome: string) => void;
   /** Breaks off what is being sent. */
   breakOff: () => void;
 }
@@ -100,6 +102,7 @@ export class Sender {
     let next: Delivery | null = first;
     for (let count = 1; next; count++) {
       const attempted = await this.#attempt(next);
+      this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
       next = await this.#recorder.record(attempted, count < laneTurn && !stopping.aborted);
     }
   }

@@ -27,6 +27,8 @@ export interface WebhookOptions {
   allowed: AllowList;
   readPayload: ReadPayload;
   logger: Logger;
+  /** Told what came of each attempt. */
+  onAttempt?: (outcome: string) => void;
   /** For tests. */
   clock?: RetryClock;
   now?: () => number;
@@ -44,11 +46,18 @@ export interface Webhooks {
 /** Begins to send what is due. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { url, concurrency, allowed, readPayload, logger, timeout } = options;
-  const { clock = usualClock, now = Date.now, lease = usualLease, patience = usualPatience } = options;
+  const {
+    clock = usualClock,
+    now = Date.now,
+    lease = usualLease,
+    onAttempt = () => {},
+    patience = usualPatience,
+  } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
   const poster = new Poster({ allowed, timeout });
   const sender = new Sender({
     ...{ lanes: new Lanes(pool, lease), poster, readPayload, clock, now, concurrency, logger, patience },
+    onAttempt,
     breakOff: () => poster.close(),
   });
   const stop = new AbortController();

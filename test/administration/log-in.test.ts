@@ -152,6 +152,22 @@ test("an address that isn't a trusted proxy's word doesn't count", async () => {
   }
 });
 
+test("logging in again ends the session that the browser had", async () => {
+  const visitor = await loggedIn(service, "again");
+  const token = visitor.cookies.get("service-session")!;
+  await visitor.logIn("again");
+  assert.notEqual(visitor.cookies.get("service-session"), token);
+  assert.equal(await sessionsOf(visitor), 200);
+  visitor.cookies.set("service-session", token);
+  assert.equal(await sessionsOf(visitor), 303);
+});
+
+test("an address that is none, as a proxy may say, keeps nobody out", async () => {
+  const visitor = new Visitor(service.url);
+  visitor.headers = { "x-forwarded-for": "unknown" };
+  await visitor.logIn("anna@example.com");
+});
+
 test("logging out ends the session, for the token too", async () => {
   const visitor = await loggedIn(service);
   const token = visitor.cookies.get("service-session")!;

@@ -98,9 +98,7 @@ test("versions are shown with their dates, and with the tokens that use them", a
     text,
     /2027-01 Served Stable.*Released 1 Jan 2027 Deprecated from 1 Nov 2027 Ends on 1 Feb 2028.*No token used it/,
   );
-  assert.match(
-    text,
-    /unstable Served The newest.*No token used it/,
-    "what is older than 30 days doesn't count",
-  );
+  const head = text.slice(text.indexOf("unstable Served The newest"));
+  assert.ok(head.startsWith("unstable Served"));
+  assert.ok(!head.includes("Old client"), "what is older than 30 days doesn't count");
 });

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
+import { createPool } from "../../src/database/pool.ts";
 import { ChangeListener } from "../../src/auth/change-listener.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -16,7 +17,7 @@ after(() => database.close());
 
 const quiet = pino({ level: "silent" });
 const listenAt = (connectionString: string, onChange = () => {}) =>
-  new ChangeListener({ connectionString }, quiet, onChange);
+  new ChangeListener(createPool(connectionString, { max: 1 }), quiet, onChange);
 
 async function assertClosesAtOnce(listener: ChangeListener): Promise<void> {
   const start = performance.now();

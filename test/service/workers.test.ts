@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
+import { freePort } from "../support/free-port.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { query, read, until } from "../support/service.ts";
@@ -41,15 +39,6 @@ after(async () => {
   await owner.end();
   await database.close();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** Ids of the processes that serve. */
 async function servers(): Promise<number[]> {

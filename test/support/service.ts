@@ -69,13 +69,15 @@ export interface ProcessOptions extends Partial<Omit<AppOptions, "settings">> {
   loginUrl?: string;
   /** Connections at most. */
   poolSize?: number;
+  /** Whether statements stay prepared on them. */
+  prepare?: boolean;
 }
 
 export interface ServiceOptions extends ProcessOptions {
   /** What the database holds at the beginning. */
   template?: Template;
   /** Changes the database before the service starts. */
-  prepare?: (owner: pg.Pool) => Promise<void>;
+  before?: (owner: pg.Pool) => Promise<void>;
 }
 
 /** The reading of everything that the tests here need. */
@@ -84,12 +86,12 @@ export const query = "{ countrys { edges { node { id name } } } }";
 /** Starts the service over a database of its own, by default an empty one. */
 export async function startService({
   template = "template_schema",
-  prepare = async () => {},
+  before = async () => {},
   ...options
 }: ServiceOptions = {}): Promise<TestService> {
   const database = await openTestDatabase(template);
   const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
-  await prepare(owner);
+  await before(owner);
   const first = await startProcess({ loginUrl: database.loginUrl, ...options });
   const processes = [first];
   const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
@@ -119,16 +121,17 @@ export async function startService({
 }
 
 /** Tests ask more than a client may in the same time. */
-const limits = { ...usualLimits, bucket: 1_000_000_000, refill: 1_000_000_000 };
+const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
 /** Starts one process of the service over a database. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
+  prepare = true,
   settings,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
-  const pool = createPool(loginUrl, { max: poolSize });
+  const pool = createPool(loginUrl, { max: poolSize, prepare });
   const log: Record<string, unknown>[] = [];
   const app = await createApp({
     settings: { explorer: false, limits, ...settings },
@@ -136,7 +139,7 @@ export async function startProcess({
     logger: loggerInto(log),
     ...options,
   });
-  const server = createServer(app.express).listen(0, "127.0.0.1");
+  const server = createServer(app.listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let closing: Promise<void> | undefined;

@@ -14,7 +14,7 @@ before(async () => {
   service = await startService({
     versions: all,
     now: () => now,
-    prepare: async (owner) => {
+    before: async (owner) => {
       await owner.query("select api_meta.freeze('api_unstable', 'api_2027_01')");
       await owner.query("select api_meta.derive()");
     },

@@ -72,11 +72,11 @@ describe("scopes", () => {
       const query = `{ node(id: "${ids[type.name]}") { __typename id } }`;
       const own = requiredScopes(root[list]!);
       const others = allScopes.filter((scope) => !own.includes(scope));
-      assert.deepEqual((await ask(own, query)).body, {
-        data: { node: { __typename: type.name, id: ids[type.name] } },
+      assert.deepEqual((await ask(own, query)).body.data, {
+        node: { __typename: type.name, id: ids[type.name] },
       });
-      assert.deepEqual((await ask(others, query)).body, { data: { node: null } });
-      assert.deepEqual((await ask([], query)).body, { data: { node: null } });
+      assert.deepEqual((await ask(others, query)).body.data, { node: null });
+      assert.deepEqual((await ask([], query)).body.data, { node: null });
     });
   }
 });

@@ -180,4 +180,21 @@ describe("guardedLookup", () => {
   });
   it("refuses a name that leads nowhere", () =>
     assert.rejects(lookUp("example.com", []), RefusedDestination));
+  it("asks once for all who want to know at the same time", async () => {
+    const asked: ((error: null, found: LookupAddress[]) => void)[] = [];
+    const look = (_name: string, _options: unknown, callback: (typeof asked)[number]) => asked.push(callback);
+    const guarded = guardedLookup(nothing, look as never);
+    const answers: unknown[] = [];
+    const ask = (name: string) =>
+      guarded(name, { all: true }, (error, found) => answers.push(error ?? found));
+    for (const name of ["a.example", "a.example", "b.example"]) ask(name);
+    assert.equal(asked.length, 2);
+    asked[0]!(null, [{ address: "1.1.1.1", family: 4 }]);
+    assert.equal(answers.length, 2);
+    // Nothing is remembered
+    ask("a.example");
+    assert.equal(asked.length, 3);
+    asked[2]!(null, [{ address: "10.0.0.1", family: 4 }]);
+    assert.ok(answers[2] instanceof RefusedDestination);
+  });
 });

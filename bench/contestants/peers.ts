@@ -1,0 +1,44 @@
+import { likeService, likeServiceBut } from "../queries/like-service.ts";
+import { speakPostgraphile, version4, version5 } from "../queries/postgraphile.ts";
+import type { Contestant } from "./contestant.ts";
+
+const folderOf = (name: string): URL => new URL(`../peers/${name}/`, import.meta.url);
+
+const peer = (name: string) => ({
+  name,
+  folder: folderOf(name),
+  program: new URL("server.ts", folderOf(name)),
+});
+
+const ranges =
+  "has no such filters as it comes: with the plugin connection-filter. For beginnings of texts it is asked for the range (≥ and <), which Postgres answers from the index here; its startsWith is a LIKE, which is not.";
+
+/** Others that answer the same queries on the same database. */
+export const peers: readonly Contestant[] = [
+  {
+    ...peer("postgraphile-5"),
+    title: "PostGraphile 5 with its Amber preset, as it comes, on the same views",
+    remarks: [ranges, "PgIndexBehaviorsPlugin is off, for it hides lists of related rows of views."],
+    speak: (ask) => speakPostgraphile(version5, ask),
+  },
+  {
+    ...peer("postgraphile-4"),
+    title: "PostGraphile 4 as it comes, on the same views",
+    remarks: [
+      ranges,
+      "Has no many-to-many: H goes through the rows of the link, and the answer holds these too.",
+    ],
+    speak: (ask) => speakPostgraphile(version4, ask),
+  },
+  {
+    ...peer("yoga"),
+    title: "a server by hand: GraphQL Yoga, DataLoader, one transaction with row-level security per request",
+    speak: async () => likeService,
+  },
+  {
+    ...peer("pothos"),
+    title:
+      "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
+    speak: likeServiceBut,
+  },
+];

@@ -1,0 +1,8 @@
+import { startService } from "../../src/commands/start.ts";
+import { readSettings } from "../../src/settings.ts";
+import { announce } from "../child/serve.ts";
+
+const stopping = new AbortController();
+const { address, stop } = await startService(readSettings(), stopping.signal);
+announce(address);
+process.on("SIGTERM", () => void stop().then(() => process.exit()));

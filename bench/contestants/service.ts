@@ -1,0 +1,19 @@
+import { askService } from "../queries/service.ts";
+import type { Contestant } from "./contestant.ts";
+import { dataOf } from "./contestant.ts";
+
+/** The product itself, as it runs in production. */
+export const service: Contestant = {
+  name: "service",
+  title: "this service, with everything on",
+  program: new URL("service-server.ts", import.meta.url),
+  environment: {
+    LOG_LEVEL: "info",
+    // What a credential may ask for in a minute is counted as always, but there is enough for measuring
+    LIMIT_BUCKET: "1000000000",
+    LIMIT_REFILL: "1000000000",
+    LIMIT_TOKEN_REQUESTS: "1000000",
+  },
+  remarks: ["Its limits on how much a credential may ask for are set so high that they refuse nothing."],
+  speak: async () => ({ ask: askService, read: (_query, body) => dataOf(body) }),
+};

@@ -1,0 +1,35 @@
+import type { BenchDatabase } from "../data/database.ts";
+import type { Child } from "../measure/child.ts";
+import { startChild } from "../measure/child.ts";
+import type { Contestant } from "./contestant.ts";
+
+/** Settings of the connections that the service gives its own (src/database/pool.ts), for the others. */
+const session = "-c timezone=UTC -c statement_timeout=5s -c jit=off";
+
+export interface StartOptions {
+  database: BenchDatabase;
+  /** What access tokens are signed with. */
+  signingKey: string;
+  execArgv?: string[];
+}
+
+/** Starts a contestant over a database; each with the same number of connections. */
+export function startContestant(
+  { program, environment = {} }: Contestant,
+  { database, signingKey, execArgv }: StartOptions,
+): Promise<Child> {
+  return startChild({
+    program,
+    ...(execArgv ? { execArgv } : {}),
+    environment: {
+      NODE_ENV: "production",
+      DATABASE_URL: database.loginUrl,
+      DATABASE_URL_WITH_SETTINGS: `${database.loginUrl}?options=${encodeURIComponent(session)}`,
+      DATABASE_POOL_SIZE: "10",
+      TOKEN_SIGNING_KEY: signingKey,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      ...environment,
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import { withClient } from "../../src/database/client.ts";
+
+/** How much of a product is put beside what is there, so that the orders don't take it from each other. */
+const surplus = 10_000;
+
+// Batches would have to be chosen, others' fulfillment orders and those on hold keep an order from being shipped
+const candidates = `
+  create temporary table candidate as
+  select o.id from erp.sales_order o
+  where o.state in ('open', 'in_progress')
+    and exists (select from erp.sales_order_line_item l where l.order_id = o.id and l.type = 'product' and l.quantity > l.shipped_quantity)
+    and not exists (
+      select from erp.sales_order_line_item l left join erp.product p on p.id = l.product_id
+      where l.order_id = o.id and l.type = 'product' and (p.id is null or p.is_batch_managed))
+    and not exists (
+      select from erp.fulfillment_order f
+      where f.destination_order_id = o.id
+        and (f.type <> 'WarehouseLocationToOrder' or f.state = 'OnHold' or f.source_warehouse_location_id is null))
+  order by sha256(o.id::text::bytea) limit $1`;
+
+const store = `
+  select mutation.run('api_unstable', 'stock_adjust', jsonb_build_object('lines', jsonb_agg(jsonb_build_object(
+    'product_id', c.product_id, 'place', jsonb_build_object('warehouse_id', c.warehouse_id), 'delta', $1::integer))), null, false)
+    -> 'userErrors' as "userErrors"
+  from (
+    select l.product_id, w.id as warehouse_id, (row_number() over (order by l.product_id, w.id) - 1) / 250 as call
+    from (select distinct product_id from erp.sales_order_line_item
+      where order_id in (select id from candidate) and type = 'product') l
+    cross join erp.warehouse w
+  ) c
+  group by c.call order by c.call`;
+
+const shippable = `
+  select c.id from candidate c
+  where mutation.run('api_unstable', 'order_shipment_complete', jsonb_build_object('order_id', c.id), null, true) -> 'userErrors' = '[]'`;
+
+/** Orders that can be shipped as a whole, for which stock is put into every warehouse. Changes the database. */
+export function openOrders(adminUrl: string, count: number): Promise<string[]> {
+  return withClient(adminUrl, async (client) => {
+    await client.query("set jit = off");
+    await client.query("select set_config('service.scopes', 'orders:write stocks:write', false)");
+    // Bound values are not taken where a table is made
+    await client.query(candidates.replace("$1", String(count)));
+    const { rows: stored } = await client.query<{ userErrors: unknown[] }>(store, [surplus]);
+    const refused = stored.find(({ userErrors }) => userErrors.length > 0);
+    if (refused) throw new Error(`Stock for orders was refused: ${JSON.stringify(refused.userErrors)}`);
+    const { rows } = await client.query<{ id: string }>(shippable);
+    return rows.map(({ id }) => id);
+  });
+}

@@ -1,0 +1,21 @@
+import { readFile } from "node:fs/promises";
+import { withClient } from "../../src/database/client.ts";
+
+/** The Postgres that is measured on. */
+export interface PostgresServer {
+  /** Process id of its first process, of which all others are children; 0 where it can't be seen. */
+  postmaster: number;
+  version: string;
+}
+
+export function findServer(adminUrl: string): Promise<PostgresServer> {
+  return withClient(adminUrl, async (client) => {
+    const { rows } = await client.query<{ pid: number; version: string }>(
+      "select pg_backend_pid() as pid, split_part(current_setting('server_version'), ' ', 1) as version",
+    );
+    const { pid, version } = rows[0]!;
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+    const parent = stat === null ? 0 : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    return { postmaster: parent, version };
+  });
+}

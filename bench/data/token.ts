@@ -1,0 +1,39 @@
+import { createCredential, deleteCredential, listCredentials } from "../../src/auth/credentials.ts";
+import type { IssuedPair } from "../../src/auth/credentials.ts";
+import { withClient } from "../../src/database/client.ts";
+
+const name = "Measurements";
+
+/** Access tokens are renewed when they are older than this, in milliseconds; they last ten minutes. */
+const renewedAfter = 4 * 60_000;
+
+/** Makes a credential that may read and write everything, and removes those of earlier runs. */
+export function makeCredential(ownerUrl: string): Promise<IssuedPair> {
+  return withClient(ownerUrl, async (client) => {
+    const earlier = (await listCredentials(client)).filter((credential) => credential.name === name);
+    for (const { id } of earlier) await deleteCredential(client, id);
+    return createCredential(client, { name, read: "all", write: "all" });
+  });
+}
+
+/** Gives access tokens of a credential as a client gets them, from the service's token endpoint. */
+export function tokensFrom(url: string, { clientId, clientSecret }: IssuedPair): () => Promise<string> {
+  let token = "";
+  let renewAt = 0;
+  return async () => {
+    if (performance.now() < renewAt) return token;
+    const response = await fetch(`${url}/api/oauth/token`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        grant_type: "client_credentials",
+        client_id: clientId,
+        client_secret: clientSecret,
+      }),
+    });
+    if (!response.ok) throw new Error(`No token: HTTP ${response.status} ${await response.text()}`);
+    token = ((await response.json()) as { access_token: string }).access_token;
+    renewAt = performance.now() + renewedAfter;
+    return token;
+  };
+}

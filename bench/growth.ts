@@ -1,0 +1,97 @@
+import { say } from "../src/commands/terminal.ts";
+import type { Closing } from "./closing.ts";
+import { parametersOf } from "./data/parameters.ts";
+import type { Cell, Player } from "./measure/rounds.ts";
+import { playMatch, warmUp } from "./measure/rounds.ts";
+import { verify } from "./measure/verify.ts";
+import type { Options } from "./options.ts";
+import type { ReadName } from "./queries/reads.ts";
+import { over } from "./report/figures.ts";
+import type { GrowthRow } from "./report/growth.ts";
+import { growthFiles } from "./report/growth.ts";
+import { describeMachine } from "./report/machine.ts";
+import { writeResults } from "./report/write.ts";
+import type { Field, Setting } from "./setting.ts";
+import { openCluster, openSetting, startField } from "./setting.ts";
+
+const scales = [10, 100, 1_000];
+/** Where in the list of all movements a page is asked for. */
+const depths = [0, 0.5, 1];
+const quickVariants = 20;
+
+/** The service over the data of one scale. */
+interface Grown {
+  setting: Setting;
+  field: Field;
+}
+
+/**
+ * Measures how long pages of the service take on little, more and much data, and at the beginning and the end of it.
+ *
+ * @returns whether all answers were right
+ */
+export async function growth(options: Options, closing: Closing): Promise<boolean> {
+  const cluster = await openCluster(closing);
+  const filled = await cluster.filledScales();
+  const grown: Grown[] = [];
+  for (const scale of options.quick ? scales.filter((one) => filled.includes(one)) : scales) {
+    const setting = await openSetting(cluster, scale);
+    grown.push({ setting, field: await startField([], setting, closing) });
+  }
+  const nameOf = ({ setting }: Grown) => `scale ${setting.database.scale}`;
+  const bySize: GrowthRow[] = [];
+  for (const query of options.reads) {
+    const players = grown.map((one) => playerOf(nameOf(one), one, query, options));
+    bySize.push(await rowOf(query, await Promise.all(players), query, options));
+  }
+  const byDepth: GrowthRow[] = [];
+  for (const one of options.reads.includes("E") ? grown : []) {
+    const players = depths.map((depth) => playerOf(`at ${depth * 100} %`, one, "E", options, depth));
+    byDepth.push(await rowOf(nameOf(one), await Promise.all(players), "E", options));
+  }
+  for (const { field } of grown) for (const { child } of field.ready) await child.stop();
+  const files = growthFiles({
+    bySize,
+    byDepth,
+    sizes: await Promise.all(grown.map(({ setting: { database } }) => database.size())),
+    machine: describeMachine(grown[0]!.setting.version),
+    options,
+  });
+  say(`Written: ${(await writeResults(files)).join(", ")}`);
+  return [...bySize, ...byDepth].every(({ failures }) => failures === 0);
+}
+
+async function playerOf(
+  name: string,
+  { setting, field }: Grown,
+  query: ReadName,
+  { quick }: Options,
+  depthShare?: number,
+): Promise<Player> {
+  const most = quick ? quickVariants : undefined;
+  const parameters = await parametersOf(setting.database.ownerUrl, query, { most, depthShare });
+  const [ready] = field.ready;
+  const { requests } = await verify(ready!, await field.tokens(), query, parameters, null);
+  return { name, child: ready!.child, token: field.tokens, nextRequests: () => requests };
+}
+
+/** Lets players that differ in size or depth ask in turns, one at a time. */
+async function rowOf(
+  title: string,
+  players: readonly Player[],
+  query: ReadName,
+  options: Options,
+): Promise<GrowthRow> {
+  const match = { ...options, query, postmaster: 0 };
+  await warmUp(players, match);
+  const cells: Cell[] = await playMatch(players, { ...match, connections: 1 });
+  const times = cells.map((cell) => ({
+    name: cell.contestant,
+    milliseconds: over(cell, (round) => round.medianTime),
+  }));
+  say(
+    `${title}: ${times.map(({ name, milliseconds }) => `${name} ${milliseconds.toFixed(2)} ms`).join(", ")}`,
+  );
+  const failures = cells.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.failures, 0);
+  return { title, times, failures };
+}

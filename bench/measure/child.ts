@@ -1,0 +1,68 @@
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import type { Usage } from "../child/serve.ts";
+
+/** A process that is measured. */
+export interface Child {
+  url: string;
+  /** How long it took from the start of the process until it could answer, in milliseconds. */
+  startUp: number;
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  program: URL;
+  environment: Record<string, string>;
+  /** Options of Node, for example to write a profile. */
+  execArgv?: string[];
+}
+
+const running = new Set<ChildProcess>();
+// Whatever way this process ends: a killed one closes the channel, on which they end too (child/serve.ts)
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+/** How many bytes of what a process prints are kept, to be shown should it fail. */
+const keptOutput = 4_000;
+
+/**
+ * Starts a process and waits until it can answer.
+ *
+ * @throws with what it printed, when it ends before that
+ */
+export async function startChild({ program, environment, execArgv = [] }: ChildOptions): Promise<Child> {
+  const begin = performance.now();
+  const child = fork(program, {
+    env: { ...process.env, ...environment },
+    execArgv,
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  running.add(child);
+  let output = "";
+  const collect = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-keptOutput));
+  child.stdout!.on("data", collect);
+  child.stderr!.on("data", collect);
+  const ended = once(child, "exit").then(() => {
+    running.delete(child);
+    throw new Error(`${program.pathname} has ended:\n${output}`);
+  });
+  ended.catch(() => {});
+  const answer = async <T>() => (await Promise.race([once(child, "message"), ended]))[0] as T;
+  const { url } = await answer<{ url: string }>();
+  return {
+    url,
+    startUp: performance.now() - begin,
+    usage() {
+      const answered = answer<Usage>();
+      child.send("usage");
+      return answered;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      const patience = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      await ended.catch(() => {});
+      clearTimeout(patience);
+    },
+  };
+}

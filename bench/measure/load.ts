@@ -1,0 +1,92 @@
+import { Client } from "undici";
+
+/** One request, ready to be sent, and what is right as its answer. */
+export interface PreparedRequest {
+  path: string;
+  body: string;
+  /** Whether an answer is right. */
+  isRight(status: number, body: Buffer): boolean;
+}
+
+export interface LoadOptions {
+  url: string;
+  token: string;
+  connections: number;
+  /** The requests to go through, over and over; each connection begins at another one. */
+  requests: readonly PreparedRequest[];
+  /** Stop after this time. Requests that are under way are waited for. */
+  seconds?: number;
+  /** Stop after this many requests, which are then taken in their order, whatever connection is free. */
+  count?: number;
+}
+
+export interface LoadResult {
+  requests: number;
+  /** Answers that were wrong, among the requests. */
+  failures: number;
+  seconds: number;
+  /** Of each request, in milliseconds. */
+  latencies: number[];
+}
+
+/** Asks a server over some connections at once, each sending its next request when it has got an answer. */
+export async function load({
+  url,
+  token,
+  connections,
+  requests,
+  seconds = Infinity,
+  count,
+}: LoadOptions): Promise<LoadResult> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json",
+  };
+  const clients = Array.from({ length: connections }, () => new Client(url, { pipelining: 1 }));
+  const latencies: number[] = [];
+  let failures = 0;
+  const begin = performance.now();
+  const end = begin + seconds * 1000;
+  let shared = 0;
+  await Promise.all(
+    clients.map(async (client, index) => {
+      // Neighbours are far apart, so that connections don't ask for the same thing at the same time
+      let own = Math.floor((index * requests.length) / connections);
+      while (performance.now() < end) {
+        if (count !== undefined && shared >= count) break;
+        const next = count === undefined ? own++ : shared++;
+        const request = requests[next % requests.length]!;
+        const sent = performance.now();
+        const isRight = await send(client, headers, request).catch(() => false);
+        latencies.push(performance.now() - sent);
+        if (!isRight) failures++;
+      }
+    }),
+  );
+  const duration = (performance.now() - begin) / 1000;
+  await Promise.all(clients.map((client) => client.close()));
+  return { requests: latencies.length, failures, seconds: duration, latencies };
+}
+
+function send(
+  client: Client,
+  headers: Record<string, string>,
+  { path, body, isRight }: PreparedRequest,
+): Promise<boolean> {
+  return new Promise((done, failed) => {
+    const chunks: Buffer[] = [];
+    let status = 0;
+    client.dispatch(
+      { method: "POST", path, headers, body },
+      {
+        // undici insists on it
+        onRequestStart() {},
+        onResponseStart: (_controller, statusCode) => void (status = statusCode),
+        onResponseData: (_controller, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => done(isRight(status, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))),
+        onResponseError: (_controller, error) => failed(error),
+      },
+    );
+  });
+}

@@ -1,0 +1,101 @@
+import type { Child } from "./child.ts";
+import type { PreparedRequest } from "./load.ts";
+import { load } from "./load.ts";
+import { postgresCpu } from "./postgres-cpu.ts";
+import { median, quantile } from "./statistics.ts";
+
+/** What one contestant did in one round. Times are in milliseconds. */
+export interface Round {
+  perSecond: number;
+  medianTime: number;
+  /** 99 of 100 requests took no longer. */
+  slowTime: number;
+  /** Processor time of the contestant's process, per request. */
+  nodeCpu: number;
+  /** Processor time of Postgres, per request; null where it can't be found out. */
+  postgresCpu: number | null;
+  requests: number;
+  failures: number;
+}
+
+/** All rounds of one contestant with one query and number of connections. */
+export interface Cell {
+  contestant: string;
+  query: string;
+  connections: number;
+  rounds: Round[];
+}
+
+/** A contestant's part in a match. */
+export interface Player {
+  name: string;
+  child: Child;
+  /** Gives an access token for it. */
+  token: () => Promise<string>;
+  /** The requests of its next round. */
+  nextRequests(): readonly PreparedRequest[];
+}
+
+export interface MatchOptions {
+  query: string;
+  connections: number;
+  rounds: number;
+  seconds: number;
+  /** The requests of a round are to be sent once each. */
+  once?: boolean;
+  postmaster: number;
+  /** When, by `performance.now()`, no further round begins; one is played in any case. */
+  deadline?: number;
+}
+
+/** How contestants are warmed up: compilers need some hundreds of calls before they are done. */
+const warming = { connections: 32, leastSeconds: 0.5 };
+
+/** Lets each contestant answer a query for a while without counting. */
+export async function warmUp(
+  players: readonly Player[],
+  { seconds, ...options }: Omit<MatchOptions, "connections" | "rounds">,
+): Promise<void> {
+  const { connections, leastSeconds } = warming;
+  const match = { ...options, connections, rounds: 1, seconds: Math.max(seconds, leastSeconds) };
+  for (const player of players) await playRound(player, match);
+}
+
+/**
+ * Lets contestants answer one query in turns: each round begins with another one, so that none always comes after the
+ * same.
+ */
+export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
+  const { query, connections, rounds, deadline = Infinity } = options;
+  const cells = players.map(({ name }) => ({ contestant: name, query, connections, rounds: [] as Round[] }));
+  for (let round = 0; round < rounds; round++) {
+    if (round > 0 && performance.now() > deadline) break;
+    for (let turn = 0; turn < players.length; turn++) {
+      const index = (round + turn) % players.length;
+      cells[index]!.rounds.push(await playRound(players[index]!, options));
+    }
+  }
+  return cells;
+}
+
+async function playRound(
+  { child, token, nextRequests }: Player,
+  { connections, seconds, once, postmaster }: MatchOptions,
+): Promise<Round> {
+  const requests = nextRequests();
+  const [before, postgresBefore] = [await child.usage(), await postgresCpu(postmaster)];
+  const count = once ? requests.length : undefined;
+  const result = await load({ url: child.url, token: await token(), connections, requests, seconds, count });
+  const [after, postgresAfter] = [await child.usage(), await postgresCpu(postmaster)];
+  const perRequest = (microseconds: number) => microseconds / 1000 / result.requests;
+  return {
+    perSecond: result.requests / result.seconds,
+    medianTime: median(result.latencies),
+    slowTime: quantile(result.latencies, 0.99),
+    nodeCpu: perRequest(after.cpu - before.cpu),
+    postgresCpu:
+      postgresBefore === null || postgresAfter === null ? null : perRequest(postgresAfter - postgresBefore),
+    requests: result.requests,
+    failures: result.failures,
+  };
+}

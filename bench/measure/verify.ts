@@ -1,0 +1,106 @@
+import type { Dispatcher } from "undici";
+import { Pool } from "undici";
+import type { Asked, Parameters, ReadName } from "../queries/reads.ts";
+import type { Ask, Contestant, Speaker } from "../contestants/contestant.ts";
+import type { Child } from "./child.ts";
+import { difference, saysTheSame } from "./equality.ts";
+import type { PreparedRequest } from "./load.ts";
+
+/** A contestant that runs and has been found out how to ask. */
+export interface Ready {
+  contestant: Contestant;
+  child: Child;
+  speaker: Speaker;
+}
+
+/** How many requests are under way at once while answers are compared. */
+const atOnce = 8;
+
+export interface Asker {
+  ask: Ask;
+  /** The same, but the answer as it came. */
+  askText(asked: Asked): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** Gives what asks a server single questions. */
+export function asker(url: string, token: string): Asker {
+  const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
+  const askText = async ({ path, body }: Asked): Promise<Buffer> => {
+    const options: Dispatcher.RequestOptions = {
+      method: "POST",
+      path,
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json",
+      },
+      body: JSON.stringify(body),
+    };
+    const answer = await pool.request(options);
+    const text = Buffer.from(await answer.body.arrayBuffer());
+    if (answer.statusCode !== 200)
+      throw new Error(`HTTP ${answer.statusCode}: ${text.toString().slice(0, 300)}`);
+    return text;
+  };
+  return {
+    ask: async (asked) => JSON.parse((await askText(asked)).toString()) as unknown,
+    askText,
+    close: () => pool.close(),
+  };
+}
+
+/**
+ * Asks a contestant everything once, and compares what it answers with what is right.
+ *
+ * @param references what is right, of each request; null when this is the contestant that says it
+ * @returns its requests, each of which from now on is right when it answers the same text, or says the same
+ * @throws when an answer differs, saying where
+ */
+export async function verify(
+  { child, speaker }: Ready,
+  token: string,
+  query: ReadName,
+  parameters: readonly Parameters[],
+  references: readonly unknown[] | null,
+): Promise<{ requests: PreparedRequest[]; answers: unknown[] }> {
+  const { askText, close } = asker(child.url, token);
+  try {
+    const entries = await inTurns(parameters, async (one, index) => {
+      const asked = speaker.ask(query, one);
+      const text = await askText(asked);
+      const answer = speaker.read(query, JSON.parse(text.toString()));
+      const reference = references === null ? answer : references[index];
+      const found = difference(answer, reference, query);
+      if (found) throw new Error(`${found}, asked with ${JSON.stringify(one)}`);
+      return { asked, text, answer, reference };
+    });
+    const requests = entries.map(({ asked, text, reference }) => ({
+      path: asked.path,
+      body: JSON.stringify(asked.body),
+      isRight(status: number, body: Buffer) {
+        if (status !== 200) return false;
+        return body.equals(text) || saysTheSame(speaker.read(query, JSON.parse(body.toString())), reference);
+      },
+    }));
+    return { requests, answers: entries.map(({ answer }) => answer) };
+  } finally {
+    await close();
+  }
+}
+
+/** Works on several entries at once, and keeps their order. */
+async function inTurns<T, R>(
+  entries: readonly T[],
+  work: (entry: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const one = async () => {
+    for (let index = next++; index < entries.length; index = next++) {
+      results[index] = await work(entries[index]!, index);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return results;
+}

@@ -1,0 +1,88 @@
+import { say } from "../src/commands/terminal.ts";
+import type { Closing } from "./closing.ts";
+import { service } from "./contestants/service.ts";
+import { startContestant } from "./contestants/start.ts";
+import { parametersOf } from "./data/parameters.ts";
+import { load } from "./measure/load.ts";
+import type { PreparedRequest } from "./measure/load.ts";
+import { median } from "./measure/statistics.ts";
+import { verify } from "./measure/verify.ts";
+import type { Options } from "./options.ts";
+import { readNames } from "./queries/reads.ts";
+import { describeMachine } from "./report/machine.ts";
+import type { Start } from "./report/memory.ts";
+import { memoryFiles } from "./report/memory.ts";
+import { writeResults } from "./report/write.ts";
+import type { Field, Setting } from "./setting.ts";
+import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
+
+/** After how many requests memory is looked at. */
+const milestones = [10_000, 20_000, 40_000, 60_000, 80_000, 100_000];
+const starts = 5;
+const connections = 32;
+
+/**
+ * Measures the service's memory while it answers many requests of all kinds, and how long it takes to start.
+ *
+ * @returns whether all answers were right
+ */
+export async function memory(options: Options, closing: Closing): Promise<boolean> {
+  const cluster = await openCluster(closing);
+  const setting = await openSetting(cluster, await scaleFor(cluster, options));
+  const startsMeasured = await measureStarts(setting);
+  say(`Starts: ${startsMeasured.map(({ time }) => `${Math.round(time)} ms`).join(", ")}`);
+
+  const field = await startField([], setting, closing);
+  const requests = await mixOf(field, setting);
+  const { child } = field.ready[0]!;
+  const points: { requests: number; megabytes: number }[] = [];
+  let done = 0;
+  let failures = 0;
+  for (const milestone of options.quick ? milestones.slice(0, 2) : milestones) {
+    // In pieces, so that the access token stays young
+    while (done < milestone) {
+      const count = Math.min(2_000, milestone - done);
+      const token = await field.tokens();
+      failures += (await load({ url: child.url, token, connections, requests, count })).failures;
+      done += count;
+    }
+    const megabytes = (await child.usage()).memory / 2 ** 20;
+    points.push({ requests: done, megabytes });
+    say(
+      `After ${done.toLocaleString("en-GB")} requests: ${Math.round(megabytes)} MiB, ${failures} wrong answers`,
+    );
+  }
+  await child.stop();
+  const machine = describeMachine(setting.version);
+  const start = {
+    time: median(startsMeasured.map(({ time }) => time)),
+    cpu: median(startsMeasured.map(({ cpu }) => cpu)),
+  };
+  const files = memoryFiles({ points, start, failures, machine, scale: setting.database.scale, options });
+  say(`Written: ${(await writeResults(files)).join(", ")}`);
+  return failures === 0;
+}
+
+/** How long the service takes from the start of its process until it answers, without a start of Postgres. */
+async function measureStarts(setting: Setting): Promise<Start[]> {
+  const times: Start[] = [];
+  for (let start = 0; start < starts; start++) {
+    const child = await startContestant(service, setting);
+    times.push({ time: child.startUp, cpu: (await child.usage()).cpu / 1000 });
+    await child.stop();
+  }
+  return times;
+}
+
+/** Requests of all queries, taking turns. */
+async function mixOf(field: Field, { database }: Setting): Promise<PreparedRequest[]> {
+  const token = await field.tokens();
+  const lists = await Promise.all(
+    readNames.map(async (query) => {
+      const parameters = await parametersOf(database.ownerUrl, query);
+      return (await verify(field.ready[0]!, token, query, parameters, null)).requests;
+    }),
+  );
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, turn) => lists.map((list) => list[turn % list.length]!)).flat();
+}

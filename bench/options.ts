@@ -1,0 +1,91 @@
+import { parseArgs } from "node:util";
+import { UserError } from "../src/user-error.ts";
+import type { ReadName } from "./queries/reads.ts";
+import { readNames } from "./queries/reads.ts";
+
+/** What is measured, and how thoroughly. */
+export interface Options {
+  mode: "side by side" | "growth" | "memory" | "help";
+  quick: boolean;
+  /** Of the data; undefined: 100, or what is there for a quick run. */
+  scale: number | undefined;
+  rounds: number;
+  /** How long each round of each contestant takes. */
+  seconds: number;
+  /** How long it may take in all, in seconds: on a slow machine there are fewer rounds then. */
+  budget: number;
+  connections: number[];
+  reads: ReadName[];
+  writes: boolean;
+  /** Names of the contestants beside LIMIT and the service; undefined: all that need no asking. */
+  peers: string[] | undefined;
+  withDirectus: boolean;
+}
+
+export const usage = `Measures the service, side by side with others that answer the same queries.
+
+Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--connections 1,32]
+                        [--only A,B] [--peers NAMES] [--with directus]
+       npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
+       npm run bench -- --memory     memory after many requests, and how long a start takes
+
+  --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
+  --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
+  --only A,B,W   which queries; W stands for the mutations
+  --peers NAMES  which others, separated by commas, or none; all but Directus unless you say so
+  --with directus  also Directus, which is large and is installed only then
+
+Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong or it failed, 2: not understood.
+`;
+
+/** @throws {UserError} when it can't be understood */
+export function readOptions(args: string[]): Options {
+  const { values } = parse(args);
+  const { quick } = values;
+  const only = list(values.only ?? [...readNames, "W"].join());
+  return {
+    mode: values.help ? "help" : values.growth ? "growth" : values.memory ? "memory" : "side by side",
+    quick,
+    scale: values.scale === undefined ? undefined : wholeNumber(values.scale, "scale"),
+    rounds: wholeNumber(values.rounds ?? (quick ? "3" : "7"), "rounds"),
+    seconds: Number(values.seconds ?? (quick ? 0.2 : 1.5)),
+    budget: quick ? 110 : Infinity,
+    connections: list(values.connections ?? "1,32").map((text) => wholeNumber(text, "connections")),
+    reads: readNames.filter((name) => only.includes(name)),
+    writes: only.includes("W"),
+    peers: values.peers === undefined ? undefined : list(values.peers),
+    withDirectus: values.with?.includes("directus") ?? false,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        quick: { type: "boolean", default: false },
+        growth: { type: "boolean", default: false },
+        memory: { type: "boolean", default: false },
+        scale: { type: "string" },
+        rounds: { type: "string" },
+        seconds: { type: "string" },
+        connections: { type: "string" },
+        only: { type: "string" },
+        peers: { type: "string" },
+        with: { type: "string", multiple: true },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (cause) {
+    throw new UserError((cause as Error).message, { cause });
+  }
+}
+
+const list = (text: string): string[] => text.split(",").filter(Boolean);
+
+function wholeNumber(text: string, name: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1)
+    throw new UserError(`--${name} is a whole number, at least 1.`);
+  return number;
+}

@@ -1,0 +1,32 @@
+import type { Ask, Speaker } from "../contestants/contestant.ts";
+import { dataOf } from "../contestants/contestant.ts";
+import { learnCursors } from "./cursors.ts";
+import type { Parameters, ReadName } from "./reads.ts";
+import { askService, pagedLists } from "./service.ts";
+
+/** Asks a peer whose schema and cursors are like the service's as far as the queries go. */
+export const likeService: Speaker = {
+  ask: (query, parameters) => ({ ...askService(query, parameters), path: "/graphql" }),
+  read: (_query, body) => dataOf(body),
+};
+
+/** The same, of one that makes cursors of its own. */
+export async function likeServiceBut(ask: Ask): Promise<Speaker> {
+  const lists = [...new Set(Object.values(pagedLists))];
+  const learned = await Promise.all(
+    lists.map(async (list) => [list, await learnCursors(ask, list)] as const),
+  );
+  const cursors = new Map(learned);
+  const cursorOf = (query: ReadName, { after }: Parameters) => {
+    const list = pagedLists[query as keyof typeof pagedLists];
+    return after === undefined ? {} : { after: cursors.get(list)!(after) };
+  };
+  return {
+    ...likeService,
+    ask(query, parameters) {
+      const { path, body } = likeService.ask(query, parameters);
+      const { variables, ...others } = body as { variables: object };
+      return { path, body: { ...others, variables: { ...variables, ...cursorOf(query, parameters) } } };
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import { afterPrefix } from "../../plugins/filter-operators.ts";
+import type { Asked, Parameters, ReadName } from "./reads.ts";
+
+/** A query for the server without GraphQL: the values of its statement. */
+export function askLimit(query: ReadName, parameters: Parameters): Asked {
+  const { prefix, ...others } = parameters;
+  const range = prefix === undefined ? [] : [prefix, afterPrefix(prefix)];
+  return { path: `/${query}`, body: [...range, ...Object.values(others)] };
+}

@@ -1,0 +1,82 @@
+/** What is asked for, in the words of no contestant: ids as uuids, positions as the uuid of the row before. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** A query that all contestants answer. */
+export interface ReadQuery {
+  title: string;
+  /** How many different requests there are. Wide answers are kept for comparison, so there are fewer of them. */
+  variants: number;
+  /**
+   * Statement that gives the parameters of the requests, spread over all of the data by a digest of the ids; always
+   * the same ones. It may use $1, the number of requests, and $2, the depth of E.
+   */
+  parameters: string;
+}
+
+/** Some rows of a table, as if drawn at random. */
+const some = (columns: string, table: string, condition = "true") =>
+  `select ${columns} from ${table} where ${condition} and $2::bigint is not null order by sha256(id::text::bytea) limit $1`;
+
+export const readQueries = {
+  A: {
+    title: "a product by id, 6 fields",
+    variants: 500,
+    parameters: some("id", "erp.product"),
+  },
+  B: {
+    title: "10 products by the beginning of their number",
+    variants: 200,
+    parameters: some("left(product_number, 7) as prefix", "erp.product"),
+  },
+  C: {
+    title: "20 orders with currency, 5 lines each, and their products",
+    variants: 60,
+    parameters: some("id as after", "erp.sales_order"),
+  },
+  D: {
+    title: "100 stock movements with product, warehouses and bins",
+    variants: 30,
+    parameters: some("id as after", "ledger.stock_movement"),
+  },
+  E: {
+    title: "20 stock movements, 200,000 rows deep",
+    variants: 200,
+    parameters: `select id as after from (
+        select id, row_number() over (order by id) as n from ledger.stock_movement order by id offset $2 limit 50 * $1
+      ) m where n % 50 = 0`,
+  },
+  F: {
+    title: "a product, an order, warehouses and currencies at once",
+    variants: 200,
+    parameters: `select p.id as product, o.id as order
+      from (select id, row_number() over (order by sha256(id::text::bytea)) as n from erp.product) p
+      join (select id, row_number() over (order by sha256(id::text::bytea)) as n from erp.sales_order) o using (n)
+      where $2::bigint is not null order by n limit $1`,
+  },
+  G: {
+    title: "products by one of three columns (OR)",
+    variants: 200,
+    parameters: some(
+      `left(product_number, 8) as prefix, gtin, manufacturer_number as "manufacturerNumber"`,
+      "erp.product",
+      "gtin is not null and manufacturer_number is not null",
+    ),
+  },
+  H: {
+    title: "20 products with 5 tags each, many to many",
+    variants: 60,
+    parameters: some("id as after", "erp.product"),
+  },
+} satisfies Record<string, ReadQuery>;
+
+export type ReadName = keyof typeof readQueries;
+export const readNames = Object.keys(readQueries) as ReadName[];
+
+/** A request as a contestant understands it. */
+export interface Asked {
+  path: string;
+  body: unknown;
+}
+
+/** How a contestant is asked for each query. */
+export type ReadDialect = (query: ReadName, parameters: Parameters) => Asked;

@@ -1,0 +1,70 @@
+import { encodeCursor } from "../../plugins/cursor.ts";
+import { encodeGlobalId } from "../../plugins/global-id.ts";
+import type { Asked, Parameters, ReadName } from "./reads.ts";
+
+/** The queries in the GraphQL of the service, whose form of schema the hand-made peers have too. */
+export const documents: Record<ReadName, string> = {
+  A: `query A($id: ID!) { product(id: $id) { id productNumber name gtin physicalStock availableStock } }`,
+  B: `query B($prefix: String!) {
+    products(first: 10, filter: { productNumber: { startsWith: $prefix } }) {
+      edges { node { id productNumber name availableStock } } pageInfo { hasNextPage }
+    }
+  }`,
+  C: `query C($after: String!) {
+    orders(first: 20, after: $after) { edges { node {
+      id orderNumber orderDateTime amountTotal currency { isoCode }
+      lineItems(first: 5) { edges { node { id quantity unitPrice product { id productNumber name } } } }
+    } } }
+  }`,
+  D: `query D($after: String!) {
+    stockMovements(first: 100, after: $after) { edges { node {
+      id quantity createdAt
+      product { id productNumber name }
+      sourceWarehouse { id code } destinationWarehouse { id code }
+      sourceBinLocation { id code } destinationBinLocation { id code }
+    } } }
+  }`,
+  E: `query E($after: String!) {
+    stockMovements(first: 20, after: $after) {
+      edges { node { id quantity createdAt processTypeTechnicalName productId } } pageInfo { hasNextPage }
+    }
+  }`,
+  F: `query F($product: ID!, $order: ID!) {
+    product(id: $product) { id productNumber name }
+    order(id: $order) { id orderNumber state amountTotal }
+    warehouses(first: 3) { edges { node { id code name } } }
+    currencies(first: 5) { edges { node { id isoCode } } }
+  }`,
+  G: `query G($prefix: String!, $gtin: String!, $manufacturerNumber: String!) {
+    products(first: 10, filter: { OR: [
+      { productNumber: { startsWith: $prefix } } { gtin: { equals: $gtin } }
+      { manufacturerNumber: { equals: $manufacturerNumber } }
+    ] }) { edges { node { id productNumber name gtin manufacturerNumber } } }
+  }`,
+  H: `query H($after: String!) {
+    products(first: 20, after: $after) { edges { node {
+      id tags(first: 5) { edges { node { id name } } }
+    } } }
+  }`,
+};
+
+/** Which list a position is of. */
+export const pagedLists = { C: "orders", D: "stockMovements", E: "stockMovements", H: "products" } as const;
+
+/** The variables of a query, as the service has them. */
+export function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
+  const { id, product, order, after } = parameters;
+  if (query === "A") return { id: encodeGlobalId("Product", id!) };
+  if (query === "F")
+    return { product: encodeGlobalId("Product", product!), order: encodeGlobalId("Order", order!) };
+  if (query in pagedLists)
+    return { after: encodeCursor(`Query.${pagedLists[query as keyof typeof pagedLists]}`, after!) };
+  return parameters;
+}
+
+export function askService(query: ReadName, parameters: Parameters): Asked {
+  return {
+    path: "/api/graphql/unstable",
+    body: { query: documents[query], variables: variablesOf(query, parameters) },
+  };
+}

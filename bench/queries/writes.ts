@@ -1,0 +1,121 @@
+import { encodeGlobalId } from "../../plugins/global-id.ts";
+import type { BenchDatabase } from "../data/database.ts";
+import type { PreparedRequest } from "../measure/load.ts";
+import { openOrders } from "../data/open-orders.ts";
+import { stockedPlaces } from "../data/stocked-places.ts";
+
+/** Who takes part in writing: each of the others would be a program of its own. */
+export type Writer = "service" | "limit";
+
+export interface WriteQuery {
+  title: string;
+  /** Whether each request can be sent only once. */
+  once: boolean;
+  /**
+   * The requests of all rounds.
+   *
+   * @param count how many there are at most
+   */
+  prepare(database: BenchDatabase, count: number): Promise<Record<Writer, PreparedRequest>[]>;
+}
+
+const stockAdjust = (lines: number): WriteQuery => ({
+  title: `stockAdjust of ${lines === 1 ? "one line" : `${lines} lines`}`,
+  once: false,
+  async prepare({ adminUrl }, count) {
+    const places = await stockedPlaces(adminUrl, Math.min(count, lines === 1 ? 1_000 : 60) * lines);
+    const chunks = Array.from({ length: Math.floor(places.length / lines) }, (_, index) =>
+      places.slice(index * lines, (index + 1) * lines),
+    );
+    return chunks.map((chunk) => ({
+      service: toService(
+        `mutation W($input: StockAdjustInput!) {
+          stockAdjust(input: $input) { stockMovements { id } userErrors { code message } }
+        }`,
+        {
+          lines: chunk.map(({ product, bin }) => ({
+            productId: encodeGlobalId("Product", product),
+            place: { binLocationId: encodeGlobalId("BinLocation", bin) },
+            delta: 1,
+          })),
+        },
+        lines,
+      ),
+      limit: toLimit(
+        "stock_adjust",
+        {
+          lines: chunk.map(({ product, bin }) => ({
+            product_id: product,
+            place: { bin_location_id: bin },
+            delta: 1,
+          })),
+        },
+        lines,
+      ),
+    }));
+  },
+});
+
+export const writeQueries: Record<string, WriteQuery> = {
+  W1: stockAdjust(1),
+  W2: stockAdjust(50),
+  W3: {
+    title: "orderShipmentComplete of open orders, with stock",
+    once: true,
+    async prepare({ adminUrl }, count) {
+      const orders = await openOrders(adminUrl, count);
+      return orders.map((id) => ({
+        service: toService(
+          `mutation W($input: OrderShipmentCompleteInput!) {
+            orderShipmentComplete(input: $input) { order { id } stockMovements { id } userErrors { code message } }
+          }`,
+          { orderId: encodeGlobalId("Order", id) },
+        ),
+        limit: toLimit("order_shipment_complete", { order_id: id }),
+      }));
+    },
+  },
+};
+
+/** What both answer, in one form. */
+interface WriteAnswer {
+  userErrors: unknown[];
+  movements: unknown[] | null;
+}
+
+function toService(query: string, input: unknown, movements?: number): PreparedRequest {
+  return {
+    path: "/api/graphql/unstable",
+    body: JSON.stringify({ query, variables: { input } }),
+    isRight: rightWhen(movements, (body) => {
+      const { data } = body as { data: Record<string, { stockMovements: unknown[]; userErrors: unknown[] }> };
+      const { stockMovements, userErrors } = Object.values(data)[0]!;
+      return { userErrors, movements: stockMovements };
+    }),
+  };
+}
+
+function toLimit(operation: string, input: unknown, movements?: number): PreparedRequest {
+  return {
+    path: "/W",
+    body: JSON.stringify([operation, JSON.stringify(input)]),
+    isRight: rightWhen(movements, (body) => {
+      const { payload, userErrors } = body as {
+        payload: { stock_movements: unknown[] } | null;
+        userErrors: unknown[];
+      };
+      return { userErrors, movements: payload?.stock_movements ?? null };
+    }),
+  };
+}
+
+/** Right is what was not refused, and booked as many movements as it should; at least one where that isn't known. */
+function rightWhen(movements: number | undefined, read: (body: unknown) => WriteAnswer) {
+  return (status: number, text: Buffer): boolean => {
+    if (status !== 200) return false;
+    const body = JSON.parse(text.toString()) as { errors?: unknown };
+    if (body.errors !== undefined) return false;
+    const { userErrors, movements: booked } = read(body);
+    return userErrors.length === 0 && booked !== null && booked.length >= (movements ?? 1);
+  };
+}

@@ -1,0 +1,33 @@
+import type { Cell, Round } from "../measure/rounds.ts";
+import { median, ratio } from "../measure/statistics.ts";
+
+/** The median of a figure over the rounds. */
+export function over(cell: Cell, figure: (round: Round) => number | null): number {
+  return median(cell.rounds.map(figure).filter((value) => value !== null));
+}
+
+/** Requests per second, in words. */
+export function perSecond(cell: Cell): string {
+  return Math.round(over(cell, (round) => round.perSecond)).toLocaleString("en-GB");
+}
+
+/** What a contestant is compared by; more is better. */
+type Merit = (round: Round) => number;
+
+const speed: Merit = (round) => round.perSecond;
+/** Requests per second of processor time, of Node and Postgres together. */
+const thrift: Merit = (round) => 1000 / (round.nodeCpu + (round.postgresCpu ?? 0));
+
+/** How fast a cell is, compared with LIMIT for the same query and connections. */
+export const shareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, speed);
+
+/** The same by the processor time that a request takes, which other work on the machine disturbs less. */
+export const thriftShareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, thrift);
+
+function compared(cell: Cell, cells: readonly Cell[], merit: Merit): number {
+  const base = cells.find(
+    ({ contestant, query, connections }) =>
+      contestant === "limit" && query === cell.query && connections === cell.connections,
+  );
+  return base ? ratio(cell.rounds.map(merit), base.rounds.map(merit)) : NaN;
+}

@@ -1,0 +1,13 @@
+import type { Cell } from "../measure/rounds.ts";
+import { perSecond, shareOf } from "./figures.ts";
+
+/** A match in one line: requests per second, and each contestant's share of LIMIT. */
+export function lineOf(cells: readonly Cell[]): string {
+  const parts = cells.map((cell) => {
+    const share = shareOf(cell, cells).toFixed(2);
+    const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);
+    return `${cell.contestant} ${perSecond(cell)}/s ×${share}${failures ? ` (${failures} WRONG)` : ""}`;
+  });
+  const [{ query, connections } = { query: "", connections: 0 }] = cells;
+  return `${query} at ${String(connections).padStart(2)}: ${parts.join(", ")}`;
+}

@@ -1,0 +1,142 @@
+import type { Contestant } from "../contestants/contestant.ts";
+import type { Cell } from "../measure/rounds.ts";
+import type { Options } from "../options.ts";
+import { chartOf } from "./chart.ts";
+import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
+import type { Machine } from "./machine.ts";
+import { inWords } from "./machine.ts";
+import { table } from "./table.ts";
+
+/** Everything that a run side by side found out. */
+export interface SideBySide {
+  options: Options;
+  scale: number;
+  contestants: readonly Contestant[];
+  cells: readonly Cell[];
+  /** What each query is, by its name. */
+  titles: Readonly<Record<string, string>>;
+  /** What went wrong. */
+  notes: readonly string[];
+  machine: Machine;
+  minutes: number;
+}
+
+/** The files of the report: for people, for programs, and a picture. */
+export function reportFiles(run: SideBySide): Record<string, string> {
+  const name = run.options.quick ? "quick" : "side-by-side";
+  return {
+    [`${name}.md`]: markdownOf(run, `${name}.svg`),
+    [`${name}.json`]: JSON.stringify(jsonOf(run)),
+    [`${name}.svg`]: chartOf(run),
+  };
+}
+
+function markdownOf(run: SideBySide, picture: string): string {
+  const { options, contestants, notes, machine, minutes, scale, cells } = run;
+  const present = contestants.filter(({ name }) => cells.some(({ contestant }) => contestant === name));
+  const remarks = present.flatMap(({ name, remarks = [] }) =>
+    remarks.map((remark) => `- **${name}**: ${remark}`),
+  );
+  const shares = options.connections.flatMap((connections) => [
+    `## Share of LIMIT, at ${inConnections(connections)}`,
+    section(run, connections, (cell) => share(cell, cells)),
+    "The same by processor time per request, of Node and Postgres together:",
+    section(run, connections, (cell) => thriftShareOf(cell, cells).toFixed(2)),
+  ]);
+  const details = options.connections.flatMap((connections) => [
+    `## In figures, at ${inConnections(connections)}`,
+    "Requests per second:",
+    section(run, connections, perSecond),
+    "Median time of a request, and in brackets what 99 of 100 don't exceed, in milliseconds:",
+    section(
+      run,
+      connections,
+      (cell) => `${milliseconds(cell, "medianTime")} (${milliseconds(cell, "slowTime")})`,
+    ),
+    "Processor time per request, of the Node process and of Postgres, in milliseconds:",
+    section(
+      run,
+      connections,
+      (cell) => `${milliseconds(cell, "nodeCpu")} + ${milliseconds(cell, "postgresCpu")}`,
+    ),
+  ]);
+  return [
+    "# Side by side",
+    `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${inWords(machine)}; demonstration data at
+scale ${scale}; medians of ${roundsOf(cells)} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
+Shares are medians of the ratios of requests per second within the same round. Every answer was compared with the
+service's before anything was timed, and checked while it was.`,
+    `![Shares of LIMIT](${picture})`,
+    ...shares,
+    "## Who takes part",
+    present.map(({ name, title }) => `- **${name}**: ${title}`).join("\n"),
+    ...(remarks.length ? ["Not quite the same:", remarks.join("\n")] : []),
+    "## Queries",
+    Object.entries(run.titles)
+      .map(([query, title]) => `- **${query}**: ${title}`)
+      .join("\n"),
+    ...details,
+    ...(notes.length ? ["## What went wrong", notes.map((note) => `- ${note}`).join("\n")] : []),
+  ].join("\n\n");
+}
+
+/** A table of one figure: queries down, contestants across. */
+function section(run: SideBySide, connections: number, figure: (cell: Cell) => string): string {
+  const cells = run.cells.filter((cell) => cell.connections === connections);
+  const names = run.contestants
+    .map(({ name }) => name)
+    .filter((name) => cells.some((cell) => cell.contestant === name));
+  const queries = [...new Set(cells.map(({ query }) => query))];
+  const rows = queries.map((query) => [
+    query,
+    ...names.map((name) => {
+      const cell = cells.find(({ query: asked, contestant }) => asked === query && contestant === name);
+      return cell ? figure(cell) : "–";
+    }),
+  ]);
+  return table(["", ...names], rows);
+}
+
+function share(cell: Cell, cells: readonly Cell[]): string {
+  const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);
+  return `${shareOf(cell, cells).toFixed(2)}${failures ? `, ${failures} wrong` : ""}`;
+}
+
+function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" | "postgresCpu"): string {
+  const value = over(cell, (round) => round[figure]);
+  return Number.isNaN(value) ? "?" : value.toFixed(2);
+}
+
+/** How many rounds there were; fewer on a machine that is too slow for a quick run. */
+function roundsOf(cells: readonly Cell[]): string {
+  const numbers = cells.map(({ rounds }) => rounds.length);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
+const inConnections = (number: number): string => (number === 1 ? "1 connection" : `${number} connections`);
+
+function jsonOf({ options, contestants, cells, ...others }: SideBySide): unknown {
+  return {
+    ...others,
+    secondsPerRound: options.seconds,
+    contestants: contestants.map(({ name, title, remarks = [] }) => ({ name, title, remarks })),
+    cells: cells.map((cell) => ({
+      query: cell.query,
+      connections: cell.connections,
+      contestant: cell.contestant,
+      shareOfLimit: rounded(shareOf(cell, cells)),
+      shareByProcessorTime: rounded(thriftShareOf(cell, cells)),
+      perSecond: rounded(over(cell, (round) => round.perSecond)),
+      medianTime: rounded(over(cell, (round) => round.medianTime)),
+      slowTime: rounded(over(cell, (round) => round.slowTime)),
+      nodeCpu: rounded(over(cell, (round) => round.nodeCpu)),
+      postgresCpu: rounded(over(cell, (round) => round.postgresCpu)),
+      failures: cell.rounds.reduce((sum, round) => sum + round.failures, 0),
+      perSecondOfRounds: cell.rounds.map((round) => rounded(round.perSecond)),
+    })),
+  };
+}
+
+const rounded = (value: number): number | null =>
+  Number.isFinite(value) ? Number(value.toPrecision(4)) : null;

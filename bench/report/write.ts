@@ -1,0 +1,19 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { format, resolveConfig } from "prettier";
+
+const folder = new URL("../results/", import.meta.url);
+
+/** Writes files of results, formatted as the project has it, and says where. */
+export async function writeResults(files: Record<string, string>): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
+  const names = Object.keys(files);
+  for (const name of names) {
+    const path = fileURLToPath(new URL(name, folder));
+    const text = files[name]!;
+    const isFormatted = /\.(md|json)$/.test(name);
+    const options = { ...(await resolveConfig(path)), filepath: path };
+    await writeFile(path, isFormatted ? await format(text, options) : text);
+  }
+  return names.map((name) => `bench/results/${name}`);
+}

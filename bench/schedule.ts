@@ -1,0 +1,21 @@
+/**
+ * When each of several parts has to be done, so that all of them are within a budget: what a part saves is the others',
+ * and what it takes too much too.
+ *
+ * @param begin when everything began, in milliseconds
+ * @param budget in seconds
+ */
+export function deadlines(
+  begin: number,
+  budget: number,
+  parts: number,
+  now = () => performance.now(),
+): () => number {
+  let done = 0;
+  return () => {
+    const left = begin + budget * 1000 - now();
+    const share = Math.max(left, 0) / Math.max(parts - done, 1);
+    done++;
+    return now() + share;
+  };
+}

@@ -1,0 +1,82 @@
+import { say } from "../src/commands/terminal.ts";
+import type { Closing } from "./closing.ts";
+import { limit } from "./contestants/limit.ts";
+import { service } from "./contestants/service.ts";
+import { startContestant } from "./contestants/start.ts";
+import type { BenchDatabase } from "./data/database.ts";
+import type { Setting } from "./setting.ts";
+import { tokensFrom } from "./data/token.ts";
+import type { Cell, Player } from "./measure/rounds.ts";
+import { playMatch, warmUp } from "./measure/rounds.ts";
+import type { Options } from "./options.ts";
+import type { WriteQuery, Writer } from "./queries/writes.ts";
+import { writeQueries } from "./queries/writes.ts";
+import { lineOf } from "./report/progress.ts";
+
+/** How many open orders are made ready, at most. */
+const mostOrders = { quick: 320, ordinary: 4_000 };
+
+/** Measures the mutations against a bare handler that calls the same function, on a copy of the database. */
+export async function measureWrites(
+  options: Options,
+  { database, signingKey, credential, postmaster }: Setting,
+  nextDeadline: () => number,
+  closing: Closing,
+): Promise<Cell[]> {
+  say("Copying the database, to write to the copy");
+  const copy = await database.copy();
+  closing.add(() => copy.drop());
+  const writers = [service, limit];
+  const count = options.quick ? mostOrders.quick : mostOrders.ordinary;
+  const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
+  for (const [name, query] of Object.entries(writeQueries)) {
+    say(`Preparing ${name}, ${query.title}`);
+    requests.set(name, await dealOut(query, copy, count, options));
+  }
+  const children = await Promise.all(
+    writers.map((contestant) => startContestant(contestant, { database: copy, signingKey })),
+  );
+  for (const child of children) closing.add(() => child.stop());
+  const token = tokensFrom(children[0]!.url, credential);
+  const cells: Cell[] = [];
+  for (const [query, { once }] of Object.entries(writeQueries)) {
+    const players = writers.map(({ name }, index) => ({
+      name,
+      child: children[index]!,
+      token,
+      ...requests.get(query)![name as Writer],
+    }));
+    await warmUp(players, { ...options, query, once, postmaster });
+    for (const connections of options.connections) {
+      const played = await playMatch(players, {
+        ...options,
+        query,
+        connections,
+        once,
+        postmaster,
+        deadline: nextDeadline(),
+      });
+      cells.push(...played);
+      say(lineOf(played));
+    }
+  }
+  for (const child of children) await child.stop();
+  await copy.drop();
+  return cells;
+}
+
+/** The requests of each writer; those that can be sent only once go to one round of one writer. */
+async function dealOut(
+  query: WriteQuery,
+  database: BenchDatabase,
+  count: number,
+  { rounds, connections }: Options,
+): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
+  const prepared = await query.prepare(database, count);
+  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * 2));
+  if (each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
+  const of = (writer: Writer) => ({
+    nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
+  });
+  return { service: of("service"), limit: of("limit") };
+}

@@ -1,0 +1,84 @@
+import type {
+  DirectiveNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLObjectType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionNode,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { isAbstractType, Kind } from "postgraphile/graphql";
+
+/** Values of variables, coerced by their types. */
+export type Coerced = Readonly<Record<string, unknown>>;
+
+/** Why an operation is left to Grafast. Not an error: it never leaves this folder. */
+export class NotCovered extends Error {}
+
+/** A field of a selection, with all that the operation selects below it. */
+export interface SelectedField {
+  node: FieldNode;
+  name: string;
+  below: SelectionSetNode[];
+}
+
+/** An operation in its document. */
+export interface Operation {
+  schema: GraphQLSchema;
+  definition: OperationDefinitionNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
+
+function isLeftOut(directives: readonly DirectiveNode[] | undefined, variables: Coerced): boolean {
+  if (!directives?.length) return false;
+  return directives.some(({ name: { value: name }, arguments: [argument] = [] }) => {
+    if (name !== "skip" && name !== "include") throw new NotCovered(`@${name}`);
+    const value = argument?.value;
+    const isVariable = value?.kind === Kind.VARIABLE;
+    const isSet = isVariable
+      ? variables[value.name.value] === true
+      : value?.kind === Kind.BOOLEAN && value.value;
+    return name === "skip" ? isSet : !isSet;
+  });
+}
+
+function applies({ schema }: Operation, condition: string | undefined, type: GraphQLObjectType): boolean {
+  if (condition === undefined || condition === type.name) return true;
+  const conditionType = schema.getType(condition);
+  return isAbstractType(conditionType) && schema.isSubType(conditionType, type);
+}
+
+/** The fields that selection sets ask of an object, by their names in the answer, in the order of the answer. */
+export function selectedFields(
+  operation: Operation,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  variables: Coerced,
+): Map<string, SelectedField> {
+  const fields = new Map<string, SelectedField>();
+  const spread = new Set<string>();
+  const select = (selection: SelectionNode): void => {
+    if (isLeftOut(selection.directives, variables)) return;
+    if (selection.kind === Kind.FIELD) {
+      const key = selection.alias?.value ?? selection.name.value;
+      const below = selection.selectionSet ? [selection.selectionSet] : [];
+      const before = fields.get(key);
+      if (before) before.below.push(...below);
+      else fields.set(key, { node: selection, name: selection.name.value, below });
+      return;
+    }
+    let fragment: Pick<FragmentDefinitionNode, "selectionSet"> & { typeCondition?: unknown } =
+      selection as never;
+    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+      const name = selection.name.value;
+      if (spread.has(name)) return;
+      spread.add(name);
+      fragment = operation.fragments.get(name)!;
+    }
+    const condition = fragment.typeCondition as { name: { value: string } } | undefined;
+    if (applies(operation, condition?.name.value, type)) fragment.selectionSet.selections.forEach(select);
+  };
+  for (const set of sets) set.selections.forEach(select);
+  return fields;
+}

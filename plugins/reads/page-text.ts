@@ -1,0 +1,53 @@
+import type { Piece } from "./json-text.ts";
+import { expression, json } from "./json-text.ts";
+
+/** How the rows that a subquery `q` has found become the text of a page. */
+export class PageText {
+  readonly #first: number;
+  readonly #alias: string;
+  readonly #edges: string[] = [];
+  #hasCursors = false;
+  #looksFurther = false;
+
+  constructor(first: number, alias: string) {
+    this.#first = first;
+    this.#alias = alias;
+  }
+
+  /** Whether anything is asked that rows must be found for. */
+  get needsRows(): boolean {
+    return this.#edges.length > 0 || this.#hasCursors || this.#looksFurther;
+  }
+
+  /** How many rows the subquery must find at most. */
+  get limit(): number {
+    return this.#looksFurther ? this.#first + 1 : this.#first;
+  }
+
+  /** What the subquery must select. */
+  columns(key: string): string {
+    const edges = this.#edges.map((text, index) => `${text} as e${index}`);
+    return [...edges, ...(this.#hasCursors ? [`${key} as k`] : [])].join(",");
+  }
+
+  /** The edges; `makeEdge` makes the SQL expression of one, about a row. */
+  edges(makeEdge: () => string): Piece[] {
+    if (this.#first === 0) return [json("[]")];
+    const column = `${this.#alias}.e${this.#edges.push(makeEdge()) - 1}`;
+    const page = `(array_agg(${column}))[1:${this.#first}]`;
+    return [json("["), expression(`coalesce(array_to_string(${page},','),'')`), json("]")];
+  }
+
+  hasMore(): Piece[] {
+    this.#looksFurther = true;
+    return [expression(`case when count(*)>${this.#first} then 'true' else 'false' end`)];
+  }
+
+  /** The cursor of the first or last row; `toText` makes it of a row's key. */
+  cursor(which: "startCursor" | "endCursor", toText: (key: string) => string): Piece[] {
+    if (this.#first === 0) return [json("null")];
+    this.#hasCursors = true;
+    const position = which === "startCursor" ? "1" : `least(count(*),${this.#first})`;
+    return [expression(`coalesce(${toText(`(array_agg(${this.#alias}.k))[${position}]`)},'null')`)];
+  }
+}

@@ -1,0 +1,38 @@
+/** Settings of a transaction: role, scopes, locale and so on. */
+export type PgSettings = Record<string, string | undefined> | null;
+
+/** A statement that makes settings for the transaction that it runs in, and answers no row. */
+export interface SettingsStatement {
+  text: string;
+  values: string[];
+}
+
+const known = new Map<string, string>();
+/** Combinations of names are few: each place in the code has its own. */
+const mostKnown = 100;
+
+/** The statement for some settings; null when there are none. */
+export function settingsStatement(settings: PgSettings): SettingsStatement | null {
+  if (settings === null) return null;
+  const values: string[] = [];
+  let names = "";
+  for (const name in settings) {
+    const value = settings[name];
+    if (value === undefined || value === null) continue;
+    names += `${name},`;
+    values.push(name, String(value));
+  }
+  if (values.length === 0) return null;
+  let text = known.get(names);
+  if (text === undefined) {
+    if (known.size >= mostKnown) known.clear();
+    known.set(names, (text = textFor(values.length / 2)));
+  }
+  return { text, values };
+}
+
+function textFor(count: number): string {
+  const calls = Array.from({ length: count }, (_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
+  // Never true, so there is no row to send and to read. It isn't `and`, which would stop early.
+  return `select where concat(${calls.join(", ")}) is null`;
+}

@@ -1,0 +1,36 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { flightAdaptor } from "./flights/adaptor.ts";
+import { whyNotFly } from "./flights/check.ts";
+import type { ReadText } from "./flights/read-text.ts";
+import { textReader } from "./flights/read-text.ts";
+
+/** The ways to the database. */
+export interface DatabaseWays {
+  /** That of PostGraphile. */
+  pgService: GraphileConfig.PgServiceConfiguration;
+  /** That of reads which are one statement; null when there is only the other. */
+  readText: ReadText | null;
+}
+
+/**
+ * How operations reach the database: in one message for each statement, or, when that is not wanted or doesn't work
+ * with this driver, in the library's way.
+ */
+export async function openWays(
+  pool: Pool,
+  { fastReads, logger }: { fastReads: boolean; logger: Logger },
+): Promise<DatabaseWays> {
+  const service = makePgService({
+    pool,
+    pubsub: false,
+    // Reading the catalog of a busy database may take longer than a request
+    pgSettingsForIntrospection: { statement_timeout: "20s" },
+  });
+  const trouble = fastReads ? await whyNotFly(pool) : null;
+  if (trouble !== null)
+    logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
+  if (!fastReads || trouble !== null) return { pgService: service, readText: null };
+  return { pgService: { ...service, adaptor: flightAdaptor(pool) }, readText: textReader(pool) };
+}

@@ -1,0 +1,57 @@
+import type { RequestHandler, Response } from "express";
+import { isRefused } from "../../plugins/scope-check.ts";
+import { readCounts } from "../../plugins/reads/counts.ts";
+import { readStatementOf } from "../../plugins/reads/index.ts";
+import type { ReadText } from "../database/flights/read-text.ts";
+import "../http/facts.ts";
+import type { ServedVersion } from "../versions/serve-version.ts";
+import { readSettingsFor } from "../versions/context.ts";
+import { extensionsOf } from "./extensions.ts";
+
+/** Media types as Grafserv writes them. */
+const json = "application/json;charset=utf-8";
+const modern = "application/graphql-response+json;charset=utf-8";
+
+/**
+ * Answers the reads that one SQL statement can answer (plugins/reads), as Grafserv would, but with less ado. All others
+ * are passed on to it, and so are those that fail: what clients are told about errors is written in one place.
+ */
+export function answerReads(served: readonly ServedVersion[], readText: ReadText): RequestHandler {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { locals } = response;
+    const { version, current } = bySlug.get(locals.version!.slug)!;
+    const { operationName, variables: variableValues } = request.body;
+    const asked = {
+      schema: current().schema,
+      document: locals.operation!.document!,
+      operationName,
+      variableValues,
+      contextValue: { scopes: locals.caller!.scopes },
+    };
+    const statement = isRefused(asked) ? null : readStatementOf(asked);
+    if (statement === null) return next();
+    readText(readSettingsFor(locals.caller!, locals.locale), statement)
+      .then(
+        (data) => {
+          if (data === null) return next();
+          readCounts.sql++;
+          // The head tells those who develop against it how they are answered.
+          if (version.kind === "floating") response.setHeader("x-read-by", "sql");
+          send(response, request.headers.accept!.startsWith("application/json") ? json : modern, data);
+        },
+        (error: Error) => {
+          locals.readFailure = error;
+          next();
+        },
+      )
+      .catch(next);
+  };
+}
+
+function send(response: Response, contentType: string, data: string): void {
+  const extensions = JSON.stringify(extensionsOf(response.locals));
+  const text = `{"data":${data},"extensions":${extensions}}`;
+  response.writeHead(200, { "content-type": contentType, "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { readOptions } from "../../bench/options.ts";
+import { UserError } from "../../src/user-error.ts";
+
+it("measures everything unless told otherwise", () => {
+  const { mode, reads, writes, connections, peers } = readOptions([]);
+  assert.deepEqual(
+    [mode, reads.join(""), writes, connections, peers],
+    ["side by side", "ABCDEFGH", true, [1, 32], undefined],
+  );
+});
+
+it("measures what it is told", () => {
+  const options = readOptions(["--only", "D,B", "--connections", "4", "--peers", "yoga", "--rounds", "2"]);
+  assert.deepEqual(options.reads, ["B", "D"]);
+  assert.equal(options.writes, false);
+  assert.deepEqual(options.connections, [4]);
+  assert.deepEqual(options.peers, ["yoga"]);
+  assert.equal(options.rounds, 2);
+});
+
+it("refuses what it does not understand", () => {
+  for (const wrong of [["--fast"], ["--rounds", "none"], ["--scale", "0"]])
+    assert.throws(() => readOptions(wrong), UserError);
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmod, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { deactivateCredential } from "../../src/auth/credentials.ts";
+import { temporaryFolder } from "../commands/process.ts";
+import { freePort } from "../support/free-port.ts";
+import { query, startService, until } from "../support/service.ts";
+import type { TestProcess, TestService } from "../support/service.ts";
+
+const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
+  (name) => spawnSync(name, ["--version"]).status === 0,
+);
+const skip = program === undefined && "PgBouncer is not installed";
+
+// In transaction mode each transaction may be on another connection, and nothing of a session lasts.
+describe("behind PgBouncer in transaction mode", { skip }, () => {
+  let service: TestService;
+  let behind: TestProcess;
+  let bouncer: ChildProcess;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  before(async () => {
+    service = await startService({ template: "template_demo" });
+    folder = await temporaryFolder();
+    const port = await freePort();
+    const url = new URL(service.loginUrl);
+    const users = join(folder.path, "users.txt");
+    await writeFile(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`);
+    const settings = join(folder.path, "pgbouncer.ini");
+    await writeFile(
+      settings,
+      `[databases]
+* = host=${url.hostname} port=${url.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = plain
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = 3
+ignore_startup_parameters = options,extra_float_digits
+${process.getuid?.() === 0 ? "user = nobody" : ""}
+`,
+    );
+    await Promise.all([users, settings].map((file) => chmod(file, 0o644)));
+    bouncer = spawn(program!, ["--quiet", settings], { stdio: "ignore" });
+    await until(() => answers(port));
+    url.port = String(port);
+    behind = await service.another({
+      loginUrl: url.href,
+      poolSize: 10,
+      prepare: false,
+    });
+  });
+  after(async () => {
+    await service?.close();
+    bouncer?.kill("SIGINT");
+    if (bouncer && bouncer.exitCode === null) await once(bouncer, "exit");
+    await folder?.remove();
+  });
+
+  it("callers see what is theirs, however their requests share connections", async () => {
+    const everything = await service.token();
+    const products = await service.token({ read: ["products"] });
+    const ask = async (token: string, n: number) => {
+      const document = `{ products(first: ${1 + (n % 5)}) { edges { node { id name parent { id } } } } ${token === everything ? "orders(first: 2) { edges { node { orderNumber currency { isoCode } } } }" : ""} }`;
+      const [direct, pooled] = await Promise.all([
+        service.ask(token, { query: document }),
+        behind.ask(token, { query: document }),
+      ]);
+      assert.deepEqual(pooled.body, direct.body);
+    };
+    await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n % 2 ? everything : products, n)));
+    const { codes } = await behind.ask(products, { query });
+    assert.deepEqual(codes, ["FORBIDDEN"]);
+  });
+
+  it("time-outs and the time zone are those of the role", async () => {
+    const { rows } = await behind.pool.query(
+      "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, current_setting('timezone') as zone",
+    );
+    assert.deepEqual(rows, [{ statement: "5s", lock: "3s", zone: "UTC" }]);
+  });
+
+  it("mutations work, and errors leave nothing behind", async () => {
+    const token = await service.token({ write: "all" });
+    const create = (code: string) =>
+      behind.ask(token, {
+        query: `mutation { warehouseCreate(input: { name: "Annex", code: "${code}" }) { warehouse { code } userErrors { code } } }`,
+      });
+    const answers = await Promise.all(["A1", "A2", "A1", "A3"].map(create));
+    const outcomes = answers.map(
+      ({ body }) => body.data.warehouseCreate.warehouse?.code ?? body.data.warehouseCreate.userErrors[0].code,
+    );
+    assert.deepEqual(outcomes.sort(), ["A1", "A2", "A3", "NOT_UNIQUE"]);
+  });
+
+  it("a deactivated credential stops at once, though nothing is heard of changes", async () => {
+    const pair = await service.credential();
+    const token = await behind.tokenFor(pair);
+    assert.deepEqual((await behind.ask(token, { query })).codes, []);
+    await deactivateCredential(service.owner, pair.id);
+    assert.deepEqual((await behind.ask(token, { query })).codes, ["UNAUTHORIZED"]);
+  });
+});
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
+}

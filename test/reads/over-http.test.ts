@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type pg from "pg";
+import { readCounts } from "../../plugins/reads/counts.ts";
+import { usualLimits } from "../../src/operations/limits.ts";
+import { startService, until } from "../support/service.ts";
+import type { Answer, AskOptions, TestProcess, TestService } from "../support/service.ts";
+
+let service: TestService;
+/** The same with FAST_READS=false. */
+let usual: TestProcess;
+let token: string;
+before(async () => {
+  service = await startService({ template: "template_demo" });
+  usual = await service.another({ settings: { explorer: false, fastReads: false } });
+  token = await service.token();
+});
+after(() => service.close());
+
+/** Headers but those that differ from answer to answer. */
+function headersOf({ headers }: Answer): Record<string, string> {
+  const shown = Object.fromEntries(headers);
+  for (const name of ["date", "x-request-id", "x-read-by", "ratelimit", "keep-alive"]) delete shown[name];
+  return shown;
+}
+
+const ids = "x-request-id";
+async function bothWays(body: unknown, { headers = {}, ...more }: AskOptions = {}, caller = token) {
+  const options = { ...more, headers: { [ids]: "same", ...headers } };
+  const [short, long] = [await service.ask(caller, body, options), await usual.ask(caller, body, options)];
+  assert.equal(short.text, long.text);
+  assert.equal(short.status, long.status);
+  assert.deepEqual(headersOf(short), headersOf(long));
+  return short;
+}
+
+const list = `query ($first: Int = 3) {
+  products(first: $first) { edges { cursor node { id name price { net } tags(first: 1) { edges { node { name } } } } } pageInfo { hasNextPage } }
+}`;
+
+describe("a read by one statement", () => {
+  it("says so in the head, and only there", async () => {
+    const head = await service.ask(token, { query: list });
+    assert.equal(head.headers.get("x-read-by"), "sql");
+    const frozen = await service.ask(token, { query: list }, { version: "2026-06-unstable" });
+    assert.equal(frozen.headers.get("x-read-by"), null);
+    const introspection = await service.ask(token, { query: "{ __schema { queryType { name } } }" });
+    assert.equal(introspection.headers.get("x-read-by"), "grafast");
+    assert.equal((await usual.ask(token, { query: list })).headers.get("x-read-by"), null);
+  });
+
+  it("has the same status, headers and body as otherwise", async () => {
+    const choices: AskOptions[] = [
+      {},
+      { headers: { accept: "application/json" } },
+      { headers: { accept: "application/graphql-response+json" } },
+      { headers: { accept: "*/*", "accept-language": "de-AT, en;q=0.5" } },
+      { version: "2026-06-unstable" },
+    ];
+    for (const options of choices) {
+      await bothWays({ query: list }, options);
+      await bothWays({ query: list, variables: { first: 1 } }, options);
+      await bothWays({ query: "{ __typename }" }, options);
+    }
+  });
+
+  it("is refused for the same reasons, in the same words", async () => {
+    const few = await service.token({ read: ["currencies"] });
+    const refused: [unknown, string, string?][] = [
+      [{ query: list, variables: { first: 251 } }, "PAGE_SIZE_EXCEEDED"],
+      [{ query: list, variables: { first: "x" } }, "BAD_USER_INPUT"],
+      [{ query: '{ products(after: "x") { edges { cursor } } }' }, "CURSOR_INVALID"],
+      [{ query: '{ product(id: "x") { id } }' }, "BAD_USER_INPUT"],
+      [{ query: "{ products(filter: { gtin: null }) { edges { cursor } } }" }, "BAD_USER_INPUT"],
+      [{ query: list }, "FORBIDDEN", few],
+      [{ query: `query A ${list.slice(5)} query B { __typename }`, operationName: "C" }, "BAD_USER_INPUT"],
+      [{ query: "{ products { edges { nope } } }" }, "GRAPHQL_VALIDATION_FAILED"],
+      [
+        {
+          query: `{ products(first: 250) { edges { node { children(first: 250) { edges { cursor } } } } } }`,
+        },
+        "QUERY_TOO_COMPLEX",
+      ],
+    ];
+    for (const [body, code, caller] of refused) {
+      const modern = { headers: { accept: "application/graphql-response+json" } };
+      for (const options of [{}, modern]) {
+        const { codes, text } = await bothWays(body, options, caller);
+        assert.deepEqual(codes, [code], text);
+      }
+    }
+  });
+
+  it("is counted", async () => {
+    const before = { ...readCounts };
+    await service.ask(token, { query: list });
+    await service.ask(token, { query: '{ product(id: "x") { id } }' });
+    assert.deepEqual(readCounts, { sql: before.sql + 1, grafast: before.grafast + 1 });
+  });
+
+  it("follows the schema when that is built anew", async () => {
+    const query = "{ currencies(first: 1) { edges { node { isoCode } } } }";
+    const before = await service.ask(token, { query });
+    await service.app.reload();
+    const afterwards = await service.ask(token, { query });
+    assert.equal(afterwards.headers.get("x-read-by"), "sql");
+    assert.equal(afterwards.text, before.text);
+  });
+
+  it("is one transaction: several root fields see the data of one moment", async () => {
+    const query =
+      "{ a: currencies(first: 50) { edges { node { factor } } } b: currencies(first: 50) { edges { node { factor } } } }";
+    let stop = false;
+    const writing = (async () => {
+      for (let i = 1; !stop; i++)
+        await service.owner.query("update erp.currency set factor = $1 where iso_code <> 'EUR'", [i]);
+    })();
+    for (let i = 0; i < 100; i++) {
+      const { body } = await service.ask(token, { query });
+      assert.deepEqual(body.data.a, body.data.b);
+    }
+    stop = true;
+    await writing;
+  });
+});
+
+describe("a read that fails in the database", () => {
+  let locker: pg.PoolClient | undefined;
+  const lock = async () => {
+    locker = await service.owner.connect();
+    await locker.query("begin; lock table erp.currency in access exclusive mode");
+  };
+  const unlock = async () => {
+    await locker?.query("rollback");
+    locker?.release();
+    locker = undefined;
+  };
+  const queries = [
+    "{ currencies { edges { node { id } } } }",
+    `query ($id: ID!) { currency(id: $id) { id } twice: node(id: $id) { id } }`,
+  ];
+  const variables = { id: "gid://service/Currency/01990000-0000-7000-8000-000000000000" };
+
+  for (const [setting, code] of [
+    ["statement_timeout", "QUERY_TIMEOUT"],
+    ["lock_timeout", "CONFLICT_RETRY"],
+  ] as const) {
+    it(`by ${setting} is answered like others, without trying again`, async () => {
+      const limited = await Promise.all(
+        [true, false].map(async (fastReads) => {
+          const process = await service.another({ settings: { explorer: false, fastReads } });
+          process.pool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
+          return process;
+        }),
+      );
+      // So that nothing but the read itself meets the lock
+      for (const process of limited) await process.ask(token, { query: queries[0], variables });
+      await lock();
+      try {
+        for (const query of queries) {
+          const [short, long] = await Promise.all(
+            limited.map((process) =>
+              process.ask(token, { query, variables }, { headers: { [ids]: "same" } }),
+            ),
+          );
+          assert.equal(short!.text, long!.text);
+          assert.ok(short!.codes.length > 0 && short!.codes.every((found) => found === code));
+        }
+      } finally {
+        await unlock();
+      }
+    });
+  }
+
+  it("by a lost connection is answered like others, and the next one is read", async () => {
+    await lock();
+    const held = service.ask(token, { query: queries[0] });
+    let isDone = false;
+    void held.then(() => (isDone = true));
+    await until(async () => {
+      await usual.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_login'`,
+      );
+      return isDone;
+    });
+    const { codes, body } = await held;
+    assert.deepEqual(codes, ["SERVICE_UNAVAILABLE"]);
+    assert.deepEqual([body.data, body.errors[0].path], [null, ["currencies"]]);
+    await unlock();
+    assert.deepEqual((await service.ask(token, { query: queries[0] })).codes, []);
+  });
+
+  it("by anything else is tried again by Grafast, which says what is wrong", async () => {
+    await service.owner.query("revoke select on api_unstable.currencies from service_api");
+    try {
+      const { codes, body } = await bothWays({ query: queries[0] });
+      assert.deepEqual(codes, ["INTERNAL_SERVER_ERROR"]);
+      assert.deepEqual(body.errors[0].path, ["currencies"]);
+    } finally {
+      await service.owner.query("grant select on api_unstable.currencies to service_api");
+    }
+  });
+});
+
+it("thousands of reads at once, of other callers, in other languages, with errors between, leak nothing", async () => {
+  const limits = { ...usualLimits, bucket: 1_000_000, refill: 1_000_000 };
+  const crowded = await service.another({ poolSize: 3, settings: { explorer: false, limits } });
+  crowded.pool.options.connectionTimeoutMillis = 60_000;
+  const few = await service.token({ read: ["countries"] });
+  const query = "{ countrys(first: 20) { edges { node { id name } } } }";
+  const expected = new Map<string, string>();
+  for (const locale of ["en-GB", "de-DE"]) {
+    const { text } = await usual.ask(token, { query }, { headers: { "accept-language": locale } });
+    expected.set(locale, text);
+  }
+  assert.notEqual(expected.get("en-GB"), expected.get("de-DE"));
+  const product = (await usual.ask(token, { query: "{ products(first: 1) { edges { node { id } } } }" })).body
+    .data.products.edges[0].node.id;
+  const node = "query ($id: ID!) { node(id: $id) { id } }";
+  const failing = '{ products(after: "x") { edges { cursor } } }';
+  const one = async (i: number) => {
+    const locale = i % 2 === 0 ? "en-GB" : "de-DE";
+    const caller = i % 3 === 0 ? few : token;
+    const headers = { "accept-language": locale, [ids]: "same" };
+    if (i % 5 === 0) {
+      // Row-level security is what hides it
+      const { body } = await crowded.ask(caller, { query: node, variables: { id: product } }, { headers });
+      return assert.deepEqual(body.data, { node: caller === token ? { id: product } : null });
+    }
+    if (i % 7 === 0) {
+      const { codes } = await crowded.ask(caller, { query: failing }, { headers });
+      return assert.deepEqual(codes, [caller === token ? "CURSOR_INVALID" : "FORBIDDEN"]);
+    }
+    const { text } = await crowded.ask(caller, { query }, { headers });
+    assert.equal(text, expected.get(locale));
+  };
+  const lanes = Array.from({ length: 50 }, async (_, lane) => {
+    for (let i = 0; i < 60; i++) await one(lane * 60 + i);
+  });
+  await Promise.all(lanes);
+});

@@ -1,0 +1,298 @@
+import type {
+  GraphQLArgument,
+  GraphQLField,
+  GraphQLInputObjectType,
+  GraphQLInputType,
+  GraphQLObjectType,
+  GraphQLSchema,
+} from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from "postgraphile/graphql";
+import { encodeCursor } from "../../plugins/cursor.ts";
+import type { Random } from "../plugins/random-operations.ts";
+import { makeRandom } from "../plugins/random-operations.ts";
+
+/** Values that the data holds, so that filters find something: by type and field. */
+export type Samples = ReadonlyMap<string, readonly unknown[]>;
+
+/** An operation made up by chance. */
+export interface RandomRead {
+  source: string;
+  variables: Record<string, unknown>;
+  operationName?: string;
+}
+
+const unknownUuid = "01990000-0000-7000-8000-000000000000";
+const locations = /^(first|after|filter|id)$/;
+
+/** Makes up a read operation: the same one for the same seed. */
+export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
+  return new Maker(schema, samples, makeRandom(seed)).operation();
+}
+
+class Maker {
+  readonly #schema: GraphQLSchema;
+  readonly #samples: Samples;
+  readonly #random: Random;
+  readonly #definitions: string[] = [];
+  readonly #variables: Record<string, unknown> = {};
+  readonly #fragments: { name: string; type: string; text: string }[] = [];
+  #aliases = 0;
+  /** Fields that may still be put in. */
+  #budget: number;
+
+  constructor(schema: GraphQLSchema, samples: Samples, random: Random) {
+    this.#schema = schema;
+    this.#samples = samples;
+    this.#random = random;
+    this.#budget = random(5) === 0 ? 60 : 5 + random(12);
+  }
+
+  #chance(oneIn: number): boolean {
+    return this.#random(oneIn) === 0;
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#random(list.length)]!;
+  }
+
+  operation(): RandomRead {
+    const depth = 3 + this.#random(8);
+    const fields = Object.values(this.#schema.getQueryType()!.getFields());
+    const roots: string[] = [];
+    for (let left = 1 + this.#random(3); left > 0; left--)
+      roots.push(this.#field("Query", this.#pick(fields), depth));
+    if (this.#chance(5)) roots.unshift(this.#chance(2) ? "__typename" : "me: __typename");
+    const name = this.#chance(3) ? "Wanted" : undefined;
+    const definitions = this.#definitions.length > 0 ? `(${this.#definitions.join(", ")})` : "";
+    const parts = [
+      `query ${name ?? (definitions ? "Q" : "")}${definitions} { ${roots.join(" ")} }`,
+      ...this.#fragments.map(({ name: fragment, type, text }) => `fragment ${fragment} on ${type} ${text}`),
+    ];
+    if (name) parts.unshift("query Other { __typename }");
+    const read = { source: parts.join("\n"), variables: this.#variables };
+    return name ? { ...read, operationName: name } : read;
+  }
+
+  #selection(typeName: string, depth: number): string {
+    const type = this.#schema.getType(typeName)!;
+    if (isInterfaceType(type)) {
+      const some = this.#pick(this.#schema.getPossibleTypes(type)).name;
+      const own = this.#chance(2) ? "__typename id" : "... on Node { id }";
+      return `{ ${own} ... on ${some} ${this.#selection(some, depth)} }`;
+    }
+    if (!isObjectType(type)) return "";
+    const parts: string[] = this.#chance(6) ? ["__typename"] : [];
+    const fields = Object.values(type.getFields());
+    const wanted = this.#isShell(type) ? fields.length : 1 + this.#random(8);
+    for (const field of this.#shuffled(fields).slice(0, wanted)) {
+      const isLeaf = isLeafType(getNamedType(field.type));
+      if (this.#budget <= 0 && !this.#isShell(type)) break;
+      if (!isLeaf && depth <= 0 && getNamedType(field.type).name !== "PageInfo") continue;
+      if (this.#isShell(type) && this.#chance(4) && parts.length > 0) continue;
+      parts.push(this.#wrapped(typeName, this.#field(typeName, field, depth - 1)));
+    }
+    return `{ ${parts.length > 0 ? parts.join(" ") : "__typename"} }`;
+  }
+
+  /** Whether a type is only there to lead to others. */
+  #isShell({ name }: GraphQLObjectType): boolean {
+    return name.endsWith("Connection") || name.endsWith("Edge");
+  }
+
+  #shuffled<T>(list: readonly T[]): T[] {
+    return list
+      .map((value) => ({ value, order: this.#random(1e6) }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ value }) => value);
+  }
+
+  /** A field as it is, or in a fragment, or with a directive. */
+  #wrapped(typeName: string, field: string): string {
+    switch (this.#random(12)) {
+      case 0:
+        return `... on ${typeName} { ${field} }`;
+      case 1:
+        return `... { ${field} }`;
+      case 2: {
+        const name = `F${this.#fragments.length}`;
+        this.#fragments.push({ name, type: typeName, text: `{ ${field} }` });
+        return this.#chance(3) ? `...${name} ...${name}` : `...${name}`;
+      }
+      case 3:
+        return `${field.startsWith("{") ? "" : "... "}${this.#directive()} { ${field} }`;
+      default:
+        return field;
+    }
+  }
+
+  #directive(): string {
+    const name = this.#chance(2) ? "skip" : "include";
+    if (this.#chance(2)) return `@${name}(if: ${this.#chance(3) === (name === "skip")})`;
+    return `@${name}(if: ${this.#variable("Boolean!", name === "include" ? !this.#chance(4) : this.#chance(4))})`;
+  }
+
+  #field(owner: string, field: GraphQLField<unknown, unknown>, depth: number): string {
+    this.#budget--;
+    const given = field.args.flatMap((argument) => {
+      const text = this.#argument(owner, field, argument);
+      return text === undefined ? [] : [`${argument.name}: ${text}`];
+    });
+    const needsAlias = given.length > 0 || field.args.length > 0;
+    const alias = needsAlias || this.#chance(6) ? `a${this.#aliases++}: ` : "";
+    const call = given.length > 0 ? `${field.name}(${given.join(", ")})` : field.name;
+    return `${alias}${call} ${this.#selection(getNamedType(field.type).name, depth)}`;
+  }
+
+  #argument(
+    owner: string,
+    field: GraphQLField<unknown, unknown>,
+    argument: GraphQLArgument,
+  ): string | undefined {
+    const { name, type } = argument;
+    if (!locations.test(name)) return undefined;
+    const target = getNamedType(field.type).name.replace("Connection", "");
+    if (name === "id")
+      return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
+    if (this.#chance(name === "first" ? 4 : 2)) return undefined;
+    if (name === "first")
+      return this.#given(
+        type,
+        this.#chance(40) ? this.#pick([-1, 251]) : this.#pick([0, 1, 1, 2, 3, 5, 12, null]),
+      );
+    if (name === "after") {
+      const id = this.#id(target);
+      const cursor = encodeCursor(`${owner}.${field.name}`, String(id).slice(-36));
+      return this.#given(
+        type,
+        this.#chance(25) ? this.#pick(["", "x", `${cursor}=`]) : this.#chance(6) ? null : cursor,
+      );
+    }
+    return this.#given(
+      type,
+      this.#chance(20) ? null : this.#filter(type as GraphQLInputObjectType, target, 2),
+    );
+  }
+
+  #anyType(): string {
+    return this.#pick(this.#schema.getPossibleTypes(this.#schema.getType("Node") as never)).name;
+  }
+
+  #id(typeName: string): unknown {
+    const rare = this.#random(40);
+    if (rare === 0) return "nonsense";
+    if (rare === 1) return `gid://service/Nothing/${unknownUuid}`;
+    if (rare === 2) return `gid://service/${this.#anyType()}/${unknownUuid}`;
+    if (rare < 6) return `gid://service/${typeName}/${unknownUuid}`;
+    const ids = this.#samples.get(`${typeName}.id`) ?? [];
+    return ids.length > 0 ? this.#pick(ids) : `gid://service/${typeName}/${unknownUuid}`;
+  }
+
+  #filter(type: GraphQLInputObjectType, typeName: string, depth: number): Record<string, unknown> {
+    const filter: Record<string, unknown> = {};
+    const fields = Object.values(type.getFields());
+    for (let left = this.#random(3); left > 0; left--) {
+      const field = this.#pick(fields);
+      if (field.name === "NOT") {
+        if (depth > 0) filter.NOT = this.#filter(type, typeName, depth - 1);
+      } else if (field.name === "AND" || field.name === "OR") {
+        if (depth > 0)
+          filter[field.name] = Array.from({ length: this.#random(4) }, () =>
+            this.#filter(type, typeName, depth - 1),
+          );
+      } else {
+        filter[field.name] = this.#comparisons(
+          field.type as GraphQLInputObjectType,
+          `${typeName}.${field.name}`,
+        );
+      }
+    }
+    return filter;
+  }
+
+  #comparisons(type: GraphQLInputObjectType, column: string): Record<string, unknown> {
+    const operators = Object.values(type.getFields());
+    const comparisons: Record<string, unknown> = {};
+    for (let left = this.#chance(4) ? this.#random(3) : 1; left > 0; left--) {
+      const { name, type: operand } = this.#pick(operators);
+      comparisons[name] = this.#operand(getNullableType(operand), name, column);
+      if (this.#chance(60)) comparisons[name] = null;
+    }
+    return comparisons;
+  }
+
+  #operand(type: GraphQLInputType, operator: string, column: string): unknown {
+    if (isListType(type))
+      return Array.from({ length: this.#random(4) }, () =>
+        this.#operand(getNullableType(type.ofType), operator, column),
+      );
+    if (operator === "isNull") return this.#chance(2);
+    const samples = this.#samples.get(column) ?? [];
+    const sample = samples.length > 0 && !this.#chance(8) ? this.#pick(samples) : this.#made(type);
+    if (typeof sample !== "string" || !/contains|sWith/i.test(operator)) return sample;
+    const [start, length] = [this.#random(4), 1 + this.#random(4)];
+    const characters = Array.from(sample);
+    return characters.slice(operator === "startsWith" ? 0 : start, start + length).join("");
+  }
+
+  #made(type: GraphQLInputType): unknown {
+    const named = getNamedType(type);
+    if (isEnumType(named)) return this.#pick(named.getValues()).name;
+    const made: Record<string, unknown[]> = {
+      Int: [0, 1, -5, 2147483647],
+      Float: [0, 0.5, 100, 1e300],
+      Boolean: [true, false],
+      DateTime: ["2026-01-01T00:00:00Z", "2025-06-30T12:00:00.5+02:00"],
+      ID: [`gid://service/Product/${unknownUuid}`],
+      String: ["", "%", "a_b", "ä", "quote \" \\ '", "💥", "x".repeat(300)],
+    };
+    return this.#pick(made[named.name] ?? [null]);
+  }
+
+  /** A value as a literal, or as a variable, or with variables in it. */
+  #given(type: GraphQLInputType, value: unknown, mayBeLeftOut = true): string {
+    if (this.#chance(3)) {
+      if (mayBeLeftOut && this.#chance(8)) return this.#variable(String(getNullableType(type)), undefined);
+      return this.#variable(value === null ? String(getNullableType(type)) : String(type), value);
+    }
+    return this.#literal(type, value);
+  }
+
+  #variable(type: string, value: unknown): string {
+    const name = `v${this.#definitions.length}`;
+    const hasDefault =
+      value !== undefined && value !== null && this.#chance(5) && /^(Int|Boolean|String)!?$/.test(type);
+    this.#definitions.push(`$${name}: ${type}${hasDefault ? ` = ${JSON.stringify(value)}` : ""}`);
+    if (value !== undefined && !hasDefault) this.#variables[name] = value;
+    return `$${name}`;
+  }
+
+  #literal(type: GraphQLInputType, value: unknown): string {
+    if (value === null || value === undefined) return "null";
+    const nullable = getNullableType(type);
+    if (isListType(nullable)) {
+      const { ofType } = nullable;
+      const list = (Array.isArray(value) ? value : [value]) as unknown[];
+      return `[${list.map((element) => this.#literal(ofType, element)).join(", ")}]`;
+    }
+    if (isInputObjectType(nullable)) {
+      const fields = nullable.getFields();
+      const parts = Object.entries(value).map(([name, inner]) => {
+        const innerType = fields[name]!.type;
+        const isPlain = isNonNullType(innerType) || inner === null || !this.#chance(8);
+        return `${name}: ${isPlain ? this.#literal(innerType, inner) : this.#variable(String(innerType), inner)}`;
+      });
+      return `{ ${parts.join(", ")} }`;
+    }
+    return isEnumType(nullable) ? (value as string) : JSON.stringify(value);
+  }
+}

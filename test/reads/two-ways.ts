@@ -1,0 +1,109 @@
+import type pg from "pg";
+import { makeSchema } from "postgraphile";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { grafast } from "postgraphile/grafast";
+import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
+import { createPreset } from "../../plugins/index.ts";
+import type { Way } from "../../plugins/reads/counts.ts";
+import type { OnRead } from "../../plugins/reads/index.ts";
+import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
+import { createPool } from "../../src/database/pool.ts";
+import { openTestDatabase } from "../support/database.ts";
+
+/** A version of the API over the demonstration data, answered in two ways. */
+export interface TwoWays {
+  schema: GraphQLSchema;
+  /** That of the short way. */
+  shortSchema: GraphQLSchema;
+  allScopes: string[];
+  /** By one SQL statement where that is possible. */
+  short(request: Request): Promise<Answer>;
+  /** By Grafast. */
+  usual(request: Request): Promise<Answer>;
+  pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+export interface Request {
+  source: string;
+  variables?: Record<string, unknown> | null;
+  operationName?: string;
+  locale?: string;
+  /** Scopes of the token; by default all. */
+  scopes?: string[];
+  /** Scopes that row-level security sees; by default those of the token. */
+  rowScopes?: string[];
+}
+
+export interface Answer {
+  /** As it goes to the client. */
+  text: string;
+  data: any;
+  errors: { message: string; code: unknown; path: unknown; locations: unknown }[];
+  /** Whether it took the short way. */
+  isShort: boolean;
+}
+
+/** Opens a version over a database of its own. */
+export async function openTwoWays(
+  schemaName: string,
+  { sql = "", plugins = [] }: { sql?: string; plugins?: GraphileConfig.Plugin[] } = {},
+): Promise<TwoWays> {
+  const database = await openTestDatabase("template_demo");
+  const pool = createPool(database.loginUrl, { max: 4 });
+  const { default: driver } = await import("pg");
+  const owner = new driver.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  const { rows } = await owner.query("select array(select * from auth.known_scopes()) as scopes");
+  if (sql) await owner.query(sql);
+  await owner.end();
+  const allScopes: string[] = rows[0].scopes;
+  const pgService = { ...makePgService({ pool, pubsub: false }), adaptor: flightAdaptor(pool) };
+  const ways = new WeakMap<object, Way>();
+  const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);
+  const make = (fastReads: boolean) =>
+    makeSchema({
+      extends: [createPreset({ pgService, schemaName, fastReads, onRead })],
+      plugins,
+      grafast: { context: (request) => (request as unknown as { caller: object }).caller },
+    });
+  const [short, usual] = [await make(true), await make(false)];
+
+  const run = async ({ schema, resolvedPreset }: typeof short, request: Request): Promise<Answer> => {
+    const { source, variables = null, operationName = null, locale = "en-GB", scopes = allScopes } = request;
+    const { rowScopes = scopes } = request;
+    const pgSettings = {
+      role: "service_api",
+      "service.scopes": rowScopes.join(" "),
+      "service.locale": locale,
+    };
+    const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
+    const requestContext = { caller } as object;
+    const result = (await grafast({
+      schema,
+      source,
+      resolvedPreset,
+      requestContext,
+      variableValues: variables,
+      operationName,
+    })) as ExecutionResult;
+    const errors = (result.errors ?? []).map((error) => {
+      const { message, path, locations, extensions } = error.toJSON();
+      return { message, path, locations, code: extensions?.code };
+    });
+    const text = JSON.stringify(result.data);
+    return { text, data: JSON.parse(text ?? "null"), errors, isShort: ways.get(requestContext) === "sql" };
+  };
+  return {
+    schema: usual.schema,
+    shortSchema: short.schema,
+    allScopes,
+    pool,
+    short: (request) => run(short, request),
+    usual: (request) => run(usual, request),
+    async close() {
+      await pool.end();
+      await database.close();
+    },
+  };
+}

@@ -73,9 +73,9 @@ test("the list shows topic, host, version, token, health, what waits; and those 
   await subscribe(service.owner, { topic: "product.deleted", url: "https://well.example.com/" });
   const all = textOf(await visitor.get("/admin/webhooks"));
   for (const text of [
-    "order.created to hooks.example.com:8443, version unstable Shop <b>",
+    "order.created to hooks.example.com:8443 Version unstable Token: Shop <b>",
     "Last success 2 Jan 2026, 03:04 UTC 1,234 waiting Suspended Nothing <i>arrives</i>.",
-    "product.deleted to well.example.com, version unstable An administrator No success yet Healthy",
+    "product.deleted to well.example.com Version unstable Token: None; an administrator made it No success yet Healthy",
   ])
     assert.ok(all.includes(text), `${text} in ${all}`);
   const troubled = textOf(await visitor.get("/admin/webhooks?show=trouble"));
@@ -136,7 +136,7 @@ test("a subscription has all of its settings, but no secret", async () => {
   assert.ok(page.html.includes(`href="/admin/tokens/${credential}"`));
   assert.doesNotMatch(page.html, /SSSS|whsec/);
   await rows("delete from auth.credential where id = $1", [credential]);
-  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /Token A token that was deleted/);
+  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /Token One that was deleted/);
 });
 
 test("a delivery shows what was sent and answered; hostile answers stay text", async () => {

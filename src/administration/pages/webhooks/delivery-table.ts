@@ -19,7 +19,7 @@ export function deliveryTable(subscriptionId: string, deliveries: readonly Deliv
           <th scope="col" class="number">Attempts</th>
           <th scope="col">Last answer</th>
           <th scope="col">Event</th>
-          <th scope="col">About</th>
+          <th scope="col">Id of the subject</th>
         </tr>
       </thead>
       <tbody>

@@ -107,13 +107,13 @@ function facts({ event_id, sequence, subject_id, created_at, next_attempt_at, ..
       <dd>${sequence ?? "None: it is a test"}</dd>
     </div>
     <div>
-      <dt>Event</dt>
+      <dt>Id of the event</dt>
       <dd><code>${event_id}</code></dd>
     </div>
     ${
       subject_id &&
       html`<div>
-        <dt>About</dt>
+        <dt>Id of the subject</dt>
         <dd><code>${subject_id}</code></dd>
       </div>`
     }

@@ -59,8 +59,9 @@ function list(subscriptions: readonly Subscription[]): Html {
         html`<li class="card">
           <div class="name">
             <h2><a href="/admin/webhooks/${subscription.id}">${subscription.topic}</a></h2>
-            <p class="quiet long">to ${hostOf(subscription.url)}, version ${subscription.api_version}</p>
-            <p class="quiet long">${owner(subscription)}</p>
+            <p class="quiet long">to ${hostOf(subscription.url)}</p>
+            <p class="quiet">Version ${subscription.api_version}</p>
+            <p class="quiet long">Token: ${owner(subscription)}</p>
           </div>
           <p class="used">
             ${subscription.last_delivered_at ? html`Last success ${moment(subscription.last_delivered_at)}` : "No success yet"}

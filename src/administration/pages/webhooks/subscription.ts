@@ -115,8 +115,8 @@ function settings(subscription: Subscription): Html {
   const { url, topic, fields, api_version, payload_query } = subscription;
   return html`<section class="card" aria-labelledby="settings">
     <h2 id="settings">Settings</h2>
-    <dl class="facts">
-      <div>
+    <dl class="facts columns">
+      <div class="whole">
         <dt>Address</dt>
         <dd><code>${shown(url, 2000)}</code></dd>
       </div>

@@ -94,6 +94,6 @@ export function stateBadge(state: keyof typeof states): Html {
 
 /** The token that a subscription is on the account of. */
 export function owner({ credential_id: id, credential_name: name }: Subscription): Html {
-  if (id === null) return html`An administrator`;
-  return name === null ? html`A token that was deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
+  if (id === null) return html`None; an administrator made it`;
+  return name === null ? html`One that was deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
 }

@@ -135,7 +135,7 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
       await inspect(page, path);
     }
     await page.goto(webhook);
-    await page.getByRole("region", { name: "Deliveries" }).getByRole("link").click();
+    await page.getByRole("region", { name: "Table of deliveries" }).getByRole("link").click();
     await page.getByText("<script>throw").waitFor();
     await inspect(page, "delivery");
     await page.goto("/admin/account");

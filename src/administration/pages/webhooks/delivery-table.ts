@@ -7,7 +7,7 @@ import type { DeliveryLine } from "./webhooks.ts";
 
 /** Deliveries, with what came of the last attempt. */
 export function deliveryTable(subscriptionId: string, deliveries: readonly DeliveryLine[]): Html {
-  return html`<div class="wide" role="region" aria-label="Deliveries" tabindex="0">
+  return html`<div class="wide" role="region" aria-label="Table of deliveries" tabindex="0">
     <table>
       <caption>
         The newest first; kept 30 days

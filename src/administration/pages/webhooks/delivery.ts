@@ -131,6 +131,6 @@ function message({ body, sequence }: Delivery, { payload_query }: Subscription):
         not kept. Here it is that of the event.
       </p>`
     }
-    ${foreignBlock("Body of the request", body, 20_000)}
+    ${foreignBlock("Text of the body", body, 20_000)}
   </section>`;
 }

@@ -67,6 +67,28 @@ test("the role of the pages reads and changes no table but the count of failed l
   assert.deepEqual(rows, [{ name: "auth.log_in_attempt" }]);
 });
 
+/** What has a webhook sent, or not, without asking for a scope. */
+const sendings = [
+  "events.send_test(uuidv7())",
+  "events.send_again(uuidv7())",
+  "events.resume_subscription(uuidv7())",
+  "events.stop_subscription(uuidv7(), 'x')",
+];
+
+test("what asks neither for a session nor for a scope is called by no role that serves requests", async () => {
+  for (const role of ["service_api", "service_auth", "service_worker", "service_delivery", "service_login"]) {
+    for (const call of sendings)
+      assert.equal(await attempt(role, `select ${call}`), refused, `${role} ${call}`);
+  }
+});
+
+test("no function of the administration reads secrets of webhooks", async () => {
+  const { rows } = await service.owner.query(
+    "select has_any_column_privilege('service_registrar', 'events.webhook_secret', 'select') as may",
+  );
+  assert.deepEqual(rows, [{ may: false }]);
+});
+
 test("the role of the pages calls nothing of the schema auth, nor mutations", async () => {
   for (const call of [
     "auth.create_credential('x', '{}', 'ak_0123456789abcdef', sha256('x'))",
@@ -78,6 +100,8 @@ test("the role of the pages calls nothing of the schema auth, nor mutations", as
     "auth.record_use('[]')",
     "auth.signing_keys(sha256('x'))",
     "auth.authenticate_credential('x', sha256('x'))",
+    "auth.note_webhook_event('a.b', uuidv7())",
+    ...sendings,
   ])
     assert.equal(await attempt("service_administration", `select ${call}`), refused, call);
 });

@@ -311,6 +311,13 @@ test("there is nothing where nothing is", async () => {
     `/admin/webhooks/${other}/deliveries/${delivery}`,
   ])
     assert.equal((await visitor.get(address)).status, 404, address);
+  const elsewhere = `/admin/webhooks/${other}/deliveries/${delivery}/retry`;
+  assert.equal((await visitor.post(elsewhere, {}, { on: path })).status, 404);
+  assert.deepEqual(
+    (await noted()).filter(({ details }) => details.delivery_id === delivery),
+    [],
+    "not sent again",
+  );
   for (const deed of ["test", "enable", "disable", `deliveries/${none}/retry`])
     assert.equal((await visitor.post(`/admin/webhooks/${none}/${deed}`, {}, { on: path })).status, 404, deed);
 });

@@ -17,8 +17,9 @@ export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptio
 
   router.post("/:id/deliveries/:delivery/retry", async (request, response) => {
     const { id, delivery } = request.params;
-    const statement = "select administration.retry_webhook_delivery($1) as made";
-    if ((await run(response, id, statement, [delivery])) !== refused)
+    const statement = `select administration.retry_webhook_delivery(d.id) as made
+      from administration.webhook_delivery($1) d where d.subscription_id = $2`;
+    if ((await run(response, id, statement, [delivery, id])) !== refused)
       response.redirect(303, `/admin/webhooks/${id}/deliveries/${delivery}?done=retried`);
   });
 
@@ -67,6 +68,7 @@ async function run(response: Response, id: string, statement: string, values: st
   const { run } = visitOf(response);
   try {
     const { rows } = await run((client) => client.query<{ made: unknown }>(statement, values));
+    if (rows.length === 0) throw missing();
     return rows[0]!.made;
   } catch (error) {
     // Of mutation.refuse

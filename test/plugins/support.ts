@@ -126,7 +126,8 @@ function recordStatements(client: pg.PoolClient, statements: string[]): void {
   const { query } = client;
   client.query = function (this: unknown, config: string | { text: string }, ...rest: unknown[]) {
     const text = typeof config === "string" ? config : config.text;
-    if (!/^\s*(begin|commit|rollback|deallocate|select set_config|set jit)/i.test(text)) statements.push(text);
+    if (!/^\s*(begin|commit|rollback|deallocate|select set_config|set jit)/i.test(text))
+      statements.push(text);
     return Reflect.apply(query, this, [config, ...rest]);
   } as typeof client.query;
 }

@@ -1,6 +1,9 @@
 import type pg from "pg";
 import type { Statement } from "./one-flight.ts";
 
+/** JSON goes on as the text that Postgres has made. */
+const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
+
 /** Runs a statement as it is written by hand: in a transaction that is begun, with settings, and committed. */
 export async function inTransaction(
   client: pg.PoolClient,
@@ -13,9 +16,9 @@ export async function inTransaction(
   await client.query("begin");
   try {
     await client.query({ name: "settings", text: `select ${calls.join(", ")}`, values: entries.flat() });
-    const { rows } = await client.query({ name, text, values, rowMode: "array" });
+    const { rows } = await client.query<[string]>({ name, text, values, rowMode: "array", types: asText });
     await client.query("commit");
-    return String(rows[0][0]);
+    return rows[0]![0];
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;

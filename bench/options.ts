@@ -17,23 +17,21 @@ export interface Options {
   connections: number[];
   reads: ReadName[];
   writes: boolean;
-  /** Names of the contestants beside LIMIT and the service; undefined: all that need no asking. */
+  /** Names of the contestants beside LIMIT and the service; undefined: all. */
   peers: string[] | undefined;
-  withDirectus: boolean;
 }
 
 export const usage = `Measures the service, side by side with others that answer the same queries.
 
 Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--connections 1,32]
-                        [--only A,B] [--peers NAMES] [--with directus]
+                        [--only A,B] [--peers NAMES]
        npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
        npm run bench -- --memory     memory after many requests, and how long a start takes
 
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
   --only A,B,W   which queries; W stands for the mutations
-  --peers NAMES  which others, separated by commas, or none; all but Directus unless you say so
-  --with directus  also Directus, which is large and is installed only then
+  --peers NAMES  which others, separated by commas, or none; all unless you say so
 
 Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong or it failed, 2: not understood.
 `;
@@ -54,7 +52,6 @@ export function readOptions(args: string[]): Options {
     reads: readNames.filter((name) => only.includes(name)),
     writes: only.includes("W"),
     peers: values.peers === undefined ? undefined : list(values.peers),
-    withDirectus: values.with?.includes("directus") ?? false,
   };
 }
 
@@ -72,7 +69,6 @@ function parse(args: string[]) {
         connections: { type: "string" },
         only: { type: "string" },
         peers: { type: "string" },
-        with: { type: "string", multiple: true },
         help: { type: "boolean", short: "h", default: false },
       },
     });

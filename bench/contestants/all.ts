@@ -4,7 +4,7 @@ import { UserError } from "../../src/user-error.ts";
 import type { Options } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";
-import { limit } from "./limit.ts";
+import { limit, limitInOneFlight } from "./limit.ts";
 import { peers } from "./peers.ts";
 
 /**
@@ -18,5 +18,5 @@ export async function othersOf({ peers: wanted }: Options): Promise<Contestant[]
   if (unknown !== undefined) throw new UserError(`There is no ${unknown}. There are ${names.join(", ")}.`);
   const chosen = peers.filter(({ name, program }) => (wanted?.includes(name) ?? true) && existsSync(program));
   for (const { folder } of chosen) if (folder) await install(folder, say);
-  return [limit, ...chosen];
+  return [limit, limitInOneFlight, ...chosen];
 }

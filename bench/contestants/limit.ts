@@ -2,10 +2,19 @@ import { askLimit } from "../queries/limit.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
-/** What a server could do at best that keeps to the same rules. */
+/** What a server by hand does that keeps to the same rules: a transaction with its settings, and one statement. */
 export const limit: Contestant = {
   name: "limit",
-  title: "LIMIT: node:http, token check, row-level security, and one statement by hand for each query",
+  title:
+    "LIMIT: node:http, token check, row-level security in a transaction, and one statement by hand for each query",
   program: new URL("../limit/server.ts", import.meta.url),
   speak: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
+};
+
+/** The same with settings and statement in one message to Postgres, as the service sends them too. */
+export const limitInOneFlight: Contestant = {
+  ...limit,
+  name: "limit-in-one-flight",
+  title: "LIMIT with settings and statement sent in one message, which is one implicit transaction",
+  environment: { IN_ONE_FLIGHT: "true" },
 };

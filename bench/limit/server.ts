@@ -6,6 +6,7 @@ import { serveMeasured } from "../child/serve.ts";
 import { claimsOf } from "../child/token.ts";
 import type { Statement } from "./one-flight.ts";
 import { inOneFlight } from "./one-flight.ts";
+import { inTransaction } from "./in-transaction.ts";
 
 // The least that a server can do that checks a token and leaves rights to row-level security: no GraphQL, one
 // statement by hand for each query, which Postgres answers as finished JSON.
@@ -21,6 +22,7 @@ async function readStatements(): Promise<Map<string, Statement>> {
   return new Map(await Promise.all(entries));
 }
 
+const run = process.env.IN_ONE_FLIGHT === "true" ? inOneFlight : inTransaction;
 const statements = await readStatements();
 const pool = createPool(process.env.DATABASE_URL!, { max: Number(process.env.DATABASE_POOL_SIZE) });
 
@@ -32,7 +34,7 @@ async function answer(request: IncomingMessage): Promise<string> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    return await inOneFlight(client, claims, statements.get(request.url!)!, values);
+    return await run(client, claims, statements.get(request.url!)!, values);
   } catch (error) {
     failure = error as Error;
     throw error;

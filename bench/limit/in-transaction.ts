@@ -1,0 +1,26 @@
+import type pg from "pg";
+import type { Statement } from "./one-flight.ts";
+
+/** JSON goes on as the text that Postgres has made. */
+const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
+
+/** Runs a statement as it is written by hand: in a transaction that is begun, with settings, and committed. */
+export async function inTransaction(
+  client: pg.PoolClient,
+  settings: Record<string, string>,
+  { name, text }: Statement,
+  values: string[],
+): Promise<string> {
+  const entries = Object.entries(settings);
+  const calls = entries.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`);
+  await client.query("begin");
+  try {
+    await client.query({ name: "settings", text: `select ${calls.join(", ")}`, values: entries.flat() });
+    const { rows } = await client.query<[string]>({ name, text, values, rowMode: "array", types: asText });
+    await client.query("commit");
+    return rows[0]![0];
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}

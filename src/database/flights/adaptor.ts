@@ -4,6 +4,7 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
 import { fly } from "./flight.ts";
+import { withPlainIdentifiers } from "./identifiers.ts";
 import { canPrepareOn } from "./statements.ts";
 import type { PgSettings } from "./settings.ts";
 
@@ -40,7 +41,8 @@ export function flightAdaptor(pool: Pool): Adaptor {
 function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClient {
   return {
     rawClient: client,
-    query: (statement) => fly(client, settings, statement) as Promise<any>,
+    query: (statement) =>
+      fly(client, settings, { ...statement, text: withPlainIdentifiers(statement.text) }) as Promise<any>,
     withTransaction(work) {
       // In the library's words: a connection to do one transaction on
       const inTransaction = library.createWithPgClient({ poolClient: client });

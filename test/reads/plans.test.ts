@@ -16,6 +16,7 @@ interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
   "Index Name"?: string;
+  "Index Cond"?: string;
   "Actual Rows": number;
   "Rows Removed by Filter"?: number;
   Plans?: PlanNode[];
@@ -189,6 +190,12 @@ describe("the plan of", () => {
     );
     const several = sent.filter(({ text }) => text.includes("json_array_elements"));
     assert.ok(several.length >= 3, "there are statements for several rows");
-    for (const statement of several) assert.deepEqual(readWhole(await planOf(statement)), [], statement.text);
+    for (const statement of several) {
+      const scans = (await planOf(statement)).filter(
+        (node) => node["Relation Name"] !== undefined && !small.has(node["Relation Name"]),
+      );
+      const withoutIndex = scans.filter((node) => node["Index Cond"] === undefined);
+      assert.deepEqual(withoutIndex, [], statement.text);
+    }
   });
 });

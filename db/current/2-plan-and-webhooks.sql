@@ -1,0 +1,4 @@
+-- Webhooks wait while the plan has no API
+--!include functions/auth/plan.sql
+--!include functions/events/claim_lanes.sql
+--!include functions/events/record_attempts.sql

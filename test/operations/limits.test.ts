@@ -34,6 +34,14 @@ test("variables called like what every object has are refused: not given, they w
   }
 });
 
+test("subscriptions, which the schema has none of, are refused", async () => {
+  for (const document of ["subscription { __typename }", "subscription { anything { at { all } } }"]) {
+    const { codes, body } = await service.ask(token, { query: document }, modern);
+    assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"]);
+    assert.equal(body.errors[0].message, "There is no subscription in this schema.");
+  }
+});
+
 for (const [what, document, code] of [
   ["fields too deep", `{ ${products(nested(9))} }`, "QUERY_TOO_DEEP"],
   [

@@ -82,7 +82,8 @@ export class ReadStatements {
   }
 
   #compile(key: string, operation: Numbered, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
-    const numberedKey = `${operation.number}${key}`;
+    // With a sign between: a key begins with digits, those of the flags
+    const numberedKey = `${operation.number}:${key}`;
     let compiled = this.#compiled.get(numberedKey);
     if (!compiled) {
       compiled = unlessNotCovered(() => compile(operation, variables, given)) ?? "not covered";

@@ -68,7 +68,7 @@ export class LogInLimits {
 }
 
 function keysOf(name: string, address: string): [Kind, string][] {
-  const user = createHash("sha256").update(name.toLowerCase()).digest("base64url");
+  const user = createHash("sha256").update(lowered(name)).digest("base64url");
   const network = networkOf(address);
   return [
     ["pair", `${user} ${network}`],
@@ -76,6 +76,10 @@ function keysOf(name: string, address: string): [Kind, string][] {
     ["name", user],
   ];
 }
+
+/** In lower case as Postgres has it, each letter by itself: “İ” becomes “i”, so that no spelling counts anew. */
+const lowered = (name: string): string =>
+  Array.from(name, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0)!)).join("");
 
 /** Whoever has one IPv6 address has at least 2^64 of them. */
 export function networkOf(address: string): string {

@@ -44,12 +44,40 @@ export class Documents {
       // Before validation, whose time grows with their square
       const excess = excessOf(document, limits);
       if (excess) return { errors: [excess] };
-      const errors = validate(this.#schema, document);
+      const errors = [
+        ...validate(this.#schema, document),
+        ...foreignOperations(this.#schema, document),
+        ...inheritedNames(document),
+      ];
       return errors.length === 0 ? { document } : { errors: errors.map(documentError) };
     } catch (error) {
       return { errors: [documentError(error)] };
     }
   }
+}
+
+/** Complaints about operations of a kind that the schema doesn't have, such as subscriptions: no rule of GraphQL does. */
+function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError[] {
+  return definitions
+    .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
+    .filter(({ operation }) => !schema.getRootType(operation))
+    .map((node) => new GraphQLError(`There is no ${node.operation} in this schema.`, { nodes: node }));
+}
+
+/**
+ * Complaints about variables called like what every object of JavaScript has, such as `constructor`. Wherever values
+ * of variables are looked up by name, one of these that isn't given would seem to be.
+ */
+function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
+  return definitions
+    .flatMap((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []) : [],
+    )
+    .filter(({ variable }) => variable.name.value in Object.prototype)
+    .map(
+      (node) =>
+        new GraphQLError(`A variable can't be called "$${node.variable.name.value}".`, { nodes: node }),
+    );
 }
 
 /** Which limit a document is beyond, whatever it says. */

@@ -116,6 +116,20 @@ test("after five failures nobody gets in from that address under that name, in a
   await new Visitor(service.url).post("/admin/log-in", { name: "somebody else", password });
 });
 
+test("another spelling of a name that Postgres takes for the same counts as the same", async () => {
+  await createAdministrator(service.owner, "kim", password);
+  await new Visitor(service.url).logIn("K\u0130M");
+  const spellings = ["kim", "K\u0130M", "KIM", "k\u0130m", "\u212Aim"];
+  for (const name of spellings) {
+    const answer = await new Visitor(service.url).post("/admin/log-in", { ...wrong, name });
+    assert.equal(answer.status, 422);
+  }
+  for (const name of spellings) {
+    const answer = await new Visitor(service.url).post("/admin/log-in", { name, password });
+    assert.equal(answer.status, 429, name);
+  }
+});
+
 test("attempts that succeed don't count", async () => {
   for (let attempt = 0; attempt < 7; attempt++) await new Visitor(service.url).logIn("anna@example.com");
 });

@@ -22,6 +22,26 @@ const nested = (levels: number): string => (levels === 0 ? "id" : `parent { ${ne
 const binary = (levels: number): string =>
   levels === 0 ? "id" : `parent { ${binary(levels - 1)} } p${levels}: parent { ${binary(levels - 1)} }`;
 
+test("variables called like what every object has are refused: not given, they would seem to be", async () => {
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    for (const argument of [`first: Int = 250`, `after: String`]) {
+      const [called, type] = argument.split(": ");
+      const document = `query ($${name}: ${type}) { products(${called}: $${name}) { pageInfo { hasNextPage } } }`;
+      const { codes, body } = await service.ask(token, { query: document }, modern);
+      assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"]);
+      assert.equal(body.errors[0].message, `A variable can't be called "$${name}".`);
+    }
+  }
+});
+
+test("subscriptions, which the schema has none of, are refused", async () => {
+  for (const document of ["subscription { __typename }", "subscription { anything { at { all } } }"]) {
+    const { codes, body } = await service.ask(token, { query: document }, modern);
+    assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"]);
+    assert.equal(body.errors[0].message, "There is no subscription in this schema.");
+  }
+});
+
 for (const [what, document, code] of [
   ["fields too deep", `{ ${products(nested(9))} }`, "QUERY_TOO_DEEP"],
   [

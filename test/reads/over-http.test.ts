@@ -88,6 +88,22 @@ describe("a read by one statement", () => {
     }
   });
 
+  it("is never taken for another operation, however many flags they have", async () => {
+    // A service of its own, which counts its operations from the beginning
+    const fresh = await service.another();
+    for (let number = 0; number < 120; number++) {
+      const flags = Array.from({ length: number < 12 ? 2 : 1 }, (_, i) => `f${i}`);
+      const query =
+        `query (${flags.map((flag) => `$${flag}: Boolean!`).join()}) { own${number}: __typename ` +
+        `${flags.map((flag) => `${flag}: __typename @include(if: $${flag})`).join(" ")} }`;
+      for (const isSet of [true, false]) {
+        const variables = Object.fromEntries(flags.map((flag) => [flag, isSet]));
+        const { body } = await fresh.ask(token, { query, variables });
+        assert.deepEqual(Object.keys(body.data), [`own${number}`, ...(isSet ? flags : [])]);
+      }
+    }
+  });
+
   it("is counted", async () => {
     const before = { ...readCounts };
     await service.ask(token, { query: list });

@@ -50,6 +50,14 @@ test("movements of products with batches name batches, for the whole quantity", 
   assert.deepEqual(rows, []);
 });
 
+test("the log of events is not deleted for its age as soon as the service runs", async () => {
+  const { rows } = await client.query(
+    "select events.prune(1) as pruned, count(*)::int as kept from events.event",
+  );
+  assert.equal(rows[0].pruned, 0);
+  assert.ok(rows[0].kept > 0);
+});
+
 test("ids are in the order of time", async () => {
   for (const table of [
     "erp.sales_order",

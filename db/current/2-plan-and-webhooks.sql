@@ -1,4 +1,0 @@
--- Webhooks wait while the plan has no API
---!include functions/auth/plan.sql
---!include functions/events/claim_lanes.sql
---!include functions/events/record_attempts.sql

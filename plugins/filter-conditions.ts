@@ -21,7 +21,7 @@ export type FilterColumns = ReadonlyMap<string, FilterColumn>;
 export type FilterValue = { readonly [name: string]: unknown };
 
 /** The most values in one list of a filter. */
-export const maximalListLength = 250;
+const maximalListLength = 250;
 const maximalDepth = 10;
 const maximalComparisons = 1000;
 
@@ -70,7 +70,7 @@ function treeOf(columns: FilterColumns, filter: FilterValue, at: Position): Filt
   for (const [name, value] of Object.entries(filter)) {
     const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
     if (value === undefined) continue;
-    if (value === null) refuse(here.path, "must not be null. Leave it out, or compare with `isNull`.");
+    if (value === null) refuse(here.path, `must not be null. Leave it out${orIsNull(columns.get(name))}.`);
     if (name === "NOT") {
       trees.push({ kind: "not", tree: treeOf(columns, value as FilterValue, here) });
     } else if (name === "AND" || name === "OR") {
@@ -95,12 +95,17 @@ function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR
   return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
+/** Names the operator that looks for null, where there is one: filters of ids have none. */
+function orIsNull(column: FilterColumn | undefined): string {
+  return column?.operators.isNull ? ", or look for null with `isNull: true`" : "";
+}
+
 function comparisons(column: FilterColumn, operands: FilterValue, at: Position): FilterTree {
   const trees: FilterTree[] = [];
   for (const [name, operand] of Object.entries(operands)) {
     const path = `${at.path}.${name}`;
     if (operand === undefined) continue;
-    if (operand === null) refuse(path, "must not be null. To look for null, use `isNull: true`.");
+    if (operand === null) refuse(path, `must not be null. Leave it out${orIsNull(column)}.`);
     if (at.budget.comparisons-- <= 0) refuse("filter", `more than ${maximalComparisons} comparisons.`);
     const operator = column.operators[name]!;
     const values = Array.isArray(operand) ? operand : [operand];

@@ -10,7 +10,7 @@ const idPrefix = /^gid:\/\/service\/[A-Za-z]+\//;
  * An answer in the form in which answers of different contestants are compared: ids as uuids, decimal numbers as
  * numbers, times in UTC with milliseconds.
  */
-export function comparable(value: unknown, field = ""): unknown {
+function comparable(value: unknown, field = ""): unknown {
   if (Array.isArray(value)) return value.map((entry) => comparable(entry, field));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, comparable(part, name)]));

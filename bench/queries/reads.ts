@@ -77,6 +77,3 @@ export interface Asked {
   path: string;
   body: unknown;
 }
-
-/** How a contestant is asked for each query. */
-export type ReadDialect = (query: ReadName, parameters: Parameters) => Asked;

@@ -16,9 +16,10 @@ select demo.announce('order.created', null, 40), demo.announce('order.updated', 
   demo.announce('stock_movement.created', null, 60), demo.announce('stock.changed', '{quantity}', 30),
   demo.announce('document.created', null, 20), demo.announce('customer.created', null, 15);
 
+-- Recorded now: events are kept for 30 days from then on, while the shop's own calendar stands still
 insert into events.event (sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at, recorded_at)
 select n, (lpad(to_hex(n), 12, '0') || '8' || substr(h, 1, 3) || '8' || substr(h, 4, 15))::uuid, topic, subject_id, entity_id, data, changed_fields,
-  events.cause(), occurred_at, occurred_at
+  events.cause(), occurred_at, now()
 from (
   select *, row_number() over (order by occurred_at, topic, subject_id) as n, md5(topic || subject_id) as h from demo.happening
 ) v;

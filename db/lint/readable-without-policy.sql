@@ -1,4 +1,5 @@
 -- Tables that service_api may select from but that have no policy for it: every query would come back empty.
+-- api_meta.derive() makes policies, for tables of views with @requiresScopes.
 select c.oid::regclass as object
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') and c.relkind in ('r', 'p')

@@ -1,6 +1,6 @@
 -- Functions whose search_path isn't pinned: a caller could put an object of his own in the way. Temporary tables and
 -- types come first unless pg_temp is named, so it is, and last. Functions in the
--- standard's form (return ...) are bound to objects when they are made, and need no search_path.
+-- standard's form (return ...) are bound to objects when they are made, and need no search_path. The others say: set search_path = pg_catalog, pg_temp.
 select p.oid::regprocedure as object
 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
 where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') or n.nspname like 'api\_%') and p.prosqlbody is null

@@ -1,4 +1,4 @@
-import { html as tag, raw as asIs } from "hono/html";
+import { html as tag } from "hono/html";
 
 /** A piece of HTML. Only {@link html} makes one, so whatever else stands in a template is escaped. */
 export interface Html {
@@ -13,9 +13,4 @@ export type Content = Html | string | number | boolean | null | undefined | read
 export function html(strings: TemplateStringsArray, ...contents: Content[]): Html {
   // Of Hono's type, the promise is only for contents that are promises
   return tag(strings, ...contents) as unknown as Html;
-}
-
-/** Takes a text for HTML as it is. For texts of our own only. */
-export function raw(text: string): Html {
-  return asIs(text);
 }

@@ -8,7 +8,7 @@ export const accessTokenLifetime = 600;
 
 const issuer = "urn:service:tokens";
 /** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
-export const apiAudience = "urn:service:graphql-api";
+const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";
 
 /** What an access token says. */

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
-import { openDatabase, setUpDatabase } from "../database/open.ts";
-import { commitMigration, uncommitMigration, watchCurrentMigration } from "../database/migrations.ts";
+import { openAsAdmin, setUpDatabase } from "../database/open.ts";
+import { commitMigration, uncommitMigration } from "../database/migrations.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
-import { startService } from "./start.ts";
 import { atTheTerminal, untilStopped } from "./terminal.ts";
+import { watch } from "./watch.ts";
 
 const usage = `Usage: npm run db:<command>
 
@@ -26,27 +26,11 @@ async function setUp(renewPassword: boolean): Promise<void> {
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
 }
 
-async function watch(stopping: AbortSignal): Promise<() => Promise<void>> {
-  const service = await startService(readSettings(), stopping);
-  const stopWatching = watchCurrentMigration(service.database.adminUrl ?? service.database.url, () => {
-    service.app!.reload().then(
-      () => console.error("The API follows the database."),
-      (error: unknown) => console.error(`The API stays as it was: ${String(error)}`),
-    );
-  });
-  return async () => {
-    stopWatching();
-    await service.stop();
-  };
-}
-
-/** Runs a command that needs a superuser, on DATABASE_URL or the embedded Postgres. */
+/** Runs a command that changes the database, on DATABASE_URL or the service's own Postgres. */
 async function asAdmin(work: (adminUrl: string) => Promise<void>): Promise<void> {
-  const settings = readSettings();
-  if (settings.databaseUrl !== undefined) return work(settings.databaseUrl);
-  const { adminUrl, close } = await openDatabase(settings);
+  const { url, close } = await openAsAdmin(readSettings());
   try {
-    await work(adminUrl!);
+    await work(url);
   } finally {
     await close();
   }
@@ -60,8 +44,14 @@ await atTheTerminal(async () => {
   const [command, message] = positionals;
   if (command === "setup") await setUp(values["new-password"]);
   else if (command === "watch") await untilStopped(watch);
-  else if (command === "commit" && message) await asAdmin((url) => commitMigration(url, message));
-  else if (command === "uncommit") await asAdmin((url) => uncommitMigration(url));
+  else if (command === "commit" && message) {
+    await asAdmin((url) => commitMigration(url, message));
+    console.error("Committed: the newest file of db/committed is what db/current was.");
+  } else if (command === "uncommit") {
+    await asAdmin((url) => uncommitMigration(url));
+    console.error("What was the newest file of db/committed is in db/current again.");
+  } else if (command === "commit")
+    throw new UserError('Say what the migration does: npm run db:commit -- "product weight".');
   else {
     console.error(usage);
     process.exitCode = 2;

@@ -10,6 +10,7 @@ import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
+import { explorerPathOf } from "../http/explorer.ts";
 import { serveMetrics } from "../metrics/serve-metrics.ts";
 import { serve } from "../service/serve.ts";
 import type { Serving } from "../service/serve.ts";
@@ -129,7 +130,10 @@ function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
 
 function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
   say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
-  if (explorer) say(`An explorer is at ${address}/`);
+  if (explorer) {
+    const head = versions.find(({ kind }) => kind === "floating")!;
+    say(`An explorer is at ${address}/, that of the head at ${address}${explorerPathOf(head)}`);
+  }
   say(`The administration is at ${address}/admin`);
   const { credential = null, password = null } = secrets ?? {};
   if (password !== null) {

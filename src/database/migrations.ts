@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { UserError } from "../user-error.ts";
 import { asOwner } from "./roles.ts";
 
 const root = new URL("../../", import.meta.url);
+const current = new URL("db/current/", root);
 
 /**
  * Starts a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection,
@@ -36,7 +37,13 @@ async function run(adminUrl: string, ...args: string[]): Promise<void> {
   child.stdout!.on("data", collect);
   child.stderr!.on("data", collect);
   const [code] = await once(child, "close");
-  if (code !== 0) throw new UserError(`graphile-migrate ${args.join(" ")} failed:\n${output.trim()}`);
+  if (code !== 0)
+    throw new UserError(`graphile-migrate ${args.join(" ")} failed:\n${withoutStack(output).trim()}`);
+}
+
+/** What graphile-migrate says, without the places in its code. */
+function withoutStack(output: string): string {
+  return output.replace(/^ +at .*\n?/gm, "");
 }
 
 /** Runs the committed migrations that the database doesn't have yet. */
@@ -54,8 +61,28 @@ export function runCurrentMigration(adminUrl: string): Promise<void> {
  *
  * @param message becomes part of the file's name
  */
-export function commitMigration(adminUrl: string, message: string): Promise<void> {
-  return run(adminUrl, "commit", "--message", message);
+export async function commitMigration(adminUrl: string, message: string): Promise<void> {
+  const before = await readCurrent();
+  try {
+    await run(adminUrl, "commit", "--message", message);
+  } catch (error) {
+    // A commit that fails leaves included fixtures in place of their names, which no later run accepts
+    await Promise.all([...before].map(([name, text]) => writeFile(new URL(name, current), text)));
+    throw error;
+  }
+}
+
+/** The files of db/current. */
+async function readCurrent(): Promise<Map<string, string>> {
+  const names = (await readdir(current).catch(() => [])).filter((name) => name.endsWith(".sql"));
+  return new Map(
+    await Promise.all(
+      names.map(async (name): Promise<[string, string]> => [
+        name,
+        await readFile(new URL(name, current), "utf8"),
+      ]),
+    ),
+  );
 }
 
 /** Brings the newest committed migration back into db/current. */
@@ -65,9 +92,7 @@ export function uncommitMigration(adminUrl: string): Promise<void> {
 
 /** Whether there is a migration in db/current that isn't committed yet. */
 export async function hasCurrentMigration(): Promise<boolean> {
-  const folder = new URL("db/current/", root);
-  const names = await readdir(folder).catch(() => []);
-  const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
+  const texts = [...(await readCurrent()).values()];
   const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
   return texts.some((text) => text.split("\n").some(isStatement));
 }
@@ -81,7 +106,7 @@ export async function hasCurrentMigration(): Promise<boolean> {
 export function watchCurrentMigration(adminUrl: string, onMigrated: () => void): () => void {
   const child = graphileMigrate(adminUrl, ["watch"], "pipe");
   const show = (chunk: Buffer) => {
-    process.stderr.write(chunk);
+    process.stderr.write(withoutStack(chunk.toString()));
     if (/: Finished \(/.test(chunk.toString())) onMigrated();
   };
   child.stdout!.on("data", show);

@@ -68,15 +68,27 @@ export async function setUpDatabase(
   return url;
 }
 
+/** A database that a command works on. */
+export interface CommandDatabase {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** A connection as the owner, for commands, see {@link openAsAdmin}. */
+export async function openForCommand(settings: Settings): Promise<CommandDatabase> {
+  const { url, close } = await openAsAdmin(settings);
+  return { url: asOwner(url), close };
+}
+
 /**
- * A connection as the owner, for commands: to DATABASE_URL, to the running service's own Postgres, or to that Postgres
- * started for as long as the command runs.
+ * A connection as administrator: to DATABASE_URL, to the running service's own Postgres, or to that Postgres started for
+ * as long as the command runs.
  */
-export async function openForCommand(settings: Settings): Promise<{ url: string; close(): Promise<void> }> {
+export async function openAsAdmin(settings: Settings): Promise<CommandDatabase> {
   const running = settings.databaseUrl ?? (await runningClusterUrl(settings.dataDirectory, databaseName));
-  if (running) return { url: asOwner(running), close: async () => {} };
+  if (running) return { url: running, close: async () => {} };
   const { adminUrl, close } = await openDatabase(settings);
-  return { url: asOwner(adminUrl!), close };
+  return { url: adminUrl!, close };
 }
 
 function makeDatabase(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
+import { UserError } from "../user-error.ts";
 
 /**
  * Makes the roles, and lets them into the database. Can be repeated.
@@ -30,6 +31,13 @@ export async function setUpRoles(
     await client.query(`grant connect, create on database ${database} to service_owner`);
     await client.query(`grant connect on database ${database} to service_login`);
     await client.query("commit");
+  } catch (cause) {
+    // insufficient_privilege
+    if (!(cause instanceof pg.DatabaseError) || cause.code !== "42501") throw cause;
+    throw new UserError(
+      `The role of DATABASE_URL may not set up the database: ${cause.message}. Use a superuser, or the role that may create roles and made those of the service.`,
+      { cause },
+    );
   } finally {
     await client.end();
   }
@@ -39,6 +47,22 @@ export async function setUpRoles(
 /** The same connection, as the role that owns every object. */
 export function asOwner(url: string): string {
   return asRole(url, "service_owner");
+}
+
+/**
+ * Refuses a role that can't become the owner of every object, and so can't change the database.
+ *
+ * @throws {UserError} saying whose URL is needed
+ */
+export async function requireOwner(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ is_owner: boolean | null }>(
+    "select pg_has_role(to_regrole('service_owner'), 'set') as is_owner",
+  );
+  // Null before the set-up, of which the start tells
+  if (rows[0]!.is_owner !== false) return;
+  throw new UserError(
+    "The role of DATABASE_URL may not change the database, only serve from it. Use a superuser of a database for development, or leave DATABASE_URL out to work on the service's own Postgres.",
+  );
 }
 
 /** The same connection, as another role, and with settings of the session. */

@@ -5,7 +5,13 @@ import { clientError } from "./client-errors.ts";
 
 /** Answers requests that no station took. */
 export const notFound: RequestHandler = (request, response) => {
-  refuse(request, response, 404, "BAD_USER_INPUT", "There is nothing at this address.");
+  refuse(
+    request,
+    response,
+    404,
+    "BAD_USER_INPUT",
+    "There is nothing at this address. GET /api/versions lists where the API is.",
+  );
 };
 
 /** Answers requests at which a station failed, without telling why. */

@@ -7,7 +7,7 @@ import { addVary } from "./answers.ts";
 import { asAuthRole } from "../auth/as-role.ts";
 
 /** The locale that every text has. */
-export const defaultLocale = "en-GB";
+const defaultLocale = "en-GB";
 /** How long the list of locales is used before it is read again, in milliseconds. */
 const freshness = 300_000;
 

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** Milliseconds from one attempt to the next, after the first, the second and so on. After the last there is none. */
-export const retryDelays: readonly number[] = [
+const retryDelays: readonly number[] = [
   ...[5 * second, 5 * minute, 30 * minute],
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
 ];

@@ -91,6 +91,15 @@ test("the same start serves with that URL, without a warning", async () => {
   assert.ok(!service.output().includes(new URL(servingUrl).password));
 });
 
+test("what changes the database is refused to that URL, with whose is needed", async () => {
+  for (const command of ["setup", "watch"]) {
+    const { code, output } = await runCommand(["database.ts", command], { DATABASE_URL: servingUrl });
+    assert.equal(code, 1, command);
+    assert.match(output, /The role of DATABASE_URL may not .*superuser/, command);
+    assert.doesNotMatch(output, /\n\s+at /, command);
+  }
+});
+
 test("a second set-up changes nothing and keeps the password", async () => {
   const { code, output } = await setUp();
   assert.equal(code, 0, output);

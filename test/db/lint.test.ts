@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { faultOf, readLints } from "../../src/database/lint.ts";
 import { useDatabase } from "../support/database.ts";
 
-const folder = new URL("../../db/lint/", import.meta.url);
+const lints = await readLints();
 
 /** For each lint, a mistake that it must find. */
 const mistakes: Record<string, string> = {
@@ -33,23 +33,26 @@ const mistakes: Record<string, string> = {
 describe("database lint", () => {
   const used = useDatabase("template_schema");
 
-  const lints = readdirSync(folder).filter((file) => file.endsWith(".sql"));
-
   it("has a mistake to find for each query", () => {
-    assert.deepEqual(lints.map((file) => file.replace(".sql", "")).sort(), Object.keys(mistakes).sort());
+    assert.deepEqual(lints.map(({ name }) => name).sort(), Object.keys(mistakes).sort());
   });
 
-  for (const file of lints) {
-    const query = readFileSync(new URL(file, folder), "utf8");
-    it(`${file} returns nothing`, async () => {
-      assert.deepEqual((await used.client.query(query)).rows, []);
+  for (const one of lints) {
+    it(`${one.name}.sql finds nothing`, async () => {
+      const fault = await faultOf(used.client, one);
+      assert.equal(fault, null, fault ?? "");
     });
-    it(`${file} finds a mistake`, async () => {
+    it(`${one.name}.sql finds a mistake, and tells where and why`, async () => {
       await used.client.query("begin");
-      await used.client.query(mistakes[file.replace(".sql", "")]!);
-      const { rowCount } = await used.client.query(query);
-      await used.client.query("rollback");
-      assert.ok(rowCount! > 0);
+      try {
+        await used.client.query(mistakes[one.name]!);
+        const [heading, found, ...reason] = (await faultOf(used.client, one))!.split("\n");
+        assert.equal(heading, `db/lint/${one.name}.sql finds:`);
+        assert.match(found!, /^ {2}\S+/);
+        assert.ok(reason.join("\n").endsWith(one.reason));
+      } finally {
+        await used.client.query("rollback");
+      }
     });
   }
 

@@ -90,7 +90,7 @@ export async function missingValues(client: pg.Client): Promise<string[]> {
   return missing;
 }
 
-/** A hash of the rows of each table. Equal when the data is. */
+/** A hash of the rows of each table, but for when events were recorded. Equal when the data is. */
 export async function fingerprint(client: pg.Client): Promise<Record<string, string>> {
   const { rows: tables } = await client.query<{ name: string }>(`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -98,7 +98,8 @@ export async function fingerprint(client: pg.Client): Promise<Record<string, str
   const hashes: Record<string, string> = {};
   for (const { name } of tables) {
     const { rows } = await client.query(
-      `select count(*) || ' ' || coalesce(md5(string_agg(md5(t::text), '' order by md5(t::text))), '') as hash from ${name} t`,
+      `select count(*) || ' ' || coalesce(md5(string_agg(row, '' order by row)), '') as hash
+       from ${name} t cross join lateral md5((to_jsonb(t) - 'recorded_at')::text) as row`,
     );
     hashes[name] = rows[0].hash;
   }

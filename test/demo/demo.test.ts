@@ -50,6 +50,19 @@ test("movements of products with batches name batches, for the whole quantity", 
   assert.deepEqual(rows, []);
 });
 
+test("the log of events is not deleted for its age as soon as the service runs", async () => {
+  const count = async () => (await client.query("select count(*)::int as n from events.event")).rows[0].n;
+  const before = await count();
+  assert.ok(before > 0);
+  await client.query("begin");
+  try {
+    await client.query("select events.prune(500)");
+    assert.equal(await count(), before);
+  } finally {
+    await client.query("rollback");
+  }
+});
+
 test("ids are in the order of time", async () => {
   for (const table of [
     "erp.sales_order",

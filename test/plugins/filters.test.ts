@@ -208,6 +208,13 @@ describe("filters are refused", () => {
     assert.match(await refusal({ name: { isNull: null } }), /must not be null/);
   });
 
+  it("without advice to use isNull, where there is none", async () => {
+    assert.match(
+      await refusal({ id: { equals: null } }),
+      /^filter\.id\.equals: must not be null\. Leave it out\.$/,
+    );
+  });
+
   it("with a null that comes through a variable inside", async () => {
     const source = `query ($text: String) { products(filter: { name: { contains: $text } }) { edges { cursor } } }`;
     const { errors } = await sample.run(source, { variables: { text: null } });

@@ -22,7 +22,7 @@ const states = {
 
 const kinds = {
   stable: "Stable: only grows, and is served for twelve months after its release.",
-  preview: "Preview: may still change, and ends three months after the next stable version.",
+  preview: "Preview: stays as it is, and ends three months after the next stable version.",
   floating: "The newest state of development: changes without notice, and never ends.",
 };
 

@@ -20,12 +20,12 @@ export async function readScopes(client: PoolClient): Promise<string[]> {
 }
 
 /** The resources of scopes, in order. */
-export function resourcesOf(scopes: readonly string[]): string[] {
+function resourcesOf(scopes: readonly string[]): string[] {
   return [...new Set(scopes.map(resourceOf))];
 }
 
 /** What scopes allow with a resource. */
-export function levelOf(scopes: readonly string[], resource: string): Level {
+function levelOf(scopes: readonly string[], resource: string): Level {
   if (scopes.includes(`${resource}:write`)) return "write";
   return scopes.includes(`${resource}:read`) ? "read" : "none";
 }

@@ -1,0 +1,51 @@
+import { withClient } from "../database/client.ts";
+import { lint } from "../database/lint.ts";
+import { watchCurrentMigration } from "../database/migrations.ts";
+import { asOwner, requireOwner } from "../database/roles.ts";
+import { readSettings } from "../settings.ts";
+import { startService } from "./start.ts";
+import { say } from "./terminal.ts";
+
+/** The service, whose API follows the migration in db/current while that is written. */
+export async function watch(stopping: AbortSignal): Promise<() => Promise<void>> {
+  const settings = readSettings();
+  if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
+  const service = await startService(settings, stopping);
+  const adminUrl = service.database.adminUrl ?? service.database.url;
+  const follow = oneAtATime(async () => {
+    try {
+      await service.app!.reload();
+      say("The API follows the database.");
+    } catch (error) {
+      say(`The API stays as it was: ${String(error)}`);
+    }
+    try {
+      for (const fault of await withClient(asOwner(adminUrl), lint)) say(`\n${fault}`);
+    } catch (error) {
+      say(`db/lint could not be run: ${String(error)}`);
+    }
+  });
+  const stopWatching = watchCurrentMigration(adminUrl, follow);
+  return async () => {
+    stopWatching();
+    await service.stop();
+  };
+}
+
+/** Calls of what is under way become one call after it: what they are about may have come too late for it. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let isRunning = false;
+  let isWanted = false;
+  const run = async () => {
+    isRunning = true;
+    while (isWanted) {
+      isWanted = false;
+      await work();
+    }
+    isRunning = false;
+  };
+  return () => {
+    isWanted = true;
+    if (!isRunning) void run();
+  };
+}

@@ -77,3 +77,6 @@ export interface Asked {
   path: string;
   body: unknown;
 }
+
+/** How a contestant is asked for each query. */
+export type ReadDialect = (query: ReadName, parameters: Parameters) => Asked;

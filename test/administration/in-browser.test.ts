@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { createAdministrator } from "../../src/auth/administrators.ts";
+import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { skipBrowser, startChromium } from "../support/chromium.ts";
@@ -13,7 +14,7 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
   let browser: Browser;
   before(async () => {
     browser = await startChromium();
-    service = await startService();
+    service = await startService({ versions });
     await createAdministrator(service.owner, "anna@example.com", password);
   });
   after(async () => {

@@ -12,7 +12,7 @@ let usual: TestProcess;
 let token: string;
 before(async () => {
   service = await startService({ versions, template: "template_demo" });
-  usual = await service.another({ settings: { explorer: false, fastReads: false } });
+  usual = await service.another({ versions, settings: { explorer: false, fastReads: false } });
   token = await service.token();
 });
 after(() => service.close());

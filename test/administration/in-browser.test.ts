@@ -239,7 +239,7 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
     await logIn(page);
     await page.goto("/admin/tokens/new");
     await page.getByRole("button", { name: "Create token" }).click();
-    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("role")), "alert");
+    await page.locator("[role=alert]:focus").waitFor();
     await page.getByRole("link", { name: "Enter a name for the token." }).click();
     await page.keyboard.type("From the summary");
     assert.equal(await page.getByLabel("Name").inputValue(), "From the summary");

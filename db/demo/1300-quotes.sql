@@ -19,7 +19,7 @@ insert into erp.quote (id, number, state, customer_id, sales_channel_id, currenc
   comment, created_at, updated_at)
 select q.id, demo.number('Q-', q.n), q.state, case when q.n % 20 <> 7 then c.id end,
   case when q.n % 25 <> 8 then demo.id('sales_channel', c.channel) end, demo.id('currency', 1),
-  case when q.state = 'accepted' then (select o.id from demo.sales_order o where o.n = least(q.n * demo.orders() / (60 * demo.scale()) + 3,
+  case when q.state = 'accepted' then (select o.id from demo.sales_order o where o.n = least(q.n::bigint * demo.orders() / (60 * demo.scale()) + 3,
     demo.orders())) end,
   case when q.n % 12 <> 5 then (select sum(case when c.channel = 3 and q.n % 3 = 1 then unit_price * quantity else demo.net(unit_price * quantity,
     tax_rate) end) from demo.quote_line l where l.quote_n = q.n) end,

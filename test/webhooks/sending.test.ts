@@ -70,6 +70,29 @@ describe("a webhook", () => {
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
+  it("waits while the plan has no API, also in the middle of a lane, and goes on where it stopped", async () => {
+    const setPlan = (plan: string) => rows("select auth.set_plan($1)", [plan]);
+    await subscribe(owner, { topic: "product.updated", url: receiver.url });
+    await insert("hammer");
+    for (const name of ["one", "two", "three"]) await rename("hammer", name);
+    receiver.answer = async (_, response) => {
+      if (receiver.received.length === 1) await setPlan("none");
+      response.writeHead(204).end();
+    };
+    start();
+    await until(async () => (await states()).delivered === 1);
+    await rename("hammer", "four");
+    await until(async () => (await states()).pending === 3);
+    assert.deepEqual(await rows("select * from events.claim_lanes('mine', 9, 9, '{}', '1 s')"), []);
+    assert.equal(receiver.received.length, 1);
+    await setPlan("full");
+    await until(async () => (await states()).delivered === 4);
+    assert.deepEqual(
+      receiver.received.map(({ body }) => body.sequence),
+      [...receiver.received.map(({ body }) => body.sequence)].sort((a, b) => a - b),
+    );
+  });
+
   it("is signed with the old secret too until that expires", async () => {
     const [old, older, current] = [newSecret(), newSecret(), newSecret()];
     const id = await subscribe(owner, { topic: "product.created", url: receiver.url, secret: current });

@@ -17,14 +17,16 @@ export interface Options {
   connections: number[];
   reads: ReadName[];
   writes: boolean;
-  /** Names of the contestants beside LIMIT and the service; undefined: all. */
+  /** Names of the contestants beside LIMIT and the service; undefined: all of `peers`. */
   peers: string[] | undefined;
+  /** Names of those that take part only when they are asked for. */
+  with: string[];
 }
 
 export const usage = `Measures the service, side by side with others that answer the same queries.
 
 Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--connections 1,32]
-                        [--only A,B] [--peers NAMES]
+                        [--only A,B] [--peers NAMES] [--with directus]
        npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
        npm run bench -- --memory     memory after many requests, and how long a start takes
 
@@ -32,6 +34,7 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
   --only A,B,W   which queries; W stands for the mutations
   --peers NAMES  which others, separated by commas, or none; all unless you say so
+  --with NAMES   beside them directus, which is installed for that: about 700 MB
 
 Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong or it failed, 2: not understood.
 `;
@@ -52,6 +55,7 @@ export function readOptions(args: string[]): Options {
     reads: readNames.filter((name) => only.includes(name)),
     writes: only.includes("W"),
     peers: values.peers === undefined ? undefined : list(values.peers),
+    with: list(values.with ?? ""),
   };
 }
 
@@ -69,6 +73,7 @@ function parse(args: string[]) {
         connections: { type: "string" },
         only: { type: "string" },
         peers: { type: "string" },
+        with: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
     });

@@ -72,7 +72,7 @@ export async function startField(
   const token = await tokens();
   const findOut = async (contestant: Contestant, child: Child): Promise<Ready> => {
     const { ask, close } = asker(child.url, token);
-    const speaker = await contestant.speak(ask);
+    const speaker = await contestant.speak(ask, setting.database.ownerUrl);
     await close();
     return { contestant, child, speaker };
   };

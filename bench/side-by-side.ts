@@ -87,7 +87,8 @@ async function compare(
   const { answers } = await verify(judge, token, query, parameters, null);
   const players: Player[] = [];
   for (const one of ready) {
-    const { name } = one.contestant;
+    const { name, lacks } = one.contestant;
+    if (lacks?.includes(query)) continue;
     try {
       const { requests } = await verify(one, token, query, parameters, answers);
       players.push({ name, child: one.child, token: tokens, nextRequests: () => requests });

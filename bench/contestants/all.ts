@@ -5,18 +5,25 @@ import type { Options } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";
 import { limit, limitInOneFlight } from "./limit.ts";
-import { peers } from "./peers.ts";
+import { largePeers, peers } from "./peers.ts";
 
 /**
  * Who takes part beside the service.
  *
  * @throws {UserError} when one is asked for that there is not
  */
-export async function othersOf({ peers: wanted }: Options): Promise<Contestant[]> {
-  const names = peers.map(({ name }) => name);
-  const unknown = wanted?.find((name) => name !== "none" && !names.includes(name));
-  if (unknown !== undefined) throw new UserError(`There is no ${unknown}. There are ${names.join(", ")}.`);
-  const chosen = peers.filter(({ name, program }) => (wanted?.includes(name) ?? true) && existsSync(program));
+export async function othersOf({ peers: wanted, with: added }: Options): Promise<Contestant[]> {
+  const chosen = [
+    ...(wanted ? named(wanted, peers) : peers).filter(({ program }) => existsSync(program)),
+    ...named(added, largePeers),
+  ];
   for (const { folder } of chosen) if (folder) await install(folder, say);
   return [limit, limitInOneFlight, ...chosen];
+}
+
+function named(wanted: readonly string[], contestants: readonly Contestant[]): Contestant[] {
+  const names = contestants.map(({ name }) => name);
+  const unknown = wanted.find((name) => name !== "none" && !names.includes(name));
+  if (unknown !== undefined) throw new UserError(`There is no ${unknown}. There are ${names.join(", ")}.`);
+  return contestants.filter(({ name }) => wanted.includes(name));
 }

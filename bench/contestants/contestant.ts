@@ -5,7 +5,7 @@ export type Ask = (asked: Asked) => Promise<unknown>;
 
 /** How a running contestant is asked, and how its answers are read. */
 export interface Speaker {
-  ask(query: ReadName, parameters: Parameters): Asked;
+  ask(query: ReadName, parameters: Parameters): Asked | Promise<Asked>;
   /** What it answered, in the form of the service's `data`. */
   read(query: ReadName, body: unknown): unknown;
 }
@@ -19,10 +19,18 @@ export interface Contestant {
   /** Folder with dependencies of its own. */
   folder?: URL;
   environment?: Record<string, string>;
+  /** It connects as the owner of all tables, not as the role that services log in with. */
+  isOwner?: boolean;
+  /** Queries that it has no way to ask. */
+  lacks?: readonly ReadName[];
   /** What is not quite the same as elsewhere. */
   remarks?: string[];
-  /** Finds out how to ask it. It may ask it for that. */
-  speak(ask: Ask): Promise<Speaker>;
+  /**
+   * Finds out how to ask it. It may ask it for that.
+   *
+   * @param ownerUrl the database, for what it can't say itself
+   */
+  speak(ask: Ask, ownerUrl: string): Promise<Speaker>;
 }
 
 interface GraphqlAnswer {

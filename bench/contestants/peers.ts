@@ -1,3 +1,4 @@
+import { speakDirectus } from "../queries/directus.ts";
 import { likeService, likeServiceBut } from "../queries/like-service.ts";
 import { speakPostgraphile, version4, version5 } from "../queries/postgraphile.ts";
 import type { Contestant } from "./contestant.ts";
@@ -40,5 +41,23 @@ export const peers: readonly Contestant[] = [
     title:
       "Pothos with its plugins for Relay, scopes and Drizzle, on Yoga; one transaction with row-level security per request",
     speak: likeServiceBut,
+  },
+];
+
+/** Others that take part only when they are asked for by name, as they are large. */
+export const largePeers: readonly Contestant[] = [
+  {
+    ...peer("directus"),
+    title: "Directus 12 as it comes, on the tables, with its own tables in a schema of their own",
+    isOwner: true,
+    lacks: ["H"],
+    remarks: [
+      "Reads the tables as their owner, without row-level security and settings of a transaction, and each client as an administrator: permissions for single fields need a paid key.",
+      "Can't go on after an id: in C, D and E it is asked for an offset, which Postgres counts to.",
+      "A foreign key is the row that it leads to, so that E reads products and process types too.",
+      "H is missing, for Directus ignores tables whose key has two columns.",
+      "Whether there is a next page is told by one row more.",
+    ],
+    speak: speakDirectus,
   },
 ];

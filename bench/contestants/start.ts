@@ -15,16 +15,17 @@ export interface StartOptions {
 
 /** Starts a contestant over a database; each with the same number of connections. */
 export function startContestant(
-  { program, environment = {} }: Contestant,
+  { program, environment = {}, isOwner = false }: Contestant,
   { database, signingKey, execArgv }: StartOptions,
 ): Promise<Child> {
+  const url = isOwner ? database.ownerUrl : database.loginUrl;
   return startChild({
     program,
     ...(execArgv ? { execArgv } : {}),
     environment: {
       NODE_ENV: "production",
-      DATABASE_URL: database.loginUrl,
-      DATABASE_URL_WITH_SETTINGS: `${database.loginUrl}?options=${encodeURIComponent(session)}`,
+      DATABASE_URL: url,
+      DATABASE_URL_WITH_SETTINGS: withSettings(url),
       DATABASE_POOL_SIZE: "10",
       TOKEN_SIGNING_KEY: signingKey,
       HOST: "127.0.0.1",
@@ -32,4 +33,12 @@ export function startContestant(
       ...environment,
     },
   });
+}
+
+function withSettings(url: string): string {
+  const other = new URL(url);
+  const options = [other.searchParams.get("options"), session].filter(Boolean).join(" ");
+  // Not by searchParams, which write spaces as +
+  other.search = `?options=${encodeURIComponent(options)}`;
+  return other.href;
 }

@@ -67,7 +67,7 @@ export async function verify(
   const { askText, close } = asker(child.url, token);
   try {
     const entries = await inTurns(parameters, async (one, index) => {
-      const asked = speaker.ask(query, one);
+      const asked = await speaker.ask(query, one);
       const text = await askText(asked);
       const answer = speaker.read(query, JSON.parse(text.toString()));
       const reference = references === null ? answer : references[index];

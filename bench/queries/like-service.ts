@@ -1,12 +1,17 @@
 import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import { learnCursors } from "./cursors.ts";
-import type { Parameters, ReadName } from "./reads.ts";
+import type { Parameters, ReadDialect, ReadName } from "./reads.ts";
 import { askService, pagedLists } from "./service.ts";
+
+const askLikeService: ReadDialect = (query, parameters) => ({
+  ...askService(query, parameters),
+  path: "/graphql",
+});
 
 /** Asks a peer whose schema and cursors are like the service's as far as the queries go. */
 export const likeService: Speaker = {
-  ask: (query, parameters) => ({ ...askService(query, parameters), path: "/graphql" }),
+  ask: askLikeService,
   read: (_query, body) => dataOf(body),
 };
 
@@ -24,7 +29,7 @@ export async function likeServiceBut(ask: Ask): Promise<Speaker> {
   return {
     ...likeService,
     ask(query, parameters) {
-      const { path, body } = likeService.ask(query, parameters);
+      const { path, body } = askLikeService(query, parameters);
       const { variables, ...others } = body as { variables: object };
       return { path, body: { ...others, variables: { ...variables, ...cursorOf(query, parameters) } } };
     },

@@ -15,9 +15,11 @@ const style = `
   .small { font-size: 10px } .title { font-weight: 600; font-size: 14px } .quiet { fill: #57606a }
   .back { fill: #ffffff } .grid { stroke: #d0d7de } .limit { stroke: #24292f; stroke-dasharray: 4 3 }
   .c0 { fill: #0a6ebd } .c1 { fill: #e08a00 } .c2 { fill: #b5483a } .c3 { fill: #6f8f3a } .c4 { fill: #8a63b8 } .c5 { fill: #7d8590 }
+  .c6 { fill: #1f9e96 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .quiet { fill: #9198a1 } .back { fill: #0d1117 } .grid { stroke: #30363d } .limit { stroke: #e6edf3 }
     .c0 { fill: #4aa8ff } .c1 { fill: #f2b04a } .c2 { fill: #ef8475 } .c3 { fill: #a5c96a } .c4 { fill: #b99ae6 } .c5 { fill: #9aa3ad }
+    .c6 { fill: #4fcfc6 }
   }`;
 
 interface Bar {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { versionOf } from "../../src/versions/versions.ts";
+import { versionOf, versions as everyVersion } from "../../src/versions/versions.ts";
 import { query, startService, until } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { loggedIn, textOf } from "./browser.ts";
@@ -9,7 +9,7 @@ import type { Visitor } from "./browser.ts";
 let service: TestService;
 let visitor: Visitor;
 before(async () => {
-  service = await startService();
+  service = await startService({ versions: everyVersion });
   visitor = await loggedIn(service, "anna");
 });
 after(() => service.close());

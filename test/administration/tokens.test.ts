@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { query, startService, until } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
@@ -8,7 +9,7 @@ import type { Page, Visitor } from "./browser.ts";
 let service: TestService;
 let visitor: Visitor;
 before(async () => {
-  service = await startService();
+  service = await startService({ versions });
   visitor = await loggedIn(service, "anna");
 });
 after(() => service.close());

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { startService, until } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe } from "../webhooks/support.ts";
@@ -13,7 +14,7 @@ let visitor: Visitor;
 let receiver: Receiver;
 let webhooks: TestWebhooks;
 before(async () => {
-  service = await startService({ settings: { webhookAllow: ["127.0.0.1"] } });
+  service = await startService({ versions, settings: { webhookAllow: ["127.0.0.1"] } });
   visitor = await loggedIn(service, "anna");
   receiver = await startReceiver();
   // A failed attempt is not repeated while a test looks at it

@@ -3,13 +3,14 @@ import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { Usage } from "../../src/auth/usage.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
 import { cuttableWay } from "../support/cuttable.ts";
 import { query, startService, until } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 let service: TestService;
-before(async () => void (service = await startService()));
+before(async () => void (service = await startService({ versions })));
 after(() => service.close());
 
 const logger = pino({ level: "silent" });

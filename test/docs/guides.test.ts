@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { format } from "prettier";
+import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { IdsOfGuide, readExamples, writeExamples } from "./guide.ts";
@@ -35,7 +36,10 @@ for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entrie
     let service: TestService;
     let token: string;
     before(async () => {
-      service = await startService({ template: "template_demo" });
+      service = await startService({
+        versions: versions.filter(({ slug }) => slug === version),
+        template: "template_demo",
+      });
       token = await service.token(scopes);
     });
     after(() => service.close());

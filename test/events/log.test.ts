@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "../mutations/shop.ts";
 import { openShop } from "../mutations/shop.ts";
 import { endOfLog, sequence } from "./support.ts";
@@ -8,7 +9,7 @@ describe("the field events", () => {
   let shop: Shop;
   let start: number;
   before(async () => {
-    shop = await openShop();
+    shop = await openShop({ versions });
   });
   after(() => shop.close());
   beforeEach(async () => {

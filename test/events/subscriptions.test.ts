@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "../mutations/shop.ts";
 import { openShop, refusals } from "../mutations/shop.ts";
 import { deliveriesOf, endOfLog, sequence } from "./support.ts";
@@ -7,7 +8,7 @@ import { deliveriesOf, endOfLog, sequence } from "./support.ts";
 describe("mutations of webhooks", () => {
   let shop: Shop;
   before(async () => {
-    shop = await openShop();
+    shop = await openShop({ versions });
   });
   after(() => shop.close());
 

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { versions } from "../../src/versions/versions.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import type { Bench } from "../mutations/support.ts";
 import { useBench } from "../mutations/support.ts";
@@ -14,7 +15,7 @@ import { fast, newSecret, startTestWebhooks } from "../webhooks/support.ts";
 import type { TestWebhooks } from "../webhooks/support.ts";
 
 const program = fileURLToPath(new URL("../../examples/webhook-receiver/receiver.ts", import.meta.url));
-const bench: Bench = useBench({ settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
+const bench: Bench = useBench({ versions, settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
 
 /** The receiver in a process of its own, as a reader of its README starts it. */
 interface Running {

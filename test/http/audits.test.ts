@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { auditServer } from "graphql-http";
+import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 let service: TestService;
-before(async () => void (service = await startService()));
+before(async () => void (service = await startService({ versions })));
 after(() => service.close());
 
 // Optional things that we don't offer: queries by GET would end up in logs and caches.

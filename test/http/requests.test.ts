@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { versions } from "../../src/versions/versions.ts";
 import { query, read, startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 
 let service: TestService;
 let token: string;
 before(async () => {
-  service = await startService();
+  service = await startService({ versions });
   token = await service.token();
 });
 after(() => service.close());
@@ -164,7 +165,7 @@ test("health tells only whether the database is there", async () => {
 });
 
 test("the explorer is there when it is asked for, and loads nothing from elsewhere", async () => {
-  const developer = await service.another({ settings: { explorer: true } });
+  const developer = await service.another({ versions, settings: { explorer: true } });
   const page = await read(await fetch(developer.url, { headers: { accept: "text/html" } }));
   assert.equal(page.status, 200);
   assert.match(page.headers.get("content-type")!, /^text\/html/);

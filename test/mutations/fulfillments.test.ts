@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { assertBooksAreRight, refusals } from "./shop.ts";
 import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
 import { openShippingShop } from "./shipping-shop.ts";
 
 let shop: ShippingShop;
 before(async () => {
-  shop = await openShippingShop();
+  shop = await openShippingShop({ versions });
 });
 after(() => shop.close());
 afterEach(async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
+import { versions } from "../../src/versions/versions.ts";
 import { until } from "../support/service.ts";
 import type { Shop } from "./shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
@@ -8,7 +9,7 @@ import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
 // What every mutation has from mutation.run and its plugin, shown on stockAdjust
 let shop: Shop;
 before(async () => {
-  shop = await openShop();
+  shop = await openShop({ versions });
 });
 after(() => shop.close());
 afterEach(() => assertBooksAreRight(shop));

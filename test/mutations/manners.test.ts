@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CredentialRequest } from "../../src/auth/credentials.ts";
+import { versions } from "../../src/versions/versions.ts";
 import { assertRefused, nowhere, useBench } from "./support.ts";
 
-const bench = useBench();
+const bench = useBench({ versions });
 
 /** A mutation with an input that works once on the bench. */
 interface Example {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { runCommand } from "../commands/process.ts";
 import { query, startService, until } from "../support/service.ts";
 import type { TestProcess, TestService } from "../support/service.ts";
@@ -8,7 +9,7 @@ let service: TestService;
 let other: TestProcess;
 let token: string;
 before(async () => {
-  service = await startService();
+  service = await startService({ versions });
   other = await service.another();
   token = await service.token({ write: "all" });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type pg from "pg";
+import { versions } from "../../src/versions/versions.ts";
 import { readCounts } from "../../plugins/reads/counts.ts";
 import { startService, until } from "../support/service.ts";
 import type { Answer, AskOptions, TestProcess, TestService } from "../support/service.ts";
@@ -10,8 +11,8 @@ let service: TestService;
 let usual: TestProcess;
 let token: string;
 before(async () => {
-  service = await startService({ template: "template_demo" });
-  usual = await service.another({ settings: { explorer: false, fastReads: false } });
+  service = await startService({ versions, template: "template_demo" });
+  usual = await service.another({ versions, settings: { explorer: false, fastReads: false } });
   token = await service.token();
 });
 after(() => service.close());

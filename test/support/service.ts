@@ -13,6 +13,7 @@ import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { usualLimits } from "../../src/operations/limits.ts";
+import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
 
@@ -123,12 +124,16 @@ export async function startService({
 /** Tests ask more than a client may in the same time. */
 const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
-/** Starts one process of the service over a database. */
+/** What most tests ask. Each version takes a second to build, so tests of others name them. */
+const head = everyVersion.filter(({ kind }) => kind === "floating");
+
+/** Starts one process of the service over a database, by default for the head alone. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
   prepare = true,
   settings,
+  versions = head,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const pool = createPool(loginUrl, { max: poolSize, prepare });
@@ -137,6 +142,7 @@ export async function startProcess({
     settings: { explorer: false, limits, ...settings },
     pool,
     logger: loggerInto(log),
+    versions,
     ...options,
   });
   const server = createServer(app.listener).listen(0, "127.0.0.1");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { committedSchema, everything, listedTypes, nullableFields, page } from "./schema-walk.ts";
@@ -14,7 +15,10 @@ for (const version of ["2026-06-unstable", "unstable"]) {
     let service: TestService;
     let token: string;
     before(async () => {
-      service = await startService({ template: "template_demo" });
+      service = await startService({
+        versions: versions.filter(({ slug }) => slug === version),
+        template: "template_demo",
+      });
       token = await service.token();
     });
     after(() => service.close());

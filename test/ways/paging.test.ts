@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
+import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { committedSchema, isConnection, listedTypes, page } from "./schema-walk.ts";
@@ -21,7 +22,10 @@ describe("paging", () => {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await startService({ template: "template_demo" });
+    service = await startService({
+      versions: versions.filter(({ slug }) => slug === version),
+      template: "template_demo",
+    });
     token = await service.token();
   });
   after(() => service.close());

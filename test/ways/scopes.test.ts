@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { versions } from "../../src/versions/versions.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
 import { committedSchema, isConnection, listedTypes, requiredScopes } from "./schema-walk.ts";
@@ -24,7 +25,10 @@ describe("scopes", () => {
     service.ask(await tokenWith(scopes), { query }, { version });
 
   before(async () => {
-    service = await startService({ template: "template_demo" });
+    service = await startService({
+      versions: versions.filter(({ slug }) => slug === version),
+      template: "template_demo",
+    });
     const query = `{ ${types.map(({ list }) => `${list}(first: 1) { edges { node { id } } }`).join(" ")} }`;
     const { body } = await ask(allScopes, query);
     ids = Object.fromEntries(types.map(({ type, list }) => [type.name, body.data[list].edges[0].node.id]));

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { payloadReader } from "../../src/webhooks/payload.ts";
+import { versions } from "../../src/versions/versions.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench, uuidOf } from "../mutations/support.ts";
 import { until } from "../support/service.ts";
 import { fast, startReceiver, startTestWebhooks } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const bench: Bench = useBench({ settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
+const bench: Bench = useBench({ versions, settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
 let receiver: Receiver;
 before(async () => {
   receiver = await startReceiver();

@@ -1,0 +1,20 @@
+import { relative } from "node:path";
+import type { TestEvent } from "node:test/reporters";
+
+/** A reporter that names the test files that took longest, at the end of a run. */
+export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const files: { file: string; seconds: number }[] = [];
+  for await (const { type, data } of events) {
+    if (type === "test:summary" && data.file !== undefined) {
+      files.push({ file: relative("", data.file), seconds: data.duration_ms / 1_000 });
+    }
+    // The first line of the whole run's counts: with --test-force-exit its summary comes too late to be reported
+    if (type === "test:diagnostic" && data.file === undefined && /^tests \d+$/.test(data.message)) {
+      files.sort((one, other) => other.seconds - one.seconds);
+      const slow = files
+        .slice(0, 15)
+        .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${file}\n`);
+      yield `\nThe slowest files, in seconds:\n${slow.join("")}\n`;
+    }
+  }
+}

@@ -2,25 +2,27 @@ import { resolve } from "node:path";
 import pg from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
 import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
-
-let cluster: Cluster | undefined;
 
 /**
  * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
  * `template_demo` holds the demonstration data too. Test files learn of it by TEST_ADMIN_URL and TEST_LOGIN_URL.
  */
 export async function globalSetup(): Promise<void> {
-  cluster = await startCluster({
+  const cluster = await startCluster({
     directory: ".data/test",
     // Nothing here outlives the run, so nothing need be safe on disk
     flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
   });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   await admin.connect();
+  const postmaster = await admin.query<{ pid: number }>(
+    "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer as pid",
+  );
+  // --test-force-exit doesn't wait for the teardown
+  process.on("exit", () => end(postmaster.rows[0]!.pid));
   const { rows } = await admin.query(
     "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
   );
@@ -44,6 +46,11 @@ export async function globalSetup(): Promise<void> {
   process.env.TEST_LOGIN_URL = loginUrl!;
 }
 
-export async function globalTeardown(): Promise<void> {
-  await cluster?.stop();
+/** Ends the Postgres at once: nothing of it is kept. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGQUIT");
+  } catch {
+    // It has ended
+  }
 }

@@ -5,6 +5,9 @@ import ipaddr from "ipaddr.js";
 // of IPv4 within them for translation, is none of it, also what the library doesn't know by name.
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
+/** An address like any other, but in Azure it leads to the host of the virtual machine, which tells it secrets. */
+const azureHost = "168.63.129.16";
+
 /**
  * Whether an IP address belongs to the public internet. Private networks, this machine, link-local addresses (among
  * them those where clouds keep the credentials of a machine), shared, reserved and multicast ones don't.
@@ -13,7 +16,7 @@ export function isPublic(address: string): boolean {
   if (!isIP(address)) return false;
   // An address of IPv4 that is written as one of IPv6 leads where that of IPv4 leads
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== "unicast") return false;
+  if (parsed.range() !== "unicast" || parsed.toString() === azureHost) return false;
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 }
 

@@ -1,4 +1,4 @@
-import { PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
+import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "./context.ts";
 import { ConnectionsPlugin } from "./connections.ts";
@@ -30,6 +30,18 @@ export interface PresetOptions {
   onRead?: OnRead;
 }
 
+const { inflection: shortNames } = PgSimplifyInflectionPlugin;
+/** It also has names for what plugins below would make that are switched off. */
+const ShortNamesPreset: GraphileConfig.Preset = {
+  ...PgSimplifyInflectionPreset,
+  plugins: [
+    {
+      ...PgSimplifyInflectionPlugin,
+      inflection: { ...shortNames, ignoreReplaceIfNotExists: Object.keys(shortNames!.replace!) as never[] },
+    },
+  ],
+};
+
 /**
  * The GraphQL schema of one version: which plugins there are, and in which order they work.
  *
@@ -42,7 +54,7 @@ export function createPreset({
   onRead,
 }: PresetOptions): GraphileConfig.Preset {
   return {
-    extends: [PostGraphileAmberPreset, PgSimplifyInflectionPreset],
+    extends: [PostGraphileAmberPreset, ShortNamesPreset],
     plugins: [
       // What the view is called, and what of it is offered
       NamingPlugin,

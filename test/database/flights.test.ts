@@ -206,8 +206,8 @@ test("connections that break while idle are not used again", async () => {
 });
 
 test("an exhausted pool refuses, and is good again", async () => {
-  pool.options.connectionTimeoutMillis = 100;
   const clients = await Promise.all(Array.from({ length: 3 }, () => pool.connect()));
+  pool.options.connectionTimeoutMillis = 100;
   await assert.rejects(run(api(""), { ...facts, values: [1] }), /timeout exceeded/);
   for (const client of clients) client.release();
   pool.options.connectionTimeoutMillis = 30_000;

@@ -19,6 +19,8 @@ export interface Contestant {
   /** Folder with dependencies of its own. */
   folder?: URL;
   environment?: Record<string, string>;
+  /** Options of Node. */
+  execArgv?: string[];
   /** It connects as the owner of all tables, not as the role that services log in with. */
   isOwner?: boolean;
   /** Queries that it has no way to ask. */

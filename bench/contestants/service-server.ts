@@ -1,9 +1,6 @@
-import "../../src/compile-cache.ts";
+import { startService } from "../../src/commands/start.ts";
+import { readSettings } from "../../src/settings.ts";
 import { announce } from "../child/serve.ts";
-
-// Loaded afterwards, as by `npm start`
-const { startService } = await import("../../src/commands/start.ts");
-const { readSettings } = await import("../../src/settings.ts");
 
 const stopping = new AbortController();
 const { address, stop } = await startService(readSettings(), stopping.signal);

@@ -1,3 +1,4 @@
+import packageJson from "../../package.json" with { type: "json" };
 import { askService } from "../queries/service.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
@@ -7,6 +8,8 @@ export const service: Contestant = {
   name: "service",
   title: "this service, with everything on",
   program: new URL("service-server.ts", import.meta.url),
+  // As `npm start` has it: node <options> <program>
+  execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
   environment: {
     LOG_LEVEL: "info",
     // What a credential may ask for in a minute is counted as always, but there is enough for measuring

@@ -10,18 +10,17 @@ export interface StartOptions {
   database: BenchDatabase;
   /** What access tokens are signed with. */
   signingKey: string;
-  execArgv?: string[];
 }
 
 /** Starts a contestant over a database; each with the same number of connections. */
 export function startContestant(
-  { program, environment = {}, isOwner = false }: Contestant,
-  { database, signingKey, execArgv }: StartOptions,
+  { program, environment = {}, execArgv = [], isOwner = false }: Contestant,
+  { database, signingKey }: StartOptions,
 ): Promise<Child> {
   const url = isOwner ? database.ownerUrl : database.loginUrl;
   return startChild({
     program,
-    ...(execArgv ? { execArgv } : {}),
+    execArgv,
     environment: {
       NODE_ENV: "production",
       DATABASE_URL: url,

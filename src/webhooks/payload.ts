@@ -15,11 +15,9 @@ export class PayloadFailure extends Error {
 /** Reads what a message says about the subject of its event. */
 export type ReadPayload = (delivery: Delivery) => Promise<unknown>;
 
-/** Those whose subscription has no payloadQuery say what was true when the event happened. */
-export const recordedData: ReadPayload = ({ body }) => Promise.resolve(body.data);
-
 /**
- * Makes a reader of payloads that runs payloadQuery, with the scopes that the subscription's credential has now.
+ * Makes a reader of payloads: of what was true when the event happened, or of what the subscription's payloadQuery
+ * answers, which is run with the scopes that its credential has now.
  *
  * @param readerOf runs queries in a version of the API; undefined when it isn't served any more
  * @throws {PayloadFailure} from the reader, when the query can't be answered

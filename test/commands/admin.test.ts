@@ -1,31 +1,16 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { loggedIn, Visitor } from "../administration/browser.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-
-const program = fileURLToPath(new URL("../../src/commands/admin.ts", import.meta.url));
+import { runOn } from "./process.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));
 after(() => service.close());
 
-interface Result {
-  exitCode: unknown;
-  stdout: string;
-  stderr: string;
-}
-
-function run(args: string[], { input = "", databaseUrl = service.adminUrl } = {}): Promise<Result> {
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
-    );
-    child.stdin!.end(input);
-  });
+function run(args: string[], { input = "", databaseUrl = service.adminUrl } = {}) {
+  return runOn(databaseUrl, ["admin.ts", ...args], input);
 }
 
 async function json(...args: string[]): Promise<any> {

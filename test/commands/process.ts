@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -85,4 +85,31 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   const path = await mkdtemp(join(tmpdir(), "service-test-"));
   await chmod(path, 0o755);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** What a command came to. */
+export interface CommandResult {
+  exitCode: unknown;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Runs a command over a database to its end, and keeps its two outputs apart.
+ *
+ * @param command its file in src/commands, and its parameters
+ * @param input what it reads from its standard input
+ */
+export function runOn(databaseUrl: string, command: string[], input = ""): Promise<CommandResult> {
+  const [file, ...parameters] = command;
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, "src/commands", file!), ...parameters],
+      { env },
+      (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
+    );
+    child.stdin!.end(input);
+  });
 }

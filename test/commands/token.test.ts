@@ -1,29 +1,15 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { query, startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";
-
-const program = fileURLToPath(new URL("../../src/commands/token.ts", import.meta.url));
+import { runOn } from "./process.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));
 after(() => service.close());
 
-interface Result {
-  exitCode: unknown;
-  stdout: string;
-  stderr: string;
-}
-
-function run(args: string[], databaseUrl = service.adminUrl): Promise<Result> {
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
-    );
-  });
+function run(args: string[], databaseUrl = service.adminUrl) {
+  return runOn(databaseUrl, ["token.ts", ...args]);
 }
 
 async function json(...args: string[]): Promise<any> {

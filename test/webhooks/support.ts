@@ -7,7 +7,7 @@ import type pg from "pg";
 import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
 import { AllowList } from "../../src/webhooks/addresses.ts";
-import { recordedData } from "../../src/webhooks/payload.ts";
+import { payloadReader } from "../../src/webhooks/payload.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";
 import type { WebhookOptions, Webhooks } from "../../src/webhooks/start.ts";
 
@@ -92,7 +92,7 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
     log,
     ...startWebhooks({
       url,
-      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: recordedData },
+      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: payloadReader(() => undefined) },
       ...options,
     }),
   };

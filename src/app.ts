@@ -216,6 +216,7 @@ export async function createApp({
       await locales.refresh();
     },
     async close() {
+      rates.close();
       await usage.close();
       await memory.close();
       await renderer.close();

@@ -13,18 +13,20 @@ const clientsPerAddress = 10;
  * @throws {OAuthError} with status 429
  */
 export function limitTokenRequests(rates: RateLimits, perMinute: number): RequestHandler {
-  const seconds = 60;
+  const bucketOf = (name: string, capacity: number) => ({ name, capacity, perSecond: capacity / 60 });
+  const ofAddress = bucketOf("token-address", perMinute * clientsPerAddress);
+  const ofClient = bucketOf("token-client", perMinute);
   return async (request, response, next) => {
     const address = request.ip ?? "";
     const named = parseBasic(request.get("authorization") ?? "")?.accessKey ?? request.body?.client_id;
     const client = typeof named === "string" ? named.slice(0, 100) : "";
     const takings = await Promise.all([
-      rates.take({ name: "token-address", points: perMinute * clientsPerAddress, seconds }, address, 1),
-      rates.take({ name: "token-client", points: perMinute, seconds }, `${address} ${client}`, 1),
+      rates.take(ofAddress, address, 1),
+      rates.take(ofClient, `${address} ${client}`, 1),
     ]);
     const refused = takings.filter(({ isAllowed }) => !isAllowed);
     if (refused.length === 0) return next();
-    const wait = Math.max(...refused.map(({ resetsInSeconds }) => resetsInSeconds));
+    const wait = Math.max(...refused.map(({ retryInSeconds }) => retryInSeconds));
     response.setHeader("retry-after", wait);
     throw new OAuthError(
       429,

@@ -4,24 +4,24 @@ import { refuse } from "../http/answers.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 
 /**
- * Takes what the operation costs from the points of its token, and tells in headers
- * (draft-ietf-httpapi-ratelimit-headers) what is left and when there is more. Without enough of them it answers 429.
+ * Takes what the operation costs from the bucket of its token, and tells in headers
+ * (draft-ietf-httpapi-ratelimit-headers) what is left and when it is full again. Without enough of them it answers 429,
+ * takes nothing, and says when there will be enough.
  */
 export function spendPoints(rates: RateLimits): RequestHandler {
   return async (request, response, next) => {
     const { caller, plan, operation } = response.locals;
-    const { bucket, refill } = plan!.limits;
-    const seconds = Math.ceil(bucket / refill);
-    const { isAllowed, remaining, resetsInSeconds } = await rates.take(
-      { name: "points", points: bucket, seconds },
-      caller!.credentialId,
-      operation!.cost.requested,
-    );
-    response.setHeader("ratelimit-policy", `"points";q=${bucket};w=${seconds}`);
-    response.setHeader("ratelimit", `"points";r=${remaining};t=${resetsInSeconds}`);
-    if (isAllowed) return next();
-    response.setHeader("retry-after", resetsInSeconds);
-    const message = `The token has spent its ${bucket} points. There are new ones in ${resetsInSeconds} s.`;
+    const { bucket: capacity, refill: perSecond } = plan!.limits;
+    const points = operation!.cost.requested;
+    const bucket = { name: "points", capacity, perSecond };
+    const taken = await rates.take(bucket, caller!.credentialId, points);
+    response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
+    response.setHeader("ratelimit", `"points";r=${taken.remaining};t=${taken.fullInSeconds}`);
+    if (taken.isAllowed) return next();
+    response.setHeader("retry-after", taken.retryInSeconds);
+    const message =
+      `The operation costs ${points} points; the token has ${taken.remaining} left, and ${perSecond} come back ` +
+      `per second. Try again in ${taken.retryInSeconds} s.`;
     refuse(request, response, 429, "THROTTLED", message);
   };
 }

@@ -24,6 +24,8 @@ import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import { DocumentCache } from "./operations/document-cache.ts";
+import { answerIntrospection } from "./operations/answer-introspection.ts";
 import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
@@ -108,12 +110,14 @@ export async function createApp({
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
+  const documentCache = new DocumentCache();
   const served = await Promise.all(
     versions.map((version) =>
       serveVersion(version, {
         pgService,
         fastReads,
         logger,
+        documentCache,
         mutationChecks,
         webhookAllow: webhookAllow.join(),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
@@ -172,6 +176,7 @@ export async function createApp({
     countDeprecated(usage, served),
     spendPoints(rates),
     refuseOperation,
+    answerIntrospection(served),
     ...(readText ? [answerReads(served, readText)] : []),
   ];
   app.all("/api/graphql/:version", ofOperations);

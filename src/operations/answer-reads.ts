@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from "express";
+import type { RequestHandler } from "express";
 import { isRefused } from "../../plugins/scope-check.ts";
 import { readCounts } from "../../plugins/reads/counts.ts";
 import { readStatementOf } from "../../plugins/reads/index.ts";
@@ -6,11 +6,7 @@ import type { ReadText } from "../database/flights/read-text.ts";
 import "../http/facts.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { readSettingsFor } from "../versions/context.ts";
-import { extensionsOf } from "./extensions.ts";
-
-/** Media types as Grafserv writes them. */
-const json = "application/json;charset=utf-8";
-const modern = "application/graphql-response+json;charset=utf-8";
+import { sendData } from "./send-data.ts";
 
 /**
  * Answers the reads that one SQL statement can answer (plugins/reads), as Grafserv would, but with less ado. All others
@@ -38,7 +34,7 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
           readCounts.sql++;
           // The head tells those who develop against it how they are answered.
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
-          send(response, request.headers.accept!.startsWith("application/json") ? json : modern, data);
+          sendData(request, response, data);
         },
         (error: Error) => {
           locals.readFailure = error;
@@ -47,11 +43,4 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
       )
       .catch(next);
   };
-}
-
-function send(response: Response, contentType: string, data: string): void {
-  const extensions = JSON.stringify(extensionsOf(response.locals));
-  const text = `{"data":${data},"extensions":${extensions}}`;
-  response.writeHead(200, { "content-type": contentType, "content-length": Buffer.byteLength(text) });
-  response.end(text);
 }

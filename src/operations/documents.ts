@@ -1,14 +1,18 @@
-import { LRUCache } from "lru-cache";
+import { hash } from "node:crypto";
 import type { ASTNode, DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError, Kind, parse, Source, validate, visit } from "postgraphile/graphql";
 import { apiError } from "../errors.ts";
+import type { DocumentCache } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
+import { comparesTooMuch } from "./repeated-fields.ts";
 
 /** A document that is right, or what is wrong with it. */
 export type Reading = { document: DocumentNode; errors?: never } | { errors: readonly GraphQLError[] };
 
-/** Characters of all documents that a version keeps. */
-const keptCharacters = 8_000_000;
+/** Comparisons of fields that validating a document may take: at most some 20 ms. */
+const maxComparisons = 40_000;
+
+let schemas = 0;
 
 /**
  * Reads the documents of a version: parsed, within limits, and valid. Clients send the same few again and again, so
@@ -16,40 +20,41 @@ const keptCharacters = 8_000_000;
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new LRUCache<string, Reading>({
-    max: 1_000,
-    maxSize: keptCharacters,
-    sizeCalculation: (_reading, text) => text.length + 1,
-  });
+  readonly #cache: DocumentCache;
+  /** Tells the documents of this schema, read within the present limits, from those of others. */
+  #prefix = "";
   #limits: Limits | undefined;
 
-  constructor(schema: GraphQLSchema) {
+  constructor(schema: GraphQLSchema, cache: DocumentCache) {
     this.#schema = schema;
+    this.#cache = cache;
   }
 
   /** @param limits when they are others than the last time, everything is read anew */
   read(text: string, limits: Limits): Reading {
     if (limits !== this.#limits) {
       this.#limits = limits;
-      this.#kept.clear();
+      this.#prefix = `${schemas++} `;
     }
-    let reading = this.#kept.get(text);
-    if (!reading) this.#kept.set(text, (reading = this.#read(text, limits)));
-    return reading;
+    const key = this.#prefix + text;
+    return this.#cache.get(key) ?? this.#read(text, key, limits);
   }
 
-  #read(text: string, limits: Limits): Reading {
+  #read(text: string, key: string, limits: Limits): Reading {
     try {
       const document = parse(new Source(text, "GraphQL request"), { maxTokens: limits.tokens });
       // Before validation, whose time grows with their square
-      const excess = excessOf(document, limits);
+      const size = sizeOf(document);
+      const excess = excessOf(document, size, limits);
       if (excess) return { errors: [excess] };
       const errors = [
         ...validate(this.#schema, document),
         ...foreignOperations(this.#schema, document),
         ...inheritedNames(document),
       ];
-      return errors.length === 0 ? { document } : { errors: errors.map(documentError) };
+      if (errors.length > 0) return { errors: errors.map(documentError) };
+      this.#cache.offer(key, hash("sha1", key, "base64"), { document, nodes: size.nodes });
+      return { document };
     } catch (error) {
       return { errors: [documentError(error)] };
     }
@@ -80,21 +85,34 @@ function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
     );
 }
 
-/** Which limit a document is beyond, whatever it says. */
-function excessOf(document: DocumentNode, limits: Limits): GraphQLError | null {
-  const found = { aliases: 0, directives: 0 };
-  let deepest = 0;
+/** What a document has in it, whatever it says. */
+interface DocumentSize {
+  nodes: number;
+  aliases: number;
+  directives: number;
+  /** Selection sets within one another. */
+  depth: number;
+}
+
+function sizeOf(document: DocumentNode): DocumentSize {
+  const size = { nodes: 0, aliases: 0, directives: 0, depth: 0 };
   let depth = 0;
   visit(document, {
     enter(node: ASTNode) {
-      if (node.kind === Kind.DIRECTIVE) found.directives++;
-      if (node.kind === Kind.FIELD && node.alias && node.alias.value !== node.name.value) found.aliases++;
-      if (node.kind === Kind.SELECTION_SET) deepest = Math.max(deepest, ++depth);
+      size.nodes++;
+      if (node.kind === Kind.DIRECTIVE) size.directives++;
+      if (node.kind === Kind.FIELD && node.alias && node.alias.value !== node.name.value) size.aliases++;
+      if (node.kind === Kind.SELECTION_SET) size.depth = Math.max(size.depth, ++depth);
     },
     leave(node: ASTNode) {
       if (node.kind === Kind.SELECTION_SET) depth--;
     },
   });
+  return size;
+}
+
+/** Which limit a document is beyond; null when it is within all. */
+function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): GraphQLError | null {
   for (const name of ["aliases", "directives"] as const) {
     if (found[name] <= limits[name]) continue;
     const message = `The document has ${found[name]} ${name}; ${limits[name]} are allowed.`;
@@ -102,11 +120,13 @@ function excessOf(document: DocumentNode, limits: Limits): GraphQLError | null {
   }
   // Introspection, which is of no concern to the limit of depth, asks for about 15
   const most = limits.depth + 13;
-  if (deepest <= most) return null;
-  return apiError("QUERY_TOO_DEEP", `The document is nested ${deepest} deep; ${limits.depth} are allowed.`, {
-    depth: deepest,
-    maximum: limits.depth,
-  });
+  if (found.depth > most) {
+    const message = `The document is nested ${found.depth} deep; ${limits.depth} are allowed.`;
+    return apiError("QUERY_TOO_DEEP", message, { depth: found.depth, maximum: limits.depth });
+  }
+  if (!comparesTooMuch(document, maxComparisons)) return null;
+  const message = "The document repeats fields and fragments so often that checking it would take too long.";
+  return apiError("QUERY_TOO_COMPLEX", message, { maximum: maxComparisons });
 }
 
 function documentError(error: unknown): GraphQLError {

@@ -7,7 +7,7 @@ import { sendErrors } from "../http/answers.ts";
 import { completed } from "../http/client-errors.ts";
 import type { PlanName } from "../plan/plan.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
-import { costOf, operationSize, refusalOf } from "./size.ts";
+import { assess } from "./assess.ts";
 
 /** What a request asks for, or why it won't be done. */
 export interface Operation {
@@ -38,10 +38,10 @@ export function readOperation(served: readonly ServedVersion[]): RequestHandler 
       cost: { requested: costOfRefusal, maximum: limits.cost },
     };
     if (document) {
-      const size = operationSize(schema, document, operationName, variables ?? {});
-      const refusal = refusalOf(size, limits) ?? refusalByPlan(document, operationName, name);
+      const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
+      const refusal = excess ?? refusalByPlan(document, operationName, name);
       if (refusal) operation.refusals = [refusal];
-      else operation.cost.requested = costOf(size);
+      else operation.cost.requested = cost;
     }
     response.locals.operation = operation;
     next();

@@ -146,10 +146,12 @@ export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | n
     const message = `The operation has ${mutations} mutations; ${limits.mutations} are allowed.`;
     return apiError("QUERY_TOO_COMPLEX", message, { mutations, maximum: limits.mutations });
   }
-  const cost = costOf(size);
-  if (cost > limits.cost) {
-    const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Ask for smaller pages.`;
-    return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });
-  }
   return null;
+}
+
+/** Why an operation of this cost is refused; null when it isn't. */
+export function refusalOfCost(cost: number, limits: Limits): GraphQLError | null {
+  if (cost <= limits.cost) return null;
+  const message = `The operation costs ${cost} points; ${limits.cost} are allowed. Ask for smaller pages.`;
+  return apiError("QUERY_TOO_COMPLEX", message, { cost, maximum: limits.cost });
 }

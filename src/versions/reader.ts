@@ -12,8 +12,8 @@ import { requiringFields } from "../../plugins/requiring-fields.ts";
 import { missingScopes } from "../../plugins/scope-check.ts";
 import { apiError } from "../errors.ts";
 import { clientError } from "../http/client-errors.ts";
+import { assess } from "../operations/assess.ts";
 import type { Limits } from "../operations/limits.ts";
-import { operationSize, refusalOf } from "../operations/size.ts";
 import type { ServedVersion } from "./serve-version.ts";
 
 declare global {
@@ -86,8 +86,8 @@ export class Reader {
     const { variableDefinitions = [] } = operationsOf(document)[0]!;
     const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables);
     if (wrong) return { document: null, error: apiError("BAD_USER_INPUT", wrong[0]!.message) };
-    const excess = refusalOf(operationSize(schema, document, null, variables), limits);
-    return excess ? { document: null, error: excess } : { document, error: null };
+    const { refusal } = assess(schema, document, null, variables, limits);
+    return refusal ? { document: null, error: refusal } : { document, error: null };
   }
 }
 

@@ -11,6 +11,7 @@ import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
 import { apiError, isApiError } from "../errors.ts";
+import type { DocumentCache } from "../operations/document-cache.ts";
 import { Documents } from "../operations/documents.ts";
 import { contextFor } from "./context.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
@@ -37,6 +38,8 @@ export interface ServeOptions {
   /** Whether reads take the short way, see plugins/reads. */
   fastReads: boolean;
   logger: Logger;
+  /** Keeps documents, of all versions together. */
+  documentCache: DocumentCache;
   /** How long Postgres works on a mutation at most, in milliseconds. */
   mutationTimeout: number;
   /** Where the explorer of this version is; null for none. */
@@ -54,7 +57,7 @@ export interface ServeOptions {
  */
 export async function serveVersion(
   version: Version,
-  { pgService, fastReads, logger, explorerPath, ...forMutations }: ServeOptions,
+  { pgService, fastReads, logger, explorerPath, documentCache, ...forMutations }: ServeOptions,
 ): Promise<ServedVersion> {
   // The head tells those who develop against it how they are answered
   const onRead: OnRead = (way, { requestContext }) => {
@@ -88,7 +91,8 @@ export async function serveVersion(
   };
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
-    return { schema, resolvedPreset, documents: new Documents(schema) };
+    boundPlans(schema);
+    return { schema, resolvedPreset, documents: new Documents(schema, documentCache) };
   };
   let current = await make();
   const server = grafserv({ preset, schema: current.schema });
@@ -106,6 +110,13 @@ export async function serveVersion(
     },
     close: () => server.release(),
   };
+}
+
+/** Operations whose plans Grafast keeps for a version, and plans of each. A plan keeps its document, too. */
+const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
+
+function boundPlans({ extensions }: GraphQLSchema): void {
+  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
 type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;

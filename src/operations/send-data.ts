@@ -1,0 +1,15 @@
+import type { Request, Response } from "express";
+import { extensionsOf } from "./extensions.ts";
+
+/** Media types as Grafserv writes them. */
+const json = "application/json;charset=utf-8";
+const modern = "application/graphql-response+json;charset=utf-8";
+
+/** Answers an operation, as Grafserv would. @param data what it read, as JSON */
+export function sendData(request: Request, response: Response, data: string): void {
+  const extensions = JSON.stringify(extensionsOf(response.locals));
+  const text = `{"data":${data},"extensions":${extensions}}`;
+  const contentType = request.headers.accept!.startsWith("application/json") ? json : modern;
+  response.writeHead(200, { "content-type": contentType, "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}

@@ -7,7 +7,7 @@ import { AccessTokens } from "./auth/access-token.ts";
 import { activeCredentials } from "./auth/active-credentials.ts";
 import { Memory } from "./auth/memory.ts";
 import { requireToken } from "./auth/require-token.ts";
-import { isSessionToken } from "./auth/session-token.ts";
+import { sessionCheck } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
 import { openWays } from "./database/pg-service.ts";
@@ -21,6 +21,7 @@ import { readGraphqlBody } from "./http/graphql-body.ts";
 import { health } from "./http/health.ts";
 import { notFound, unexpectedError } from "./http/last-resort.ts";
 import { Locales, negotiateLocale } from "./http/locale.ts";
+import { oneHost } from "./http/one-host.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
@@ -30,6 +31,7 @@ import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import { Refusals } from "./metrics/refusals.ts";
 import { countDeprecated } from "./operations/deprecated-fields.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
@@ -136,6 +138,7 @@ export async function createApp({
   const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
+  const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
 
   const app = express()
@@ -145,7 +148,7 @@ export async function createApp({
     .enable("case sensitive routing")
     .set("trust proxy", settings.trustProxy ?? false);
 
-  const ofEveryRequest = [requestId(logger), securityHeaders];
+  const ofEveryRequest = [requestId(logger), securityHeaders, oneHost];
   app.use(ofEveryRequest);
   app.get("/healthz", health(pool));
 
@@ -153,7 +156,14 @@ export async function createApp({
   app.all(
     "/api/oauth/token",
     requirePlan(plan, logger),
-    tokenEndpoint({ pool, tokens, logger, rates, perMinute: settings.tokenRequestsPerMinute ?? 20 }),
+    tokenEndpoint({
+      pool,
+      tokens,
+      logger,
+      rates,
+      refusals,
+      perMinute: settings.tokenRequestsPerMinute ?? 20,
+    }),
   );
 
   // The way of documents
@@ -164,10 +174,11 @@ export async function createApp({
   // The way of queries and mutations
   const ofOperations = [
     metrics.count,
+    refusals.watch,
     findVersion(versions, now),
     requirePlan(plan, logger),
     onlyPost,
-    requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
+    requireToken(tokens, credentials, logger, sessionCheck(pool)),
     countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
@@ -222,6 +233,7 @@ export async function createApp({
     },
     async close() {
       rates.close();
+      refusals.close();
       await usage.close();
       await memory.close();
       await renderer.close();

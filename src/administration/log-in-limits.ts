@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { asRole } from "../auth/as-role.ts";
+import { networkOf } from "../lib/network-of.ts";
 
 const minute = 60;
 
@@ -80,14 +81,3 @@ function keysOf(name: string, address: string): [Kind, string][] {
 /** In lower case as Postgres has it, each letter by itself: “İ” becomes “i”, so that no spelling counts anew. */
 const lowered = (name: string): string =>
   Array.from(name, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0)!)).join("");
-
-/** Whoever has one IPv6 address has at least 2^64 of them. */
-export function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("::");
-  const groups = head.split(":").filter(Boolean);
-  const rest = tail === undefined ? [] : tail.split(":").filter(Boolean);
-  const zeros =
-    tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill("0");
-  return [...groups, ...zeros, ...rest].slice(0, 4).join(":");
-}

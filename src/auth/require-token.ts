@@ -8,10 +8,8 @@ import { TokenRefusal } from "./access-token.ts";
 import type { ActiveCredentials } from "./active-credentials.ts";
 import type { Caller } from "./caller.ts";
 import { callerOf } from "./caller.ts";
+import type { SessionCheck } from "./session-token.ts";
 import { sessionTokenPrefix } from "./session-token.ts";
-
-/** Whether a token belongs to a session of the administration that is alive. */
-export type SessionCheck = (token: string) => Promise<boolean>;
 
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /** Longer ones aren't ours. In characters. */
@@ -60,7 +58,7 @@ async function identify(
     );
   }
   if (token.length > longestToken) throw new TokenRefusal("invalid", "The access token is not valid.");
-  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token)))
+  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, request.ip ?? "")))
     throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
   const claims = await tokens.verify(token);
   const allowed = await credentials.of(claims.accessKey);

@@ -9,6 +9,7 @@ import { accessTokenLifetime } from "./access-token.ts";
 import { asAuthRole } from "./as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
+import type { Refusals } from "../metrics/refusals.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
@@ -20,6 +21,8 @@ export interface TokenEndpointOptions {
   tokens: AccessTokens;
   logger: Logger;
   rates: RateLimits;
+  /** Notes requests that are refused. */
+  refusals: Refusals;
   /** Requests of one client from one address. */
   perMinute: number;
 }
@@ -30,6 +33,7 @@ export function tokenEndpoint({
   tokens,
   logger,
   rates,
+  refusals,
   perMinute,
 }: TokenEndpointOptions): RequestHandler {
   const router = Router();
@@ -53,7 +57,7 @@ export function tokenEndpoint({
       scope: scopes.join(" "),
     });
   });
-  router.use(sendOAuthError(logger));
+  router.use(sendOAuthError(logger, refusals));
   return router;
 }
 
@@ -92,8 +96,8 @@ function narrow(held: string[], wanted: string[] | null): string[] {
   return [...new Set(wanted.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
 }
 
-function sendOAuthError(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const { status, code, message } = oauthError(error, () => {
       logger.error({ requestId: response.locals.requestId, err: error }, "token exchange failed");
@@ -101,6 +105,7 @@ function sendOAuthError(logger: Logger): ErrorRequestHandler {
     // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
     if (status === 503) response.setHeader("retry-after", "1");
+    if (status < 500) refusals.note(code, request, { requestId: response.locals.requestId, status });
     response.status(status).json({ error: code, error_description: message });
   };
 }

@@ -24,6 +24,7 @@ export function sendErrors(
   errors: readonly GraphQLError[],
   extensions?: Record<string, unknown>,
 ): void {
+  response.locals.refusal = errors[0]?.extensions.code as ErrorCode | undefined;
   const type = request.accepts(graphqlMediaTypes) || graphqlMediaTypes[0]!;
   response.status(status).setHeader("content-type", type);
   response.setHeader("cache-control", "no-store");

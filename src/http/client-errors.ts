@@ -23,8 +23,14 @@ export function clientError(error: unknown, scene: ErrorScene): GraphQLError {
 export function completed(error: GraphQLError, requestId: string): GraphQLError {
   const { code, ...others } = error.extensions as { code: ErrorCode };
   const extensions = { code, requestId, retryable: errorCodes[code].retryable, ...others };
-  return new GraphQLError(error.message, { ...placeOf(error), extensions });
+  return new GraphQLError(shortened(error.message), { ...placeOf(error), extensions });
 }
+
+/** Characters of a message. Some repeat what was sent, which may be as long as a body. */
+const maxMessage = 1_000;
+
+const shortened = (message: string): string =>
+  message.length <= maxMessage ? message : `${message.slice(0, maxMessage).toWellFormed()}…`;
 
 function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLError {
   if (isApiError(error)) return error;
@@ -50,8 +56,11 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
   return apiError("INTERNAL_SERVER_ERROR", message, {}, place);
 }
 
+/** Places in the document that one error tells. */
+const maxPlaces = 10;
+
 function placeOf({ nodes, source, positions, path }: GraphQLError) {
-  return { nodes, source, positions, path };
+  return { nodes: nodes?.slice(0, maxPlaces), source, positions: positions?.slice(0, maxPlaces), path };
 }
 
 function withoutCode({ extensions }: GraphQLError): Record<string, unknown> {

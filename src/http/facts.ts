@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../errors.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Operation } from "../operations/read-operation.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -21,6 +22,8 @@ declare global {
       locale?: string;
       /** What is asked for; set by operations/read-operation.ts. */
       operation?: Operation;
+      /** Code of the error that a station refused it with; set by answers.ts, and for scopes by operations/answer-reads.ts. */
+      refusal?: ErrorCode | undefined;
       /** Why the one statement that was to answer a read failed; set by operations/answer-reads.ts. */
       readFailure?: Error;
     }

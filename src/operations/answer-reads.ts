@@ -25,7 +25,9 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
       variableValues,
       contextValue: { scopes: locals.caller!.scopes },
     };
-    const statement = isRefused(asked) ? null : readStatementOf(asked);
+    const refused = isRefused(asked);
+    if (refused) locals.refusal = "FORBIDDEN";
+    const statement = refused ? null : readStatementOf(asked);
     if (statement === null) return next();
     readText(readSettingsFor(locals.caller!, locals.locale), statement)
       .then(

@@ -5,7 +5,7 @@ import {
   deactivateAdministrator,
   resetPassword,
 } from "../../src/auth/administrators.ts";
-import { networkOf } from "../../src/administration/log-in-limits.ts";
+import { networkOf } from "../../src/lib/network-of.ts";
 import { ownPath } from "../../src/administration/session.ts";
 import { startService } from "../support/service.ts";
 import type { TestService } from "../support/service.ts";

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { Refusals } from "../../src/metrics/refusals.ts";
+import { startService, until } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+let service: TestService;
+let token: string;
+before(async () => {
+  service = await startService();
+  token = await service.token();
+});
+after(() => service.close());
+
+describe("a request with more than one Host", () => {
+  it("is refused", async () => {
+    const { hostname, port } = new URL(service.url);
+    for (const [host, status] of [
+      ["Host: a\r\n", 401],
+      ["Host: a\r\nhost: b\r\n", 400],
+    ]) {
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        `POST /api/graphql/unstable HTTP/1.1\r\n${host}content-length: 0\r\nConnection: close\r\n\r\n`,
+      );
+      assert.ok((await text(socket)).startsWith(`HTTP/1.1 ${status} `));
+    }
+  });
+});
+
+describe("a message", () => {
+  it("doesn't repeat what was sent at any length", async () => {
+    const long = "x".repeat(900_000);
+    const bodies = [
+      { query: `{ ${long} }` },
+      { query: `query ($${long}: Int) { __typename }` },
+      { query: "query ($a: Int) { products(first: $a) { edges { node { id } } } }", variables: { a: long } },
+      { query: "{ __typename }", operationName: long },
+      { query: `{ product(id: "${long}") { id } }` },
+      { query: `{ products(after: "${long}") { edges { node { id } } } }` },
+    ];
+    for (const body of bodies) {
+      const answer = await service.ask(token, body);
+      assert.ok(answer.codes.length > 0 && answer.text.length < 20_000, `${answer.text.length}`);
+    }
+  });
+
+  it("about many places names a few", async () => {
+    const query = `{ ${"products { edges { node { id } } } ".repeat(50)} products(first: 1) { edges { node { id } } } }`;
+    const { body } = await service.ask(token, { query });
+    assert.ok(body.errors.length > 0);
+    for (const { locations } of body.errors) assert.ok(locations.length <= 10);
+  });
+});
+
+describe("tokens that look like those of the administration", () => {
+  it("reach the database only so often from one address", async () => {
+    let asked = 0;
+    const count = () => void asked++;
+    service.pool.on("acquire", count);
+    for (let n = 0; n < 60; n++) {
+      const made = `as_${String(n).padStart(43, "0")}`;
+      assert.equal((await service.ask(made, { query: "{ __typename }" })).status, 401);
+    }
+    service.pool.off("acquire", count);
+    assert.ok(asked >= 20 && asked <= 25, `${asked}`);
+  });
+});
+
+describe("refusals", () => {
+  it("are counted by reason and told to the log", async () => {
+    const figure = async (reason: string) =>
+      Number(
+        new RegExp(`^service_refusals_total\\{reason="${reason}"\\} (\\d+)$`, "m").exec(
+          await service.app.metrics.registry.metrics(),
+        )?.[1] ?? 0,
+      );
+    const before = await figure("UNAUTHENTICATED");
+    await service.ask(null, { query: "{ __typename }" });
+    await until(async () => (await figure("UNAUTHENTICATED")) === before + 1);
+    const poor = await service.token({ read: ["tags"] });
+    await service.ask(poor, { query: "{ products { edges { node { id } } } }" });
+    await until(async () => (await figure("FORBIDDEN")) === 1);
+    const line = service.log.find(({ reason }) => reason === "FORBIDDEN")!;
+    assert.deepEqual([line.level, line.msg], [40, "refused a request"]);
+    assert.ok(line.requestId && line.credentialId && line.address);
+    await fetch(`${service.url}/api/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({ grant_type: "client_credentials", client_id: "a", client_secret: "b" }),
+    });
+    assert.equal(await figure("invalid_client"), 1);
+  });
+
+  it("fill the log no further than so many lines in a minute, and then a sum", () => {
+    const lines: Record<string, any>[] = [];
+    const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const refusals = new Refusals(new Registry(), logger);
+    for (let n = 0; n < 5_000; n++) refusals.note("UNAUTHENTICATED", { ip: "192.0.2.1" }, {});
+    for (let n = 0; n < 5_000; n++) refusals.note("THROTTLED", { ip: `2001:db8:${n.toString(16)}::1` }, {});
+    refusals.note("BAD_USER_INPUT", { ip: "192.0.2.2" }, {});
+    assert.equal(lines.length, 100);
+    refusals.close();
+    const { msg, count, most } = lines.at(-1)!;
+    assert.deepEqual([lines.length, msg, count], [101, "refused more requests", 9_900]);
+    assert.deepEqual(most[0], { reason: "UNAUTHENTICATED", address: "192.0.2.1", count: 4_995 });
+  });
+});

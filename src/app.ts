@@ -37,6 +37,7 @@ import { readOperation, refuseOperation } from "./operations/read-operation.ts";
 import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
+import { Meter } from "./rate-limits/meter.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { Reader } from "./versions/reader.ts";
@@ -107,7 +108,9 @@ export async function createApp({
   versions = allVersions,
 }: AppOptions): Promise<App> {
   const fastReads = settings.fastReads ?? true;
-  const { pgService, readText } = await openWays(pool, { fastReads, logger });
+  const rates = new RateLimits(limiterPool, logger);
+  const meter = new Meter(rates);
+  const { pgService, readText } = await openWays(pool, { fastReads, logger, onUsed: meter.used });
   const { webhookAllow = [] } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
@@ -135,7 +138,6 @@ export async function createApp({
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
   const limitsNow = async () => (await plan.of("current")).limits;
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
-  const rates = new RateLimits(limiterPool, logger);
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
   const refusals = new Refusals(metrics.registry, logger);
@@ -183,9 +185,9 @@ export async function createApp({
     negotiateMediaType,
     negotiateLocale(locales),
     readGraphqlBody(settings.largestBody ?? 1_048_576),
-    readOperation(served),
+    readOperation(served, meter),
     countDeprecated(usage, served),
-    spendPoints(rates),
+    spendPoints(rates, meter),
     refuseOperation,
     answerIntrospection(served),
     ...(readText ? [answerReads(served, readText)] : []),

@@ -5,6 +5,8 @@ import { flightAdaptor } from "./flights/adaptor.ts";
 import { whyNotFly } from "./flights/check.ts";
 import type { ReadText } from "./flights/read-text.ts";
 import { textReader } from "./flights/read-text.ts";
+import type { OnUsed } from "./shared-pool.ts";
+import { SharedPool } from "./shared-pool.ts";
 
 /** The ways to the database. */
 export interface DatabaseWays {
@@ -20,7 +22,7 @@ export interface DatabaseWays {
  */
 export async function openWays(
   pool: Pool,
-  { fastReads, logger }: { fastReads: boolean; logger: Logger },
+  { fastReads, logger, onUsed }: { fastReads: boolean; logger: Logger; onUsed?: OnUsed },
 ): Promise<DatabaseWays> {
   const service = makePgService({
     pool,
@@ -32,5 +34,6 @@ export async function openWays(
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
   if (!fastReads || trouble !== null) return { pgService: service, readText: null };
-  return { pgService: { ...service, adaptor: flightAdaptor(pool) }, readText: textReader(pool) };
+  const shared = new SharedPool(pool, onUsed);
+  return { pgService: { ...service, adaptor: flightAdaptor(shared) }, readText: textReader(shared) };
 }

@@ -20,6 +20,11 @@ const unavailable: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
   message: "The service can't reach its data at the moment. Send the request again in a little while.",
 };
+const busy: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "Too many operations wait for the data. Send the request again in a little while, and fewer at once.",
+};
 const uncertain: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
   message:
@@ -54,6 +59,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57P02": unavailable, // crash_shutdown
   "57P03": unavailable, // cannot_connect_now
   "57P05": unavailable, // idle_session_timeout
+  NO_TURN: busy, // of database/turns.ts
   UE003: readOnly, // raised by mutation.run
   ECONNREFUSED: unavailable,
   ECONNRESET: unavailable,

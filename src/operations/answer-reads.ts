@@ -29,7 +29,8 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
     if (refused) locals.refusal = "FORBIDDEN";
     const statement = refused ? null : readStatementOf(asked);
     if (statement === null) return next();
-    readText(readSettingsFor(locals.caller!, locals.locale), statement)
+    const { caller, locale } = locals;
+    readText(caller!.credentialId, readSettingsFor(caller!, locale), statement)
       .then(
         (data) => {
           if (data === null) return next();

@@ -6,6 +6,7 @@ import "../http/facts.ts";
 import { sendErrors } from "../http/answers.ts";
 import { completed } from "../http/client-errors.ts";
 import type { PlanName } from "../plan/plan.ts";
+import type { Meter } from "../rate-limits/meter.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { assess } from "./assess.ts";
 
@@ -25,13 +26,15 @@ const costOfRefusal = 10;
  * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
  * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
  */
-export function readOperation(served: readonly ServedVersion[]): RequestHandler {
+export function readOperation(served: readonly ServedVersion[], meter: Meter): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
     const { query, operationName, variables } = request.body;
     const { name, limits } = response.locals.plan!;
     const { schema, documents } = bySlug.get(response.locals.version!.slug)!.current();
+    const start = performance.now();
     const { document = null, errors } = { document: undefined, ...documents.read(query, limits) };
+    meter.used(response.locals.caller!.credentialId, performance.now() - start);
     const operation: Operation = {
       document,
       refusals: errors ?? [],

@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import "../http/facts.ts";
 import { refuse } from "../http/answers.ts";
+import type { Meter } from "../rate-limits/meter.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { RateLimits } from "../rate-limits/rate-limits.ts";
  * (draft-ietf-httpapi-ratelimit-headers) what is left and when it is full again. Without enough of them it answers 429,
  * takes nothing, and says when there will be enough.
  */
-export function spendPoints(rates: RateLimits): RequestHandler {
+export function spendPoints(rates: RateLimits, meter: Meter): RequestHandler {
   return async (request, response, next) => {
     const { caller, plan, operation } = response.locals;
     const { bucket: capacity, refill: perSecond } = plan!.limits;
@@ -17,7 +18,10 @@ export function spendPoints(rates: RateLimits): RequestHandler {
     const taken = await rates.take(bucket, caller!.credentialId, points);
     response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
     response.setHeader("ratelimit", `"points";r=${taken.remaining};t=${taken.fullInSeconds}`);
-    if (taken.isAllowed) return next();
+    if (taken.isAllowed) {
+      meter.paid(bucket, caller!.credentialId, points);
+      return next();
+    }
     response.setHeader("retry-after", taken.retryInSeconds);
     const message =
       `The operation costs ${points} points; the token has ${taken.remaining} left, and ${perSecond} come back ` +

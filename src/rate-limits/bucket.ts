@@ -22,6 +22,9 @@ export interface Taken {
 /** Milliseconds that a bucket takes to get back so many points. */
 export const refillMs = ({ perSecond }: Bucket, points: number): number => (points / perSecond) * 1_000;
 
+// Moments are numbers with fractions, whose differences have some more
+const wholeSeconds = (ms: number): number => Math.ceil(Math.round(ms) / 1_000);
+
 /**
  * What a client has, when its bucket is full again in so many milliseconds.
  *
@@ -33,7 +36,7 @@ export function takenOf(bucket: Bucket, fullInMs: number, wanted: number): Taken
   return {
     isAllowed: wanted === 0,
     remaining: Math.max(0, Math.floor(left + 1e-6)),
-    fullInSeconds: Math.ceil(fullInMs / 1_000),
-    retryInSeconds: wanted > 0 ? Math.max(1, Math.ceil(retryInMs / 1_000)) : 0,
+    fullInSeconds: wholeSeconds(fullInMs),
+    retryInSeconds: wanted > 0 ? Math.max(1, wholeSeconds(retryInMs)) : 0,
   };
 }

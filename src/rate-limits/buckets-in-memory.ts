@@ -28,4 +28,12 @@ export class BucketsInMemory {
     this.#fullAt.set(key, now + fullInMs);
     return takenOf(bucket, fullInMs, 0);
   }
+
+  /** Takes points whether or not they are there. A bucket owes as much as it holds, at most. */
+  charge(bucket: Bucket, client: string, points: number): void {
+    const key = `${bucket.name} ${client}`;
+    const now = this.#now();
+    const fullAt = Math.max(now, this.#fullAt.get(key) ?? now) + refillMs(bucket, points);
+    this.#fullAt.set(key, Math.min(fullAt, now + 2 * refillMs(bucket, bucket.capacity)));
+  }
 }

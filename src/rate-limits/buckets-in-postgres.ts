@@ -28,6 +28,15 @@ export class BucketsInPostgres {
     return takenOf(bucket, taken!.full_in_ms, taken!.is_allowed ? 0 : points);
   }
 
+  /** Takes points whether or not they are there. A bucket owes as much as it holds, at most. */
+  async charge(bucket: Bucket, client: string, points: number): Promise<void> {
+    await this.#pool.query({
+      name: "charge-points",
+      text: "select auth.charge_points($1, $2, $3)",
+      values: [`${bucket.name} ${client}`, refillMs(bucket, points), 2 * refillMs(bucket, bucket.capacity)],
+    });
+  }
+
   close(): void {
     clearInterval(this.#clearing);
   }

@@ -34,6 +34,15 @@ export class RateLimits {
     }
   }
 
+  /** Takes points of a client after the fact, whether or not they are there. Nobody waits for it. */
+  charge(bucket: Bucket, client: string, points: number): void {
+    if (!this.#shared) return this.#own.charge(bucket, client, points);
+    this.#shared.charge(bucket, client, points).catch((error: unknown) => {
+      this.#complain(error);
+      this.#own.charge(bucket, client, points);
+    });
+  }
+
   close(): void {
     this.#shared?.close();
   }

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { openWays } from "../../src/database/pg-service.ts";
+import { SharedPool } from "../../src/database/shared-pool.ts";
 import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
 import { whyNotFly } from "../../src/database/flights/check.ts";
 import type { PgSettings } from "../../src/database/flights/settings.ts";
@@ -42,7 +43,7 @@ interface Query {
   name?: string;
 }
 
-const withPgClient = () => flightAdaptor(pool).createWithPgClient({ pool }) as any;
+const withPgClient = () => flightAdaptor(new SharedPool(pool)).createWithPgClient({ pool }) as any;
 const run = (settings: PgSettings, query: Query): Promise<{ rows: any[]; rowCount: number | null }> =>
   withPgClient()(settings, (client: any) => client.query(query));
 
@@ -216,7 +217,7 @@ test("an exhausted pool refuses, and is good again", async () => {
 
 test("a bounded number of statements stays prepared, and those that made room can come again", async () => {
   const single = createPool(database.loginUrl, { max: 1 });
-  const adaptor = flightAdaptor(single).createWithPgClient({ pool: single }) as any;
+  const adaptor = flightAdaptor(new SharedPool(single)).createWithPgClient({ pool: single }) as any;
   const query = (i: number) =>
     adaptor(api(""), (client: any) => client.query({ text: `select ${i}`, name: `n${i}` }));
   for (const round of [1, 2]) {

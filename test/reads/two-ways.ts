@@ -6,6 +6,7 @@ import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
 import type { Way } from "../../plugins/reads/counts.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
+import { SharedPool } from "../../src/database/shared-pool.ts";
 import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../support/database.ts";
@@ -58,7 +59,10 @@ export async function openTwoWays(
   if (sql) await owner.query(sql);
   await owner.end();
   const allScopes: string[] = rows[0].scopes;
-  const pgService = { ...makePgService({ pool, pubsub: false }), adaptor: flightAdaptor(pool) };
+  const pgService = {
+    ...makePgService({ pool, pubsub: false }),
+    adaptor: flightAdaptor(new SharedPool(pool)),
+  };
   const ways = new WeakMap<object, Way>();
   const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);
   const make = (fastReads: boolean) =>

@@ -1,8 +1,9 @@
-import type { Pool, PoolClient } from "pg";
+import type { PoolClient } from "pg";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
+import type { SharedPool } from "../shared-pool.ts";
 import { fly } from "./flight.ts";
 import { withPlainIdentifiers } from "./identifiers.ts";
 import { canPrepareOn } from "./statements.ts";
@@ -17,17 +18,17 @@ type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
  * Each `query` is a transaction of its own. Several statements in one transaction go by `withTransaction`, which is
  * the library's.
  */
-export function flightAdaptor(pool: Pool): Adaptor {
+export function flightAdaptor(pool: SharedPool): Adaptor {
   const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
-    const client = await pool.connect();
+    const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
     let failure: unknown;
     try {
-      return await work(pgClient(client, pgSettings));
+      return await work(pgClient(connection, pgSettings));
     } catch (error) {
       failure = error;
       throw error;
     } finally {
-      client.release(isConnectionBroken(failure));
+      release(isConnectionBroken(failure));
     }
   };
   return {

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { usualLimits } from "../../src/operations/limits.ts";
+import type { TestService } from "../support/service.ts";
+import { startService } from "../support/service.ts";
+
+describe("what an operation takes beyond its points", () => {
+  let service: TestService;
+  let token: string;
+  before(async () => {
+    service = await startService({
+      settings: { limits: usualLimits },
+      async before(owner) {
+        await owner.query(`
+          alter table erp.product disable trigger user;
+          insert into erp.product (product_number, name) select 'P' || n, 'Product' from generate_series(1, 20000) n;
+          alter table erp.product enable trigger user`);
+      },
+    });
+    token = await service.token();
+  });
+  after(() => service.close());
+  const left = async () => {
+    const { headers } = await service.ask(token, { query: "{ __typename }" });
+    return Number(/r=(\d+)/.exec(headers.get("ratelimit")!)![1]);
+  };
+
+  it("is nothing for what an index answers", async () => {
+    await left();
+    const before = await left();
+    for (let n = 0; n < 5; n++)
+      await service.ask(token, { query: "{ products(first: 5) { edges { node { id } } } }" });
+    // Ten points, and one for looking; some have come back meanwhile
+    assert.ok((await left()) >= before - 16);
+  });
+
+  it("is charged afterwards, and the bucket may owe it", async () => {
+    const contains = Array.from({ length: 250 }, (_, n) => `{ productNumber: { contains: "nothing ${n}" } }`);
+    const query = `{ products(filter: { OR: [${contains}] }) { edges { node { id } } } }`;
+    const before = await left();
+    let paid = 0;
+    for (let n = 0; n < 4; n++) {
+      const { body, codes } = await service.ask(token, { query });
+      assert.deepEqual(codes, []);
+      paid += body.extensions.cost.requested;
+    }
+    const after = await left();
+    assert.ok(after < before - paid - 5, `${before} ${paid} ${after}`);
+  });
+});

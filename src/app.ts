@@ -26,6 +26,7 @@ import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
 import { requestId } from "./http/request-id.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { DocumentCache } from "./operations/document-cache.ts";
+import { UnreadAnswers } from "./http/unread-answers.ts";
 import { answerIntrospection } from "./operations/answer-introspection.ts";
 import { answerReads } from "./operations/answer-reads.ts";
 import type { Limits } from "./operations/limits.ts";
@@ -142,6 +143,7 @@ export async function createApp({
   const metrics = new Metrics(pool);
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
+  const unread = new UnreadAnswers();
 
   const app = express()
     .disable("x-powered-by")
@@ -181,6 +183,7 @@ export async function createApp({
     requirePlan(plan, logger),
     onlyPost,
     requireToken(tokens, credentials, logger, sessionCheck(pool)),
+    unread.bound,
     countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
@@ -189,11 +192,11 @@ export async function createApp({
     countDeprecated(usage, served),
     spendPoints(rates, meter),
     refuseOperation,
-    answerIntrospection(served),
-    ...(readText ? [answerReads(served, readText)] : []),
+    answerIntrospection(served, unread),
+    ...(readText ? [answerReads(served, readText, unread)] : []),
   ];
   app.all("/api/graphql/:version", ofOperations);
-  for (const { version, handler } of served) app.post(pathOf(version), handler);
+  for (const { version, handler } of served) app.post(pathOf(version), unread.countNext, handler);
 
   // The way of administrators
   app.use(
@@ -217,7 +220,7 @@ export async function createApp({
       return {
         path: pathOf(version),
         params: { version: version.slug },
-        stations: [...ofOperations, handler],
+        stations: [...ofOperations, unread.countNext, handler],
       };
     }),
     common: ofEveryRequest,

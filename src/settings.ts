@@ -63,6 +63,7 @@ export const environment = z.object({
   LIMIT_REFILL: limit(usualLimits.refill),
   LIMIT_BODY_BYTES: limit(1_048_576),
   LIMIT_TOKEN_REQUESTS: limit(20),
+  LIMIT_CONNECTIONS: limit(1_000),
   RATE_LIMITS_IN: z.enum(["memory", "database"]).default("memory"),
   TRUST_PROXY: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -106,6 +107,8 @@ export interface Settings {
   largestBody: number;
   /** Of one client from one address. */
   tokenRequestsPerMinute: number;
+  /** Connections of clients to a process at the same time. */
+  maxConnections: number;
   /** Whether all processes count together what clients take, in the database. */
   sharedRates: boolean;
   /** Which proxies are believed about the client's address, as Express has it; false for none. */
@@ -166,6 +169,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     },
     largestBody: data.LIMIT_BODY_BYTES,
     tokenRequestsPerMinute: data.LIMIT_TOKEN_REQUESTS,
+    maxConnections: data.LIMIT_CONNECTIONS,
     sharedRates: data.RATE_LIMITS_IN === "database",
     trustProxy: /^\d+$/.test(data.TRUST_PROXY ?? "") ? Number(data.TRUST_PROXY) : (data.TRUST_PROXY ?? false),
     logLevel: data.LOG_LEVEL,

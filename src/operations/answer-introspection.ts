@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import { execute, getOperationAST } from "postgraphile/graphql";
 import "../http/facts.ts";
+import type { UnreadAnswers } from "../http/unread-answers.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { introspectionOf } from "./introspection.ts";
 import { sendData } from "./send-data.ts";
@@ -13,7 +14,7 @@ const maxKeptCharacters = 16_000_000;
  * Answers operations that ask about nothing but the schema. What it says is the same for all callers, so the text is made
  * once for each document, for as long as the version has the same schema.
  */
-export function answerIntrospection(served: readonly ServedVersion[]): RequestHandler {
+export function answerIntrospection(served: readonly ServedVersion[], unread: UnreadAnswers): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   let schemas = 0;
   const numbers = new WeakMap<object, number>();
@@ -41,5 +42,6 @@ export function answerIntrospection(served: readonly ServedVersion[]): RequestHa
       if (isFixed) kept.set(key, data);
     }
     sendData(request, response, data);
+    unread.count(response);
   };
 }

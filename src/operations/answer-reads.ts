@@ -4,6 +4,7 @@ import { readCounts } from "../../plugins/reads/counts.ts";
 import { readStatementOf } from "../../plugins/reads/index.ts";
 import type { ReadText } from "../database/flights/read-text.ts";
 import "../http/facts.ts";
+import type { UnreadAnswers } from "../http/unread-answers.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { readSettingsFor } from "../versions/context.ts";
 import { sendData } from "./send-data.ts";
@@ -12,7 +13,11 @@ import { sendData } from "./send-data.ts";
  * Answers the reads that one SQL statement can answer (plugins/reads), as Grafserv would, but with less ado. All others
  * are passed on to it, and so are those that fail: what clients are told about errors is written in one place.
  */
-export function answerReads(served: readonly ServedVersion[], readText: ReadText): RequestHandler {
+export function answerReads(
+  served: readonly ServedVersion[],
+  readText: ReadText,
+  unread: UnreadAnswers,
+): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
     const { locals } = response;
@@ -38,6 +43,7 @@ export function answerReads(served: readonly ServedVersion[], readText: ReadText
           // The head tells those who develop against it how they are answered.
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
           sendData(request, response, data);
+          unread.count(response);
         },
         (error: Error) => {
           locals.readFailure = error;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createPool } from "../database/pool.ts";
+import { boundedServer } from "../http/bounded-server.ts";
 import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
@@ -57,7 +57,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
   try {
     const app = await createApp({ settings, pool, limiterPool, logger });
     closing.push(() => app.close());
-    const server = createServer(app.listener);
+    const server = boundedServer(app.listener, settings.maxConnections);
     await listen(server, settings);
     closing.push(() => closeServer(server));
     if (isBackground && settings.workerConcurrency > 0) {

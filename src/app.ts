@@ -35,7 +35,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { Refusals } from "./metrics/refusals.ts";
 import { countDeprecated } from "./operations/deprecated-fields.ts";
 import { readOperation, refuseOperation } from "./operations/read-operation.ts";
-import { spendPoints } from "./operations/spend-points.ts";
+import { Spending } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { Meter } from "./rate-limits/meter.ts";
@@ -143,6 +143,7 @@ export async function createApp({
   const metrics = new Metrics(pool);
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
+  const spending = new Spending(rates, meter, served);
   const unread = new UnreadAnswers();
 
   const app = express()
@@ -187,10 +188,12 @@ export async function createApp({
     countUse(usage),
     negotiateMediaType,
     negotiateLocale(locales),
+    spending.forBody,
     readGraphqlBody(settings.largestBody ?? 1_048_576),
+    spending.forDocument,
     readOperation(served, meter),
     countDeprecated(usage, served),
-    spendPoints(rates, meter),
+    spending.forOperation,
     refuseOperation,
     answerIntrospection(served, unread),
     ...(readText ? [answerReads(served, readText, unread)] : []),

@@ -32,6 +32,10 @@ export class DocumentCache {
     return this.#kept.get(key);
   }
 
+  has(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
   /** Keeps a document, if it has come before. */
   offer(key: string, digest: string, read: ReadDocument): void {
     if (this.#seen.has(digest)) this.#kept.set(key, read);

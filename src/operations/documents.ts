@@ -32,12 +32,21 @@ export class Documents {
 
   /** @param limits when they are others than the last time, everything is read anew */
   read(text: string, limits: Limits): Reading {
+    const key = this.#keyOf(text, limits);
+    return this.#cache.get(key) ?? this.#read(text, key, limits);
+  }
+
+  /** Whether a document has been read and kept, so that reading it costs nothing. */
+  isKept(text: string, limits: Limits): boolean {
+    return this.#cache.has(this.#keyOf(text, limits));
+  }
+
+  #keyOf(text: string, limits: Limits): string {
     if (limits !== this.#limits) {
       this.#limits = limits;
       this.#prefix = `${schemas++} `;
     }
-    const key = this.#prefix + text;
-    return this.#cache.get(key) ?? this.#read(text, key, limits);
+    return this.#prefix + text;
   }
 
   #read(text: string, key: string, limits: Limits): Reading {

@@ -139,7 +139,7 @@ test("points come back", async () => {
 });
 
 test("processes that count in the database keep to the limit together", async () => {
-  const settings = { limits: { ...limits, bucket: 20, refill: 1 } };
+  const settings = { limits: { ...limits, bucket: 20, refill: 0.01 } };
   const limiterPool = createPool(service.loginUrl, { max: 2, role: "service_limiter" });
   try {
     const [one, two] = [

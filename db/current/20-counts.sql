@@ -16,7 +16,7 @@ create table if not exists ledger.stock_count (
   quantity integer not null,
   counted_at timestamptz not null,
   recorded_at timestamptz not null default clock_timestamp(),
-  difference integer not null default 0,
+  difference integer default 0,
   stock_movement_id uuid references ledger.stock_movement on delete cascade,
   constraint stock_count_comes_after_earlier_ones primary key (stock_id, counted_at, id)
 );
@@ -33,9 +33,9 @@ comment on column ledger.stock_count.quantity is
   'Units that were there. May be negative in rows that keep the books right after movements with an earlier moment were inserted.';
 comment on column ledger.stock_count.counted_at is 'When they were there, to the microsecond.';
 comment on column ledger.stock_count.recorded_at is 'When the count was recorded.';
-comment on column ledger.stock_count.difference is 'Units that the count brought into the books, negative when it took some out.';
+comment on column ledger.stock_count.difference is 'Units that the count brought into the books, negative when it took some out. Null when it was superseded: a later one was known already, of the same stock and batch or of all that lies there.';
 comment on column ledger.stock_count.stock_movement_id is
-  'The movement that did; null where the books were right, and where a later count was known already.';
+  'The movement that did; null where the books were right.';
 
 drop type if exists ledger.stock_reading cascade;
 create type ledger.stock_reading as (

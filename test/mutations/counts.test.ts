@@ -163,7 +163,8 @@ describe("a count that is older than one that is known", () => {
   it("is kept, once", async () => {
     const first = await ago("1 minute");
     await count(8);
-    for (const _ of [1, 2]) assert.deepEqual(warned(await count(5, first)), superseded);
+    assert.deepEqual(warned(await count(5, first)), superseded);
+    assert.deepEqual(warned(await count(5, first)), superseded);
     assert.deepEqual(await counts(), [
       { quantity: 8, difference: 8 },
       { quantity: 5, difference: null },

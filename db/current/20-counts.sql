@@ -1,7 +1,7 @@
 -- Counts are kept, each with its moment; moments of movements are kept to the microsecond.
 
--- The second stays where it is. What it lacks is added beside it: a default needs no movement to be written anew, and
--- the index by product and second serves exact moments too.
+-- The second stays where it is. What it lacks is added beside it: a default needs no movement to be written anew,
+-- and the index by product and second serves exact moments too.
 alter table ledger.stock_movement add column if not exists microseconds integer not null default 0
   constraint stock_movement_microseconds_are_of_a_second check (microseconds between 0 and 999999);
 comment on column ledger.stock_movement.microseconds is
@@ -20,27 +20,32 @@ create table if not exists ledger.stock_count (
   stock_movement_id uuid references ledger.stock_movement on delete cascade,
   constraint stock_count_comes_after_earlier_ones primary key (stock_id, counted_at, id)
 );
-create index if not exists stock_count_batch_id_idx on ledger.stock_count (batch_id) where batch_id is not null;
+create index if not exists stock_count_batch_id_idx on ledger.stock_count (batch_id)
+  where batch_id is not null;
 create index if not exists stock_count_stock_movement_id_idx on ledger.stock_count (stock_movement_id)
   where stock_movement_id is not null;
 alter table ledger.stock_count enable row level security;
 comment on table ledger.stock_count is
   'Counts of stock. Of those of one stock, or of one batch of it, the latest moment stands, and of equal moments what was recorded last: the stock is its quantity and what moved after it (ledger.moved_since). A count of the stock as a whole stands for its batches, too. Rows are never changed. They begin with the migration that made the table: older counts left nothing but their corrections.';
 comment on column ledger.stock_count.id is 'The order in which counts of a stock were recorded.';
-comment on column ledger.stock_count.stock_id is 'The product and the place that were counted. With the place its counts go.';
-comment on column ledger.stock_count.batch_id is 'The batch that was counted; null when all that lies there was.';
+comment on column ledger.stock_count.stock_id is
+  'The product and the place that were counted. With the place its counts go.';
+comment on column ledger.stock_count.batch_id is
+  'The batch that was counted; null when all that lies there was.';
 comment on column ledger.stock_count.quantity is
   'Units that were there. May be negative in rows that keep the books right after movements with an earlier moment were inserted.';
 comment on column ledger.stock_count.counted_at is 'When they were there, to the microsecond.';
 comment on column ledger.stock_count.recorded_at is 'When the count was recorded.';
-comment on column ledger.stock_count.difference is 'Units that the count brought into the books, negative when it took some out. Null when it was superseded: a later one was known already, of the same stock and batch or of all that lies there.';
+comment on column ledger.stock_count.difference is
+  'Units that the count brought into the books, negative when it took some out. Null when it was superseded: a later one was known already, of the same stock and batch or of all that lies there.';
 comment on column ledger.stock_count.stock_movement_id is
   'The movement that did; null where the books were right.';
 
 drop type if exists ledger.stock_reading cascade;
 create type ledger.stock_reading as (
   line bigint, stock_id uuid, place_type text, place text, product_id uuid, batch_id uuid,
-  quantity integer, counted_at timestamptz, moved bigint, present integer, newer_counted_at timestamptz, newer_quantity integer
+  quantity integer, counted_at timestamptz, moved bigint, present integer,
+  newer_counted_at timestamptz, newer_quantity integer
 );
 comment on type ledger.stock_reading is
   'A line of stockSet: what was counted, what has moved since, what the books say at present, and a newer count if there is one; then moved is null.';

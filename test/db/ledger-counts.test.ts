@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { afterEach, describe, it } from "node:test";
 import fc from "fast-check";
 import pg from "pg";
@@ -60,36 +59,34 @@ function useLedger(template: Template) {
 
   /** Inserts movements by hand into the bin, or out of it, with one statement. */
   const move = async (scene: Place, ...moves: Movement[]) => {
-    const json = JSON.stringify(
-      moves.map(({ quantity, process = null, created_at = null, batch = null }) => {
-        const [inside, outside] = quantity > 0 ? ["destination", "source"] : ["source", "destination"];
-        return {
-          id: randomUUID(),
-          product_id: scene.product,
-          quantity: Math.abs(quantity),
-          batch_id: batch,
-          process_type_technical_name: process,
-          created_at,
-          [`${inside}_location_type_technical_name`]: "bin_location",
-          [`${inside}_bin_location_id`]: scene.bin,
-          [`${outside}_location_type_technical_name`]: "special_stock_location",
-          [`${outside}_special_stock_location_technical_name`]: "stock_correction",
-        };
-      }),
-    );
-    const columns = `id, product_id, quantity, process_type_technical_name, created_at, source_location_type_technical_name,
+    const movements = moves.map(({ quantity, process = null, created_at = null }) => {
+      const [inside, outside] = quantity > 0 ? ["destination", "source"] : ["source", "destination"];
+      return {
+        product_id: scene.product,
+        quantity: Math.abs(quantity),
+        process_type_technical_name: process,
+        created_at,
+        [`${inside}_location_type_technical_name`]: "bin_location",
+        [`${inside}_bin_location_id`]: scene.bin,
+        [`${outside}_location_type_technical_name`]: "special_stock_location",
+        [`${outside}_special_stock_location_technical_name`]: "stock_correction",
+      };
+    });
+    const columns = `product_id, quantity, process_type_technical_name, created_at, source_location_type_technical_name,
       source_bin_location_id, source_special_stock_location_technical_name, destination_location_type_technical_name,
       destination_bin_location_id, destination_special_stock_location_technical_name`;
-    await rows(
+    const inserted = await rows(
       `insert into ledger.stock_movement (${columns})
-       select ${columns} from jsonb_populate_recordset(null::ledger.stock_movement, $1)`,
-      [json],
+       select ${columns} from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id`,
+      [JSON.stringify(movements)],
+    );
+    const batches = moves.flatMap(({ quantity, batch: batch_id }, index) =>
+      batch_id === undefined ? [] : [{ ...inserted[index], batch_id, quantity: Math.abs(quantity) }],
     );
     await rows(
       `insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-       select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer)
-       where batch_id is not null`,
-      [json],
+       select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer)`,
+      [JSON.stringify(batches)],
     );
     await settle();
     await assertProof();
@@ -308,9 +305,9 @@ describe("counts of which some come late, beside movements of which some do", ()
           }
         }),
       ),
-      { seed, numRuns: 40 },
+      { seed, numRuns: 20 },
     );
-    assert.ok(done.counts > 50 && done.movements > 50 && done.refused > 0, JSON.stringify(done));
+    assert.ok(done.counts > 20 && done.movements > 20 && done.refused > 0, JSON.stringify(done));
   });
 
   it("agree with it, too, when a movement waited for the count and is of before", async () => {

@@ -4,7 +4,7 @@ import type { QueryResultRow } from "pg";
 import { useDatabase } from "../support/database.ts";
 
 const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
-const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch"];
+const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
 const denied = { code: "42501" };
 
 describe("the ledger", () => {

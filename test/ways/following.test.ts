@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
+import { encodeCursor } from "../../plugins/cursor.ts";
 import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "../mutations/shop.ts";
-import { openShop } from "../mutations/shop.ts";
+import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import { sequence } from "../events/support.ts";
 
 /** A list, and how its page is asked for: `PAGE` stands where its arguments and fields do. */
 interface List {
@@ -12,6 +14,11 @@ interface List {
   query: string;
   page(data: any): any;
 }
+
+/** A booking in SQL, of the product with the number $1. */
+const insertMovement = `insert into ledger.stock_movement (product_id, quantity, source_location_type_technical_name,
+    source_special_stock_location_technical_name, destination_location_type_technical_name, destination_special_stock_location_technical_name)
+  select id, 1, 'special_stock_location', 'import', 'special_stock_location', 'unknown' from erp.product where product_number = $1`;
 
 const fields = "edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 const list = (name: string, before: string, behind = "", filter = ""): List => ({
@@ -277,6 +284,60 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
       assert.deepEqual(await reader.read(), ids);
     });
 
+    it("cursors are refused when what they say was tampered with, also of open transactions", async () => {
+      const slow = await begin();
+      const quick = await book();
+      const cursor = encodeCursor("Query.stockMovements", quick.slice(-36), "~900.0.4-9.2");
+      await read(lists[0]!, cursor);
+      const refused = async (after: string, message?: RegExp) => {
+        const variables = { first: 1, after, hall: shop.id.hall };
+        const { body, codes } = await shop.ask(
+          token,
+          { query: lists[0]!.query, variables },
+          { version: slug },
+        );
+        assert.deepEqual(codes, ["CURSOR_INVALID"], after);
+        if (message) assert.match(body.errors[0].message, message);
+      };
+      const [uuid, lower] = [quick.slice(-36), slow.ids[0]!.slice(-36)];
+      for (const [open, before] of [
+        ["~", []],
+        ["~x", []],
+        ["~1.", []],
+        ["~1-2", []],
+        ["~1-2.3-4.5", []],
+        ["~1}'::int8multirange", []],
+        [`~${"9".repeat(19)}`, []],
+        ["~1.2~3", []],
+        ["", [{ uuid: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "" }]],
+        [
+          "~1",
+          Array.from({ length: 100 }, () => ({ uuid: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "~1" })),
+        ],
+      ] as [string, { uuid: string; open: string }[]][])
+        await refused(encodeCursor("Query.stockMovements", uuid, open, before), /damaged or out of date/);
+      const text = Buffer.from(cursor, "base64url").toString();
+      for (const tampered of [
+        text.replace("~900", "~901"),
+        text.replace(/~[^:]*/, ""),
+        text.replace(uuid, lower),
+      ])
+        await refused(Buffer.from(tampered).toString("base64url"));
+      await refused(encodeCursor("Query.products", uuid, "~900"), /belongs to the list Query.products/);
+      const query = `{ products(after: "${encodeCursor("Query.products", uuid, "~900")}") { edges { cursor } } }`;
+      assert.deepEqual((await shop.ask(token, { query }, { version: slug })).codes, ["CURSOR_INVALID"]);
+      await slow.rollback();
+    });
+
+    it("cursors from before, which remember nothing, are still good", async () => {
+      const [first, second] = [await book(), await book()];
+      const { edges } = await read(lists[0]!, encodeCursor("Query.stockMovements", first.slice(-36)));
+      assert.deepEqual(
+        edges.map(({ node }: any) => node.id),
+        [second],
+      );
+    });
+
     it("ids that are made elsewhere are refused", async () => {
       await assert.rejects(
         shop.owner.query(
@@ -287,3 +348,122 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     });
   });
 }
+
+describe("numbers of stock movements", () => {
+  let shop: Shop;
+  let token: string;
+  before(async () => {
+    shop = await openShop();
+    token = await shop.token();
+  });
+  after(() => shop.close());
+
+  const numbered = async (filter: object = {}): Promise<[id: string, sequence: number | null][]> => {
+    const query =
+      "query ($filter: StockMovementFilterInput) { stockMovements(first: 250, filter: $filter) { edges { node { id sequence } } } }";
+    const { body, text } = await shop.ask(token, { query, variables: { filter } });
+    assert.equal(body.errors, undefined, text);
+    return body.data.stockMovements.edges.map(({ node }: any) => [node.id, node.sequence]);
+  };
+  const book = async (product: string, count = 1): Promise<string[]> => {
+    const line = { productId: shop.id[product], place: { warehouseId: shop.id.hall }, delta: 1 };
+    const { stockMovements } = await shop.mutate("stockAdjust", { lines: Array(count).fill(line) });
+    return stockMovements.map(({ id }: any) => id);
+  };
+
+  it("come after the commit, in the order of the lines", async () => {
+    const booked = await book("hammer", 3);
+    assert.deepEqual(
+      await numbered(),
+      booked.map((id) => [id, null]),
+    );
+    await sequence(shop.owner);
+    assert.deepEqual(
+      await numbered(),
+      booked.map((id, index) => [id, index + 1]),
+    );
+  });
+
+  it("are filtered by, in windows that are always without gaps", async () => {
+    const booked = await book("nail", 4);
+    await sequence(shop.owner);
+    const all = await numbered();
+    for (const [filter, expected] of [
+      [{ gt: 3, lte: 5 }, [4, 5]],
+      [{ gte: 6 }, [6, 7]],
+      [{ lt: 2 }, [1]],
+      [{ equals: 4 }, [4]],
+      [{ in: [2, 7, 99] }, [2, 7]],
+      [{ isNull: true }, []],
+    ] as [object, number[]][]) {
+      const found = await numbered({ sequence: filter });
+      assert.deepEqual(
+        found,
+        expected.map((number) => all[number - 1]),
+        JSON.stringify(filter),
+      );
+    }
+    assert.deepEqual(
+      await numbered({ sequence: { gt: 3 } }),
+      booked.map((id, index) => [id, index + 4]),
+    );
+  });
+
+  it("follow the commits, not the beginnings", async () => {
+    const [early] = await book("hammer");
+    const writer = await shop.owner.connect();
+    await writer.query("begin");
+    await writer.query("insert into erp.product (product_number) values ('slow')");
+    await writer.query(insertMovement, ["slow"]);
+    const [late] = await book("hammer");
+    await sequence(shop.owner);
+    await writer.query("commit");
+    writer.release();
+    await sequence(shop.owner);
+    const last = (await numbered()).slice(-3);
+    assert.deepEqual(
+      last.map(([, number]) => number),
+      [8, 10, 9],
+    );
+    assert.deepEqual([last[0]![0], last[2]![0]], [early, late]);
+  });
+
+  it("stay when the movements go with their product, and the books are right", async () => {
+    await shop.owner.query("delete from erp.product where product_number = 'slow'");
+    assert.deepEqual(await numbered({ sequence: { equals: 10 } }), []);
+    const [next] = await book("hammer");
+    await sequence(shop.owner);
+    assert.deepEqual(await numbered({ sequence: { gt: 9 } }), [[next, 11]]);
+    await assertBooksAreRight(shop);
+  });
+
+  it("are also given to a movement that went before it had one", async () => {
+    await shop.owner.query("insert into erp.product (product_number) values ('brief')");
+    await shop.owner.query(insertMovement, ["brief"]);
+    await shop.owner.query("delete from erp.product where product_number = 'brief'");
+    const [next] = await book("hammer");
+    await sequence(shop.owner);
+    assert.deepEqual(await numbered({ sequence: { gt: 11 } }), [[next, 13]]);
+    await assertBooksAreRight(shop);
+  });
+
+  it("are given once, also by hand, to what the sequencer has not come to", async () => {
+    const [waiting] = await book("hammer");
+    const byHand = async () =>
+      (await shop.owner.query("select ledger.number_movements()::int as given")).rows[0].given;
+    assert.equal(await byHand(), 1);
+    await sequence(shop.owner);
+    assert.deepEqual(await numbered({ sequence: { gt: 13 } }), [[waiting, 14]]);
+    assert.equal(await byHand(), 0);
+  });
+
+  it("are missed by the proof when one is lost", async () => {
+    const client = await shop.owner.connect();
+    await client.query("begin");
+    await client.query("delete from ledger.movement_sequence where sequence = 2");
+    const { rows } = await client.query("select figure, stored, expected from ledger.proof");
+    await client.query("rollback");
+    client.release();
+    assert.deepEqual(rows, [{ figure: "movement_sequence.sequence", stored: "14", expected: "13" }]);
+  });
+});

@@ -187,7 +187,9 @@ describe("lines tell the receipt what it is for", () => {
       (await create([receiptLine("nail", 1)], { supplierId: shop.id.forge })).goodsReceipt.type,
       "Free",
     );
-    const { rows } = await shop.owner.query("insert into erp.return_order (number) values ('R-1') returning id");
+    const { rows } = await shop.owner.query(
+      "insert into erp.return_order (number) values ('R-1') returning id",
+    );
     const returnOrderId = `gid://service/ReturnOrder/${rows[0].id}`;
     assert.equal((await create([receiptLine("nail", 1, { returnOrderId })])).goodsReceipt.type, "Customer");
     const { id } = await order([["nail", 1]]);
@@ -230,7 +232,9 @@ describe("one receipt delivers orders of one supplier", () => {
       [["SUPPLIER_MISMATCH", "lineItems.0.supplierOrderId"]],
     );
     const other = { id: goodsReceipt.id, supplierId: shop.id.forge };
-    assert.deepEqual(refusals(await mutate("goodsReceiptUpdate", other)), [["SUPPLIER_MISMATCH", "supplierId"]]);
+    assert.deepEqual(refusals(await mutate("goodsReceiptUpdate", other)), [
+      ["SUPPLIER_MISMATCH", "supplierId"],
+    ]);
     // Without these lines it can be made one of the other supplier
     await done("goodsReceiptLineItemsSet", { id: goodsReceipt.id, lineItems: [] });
     const changed = (await done("goodsReceiptUpdate", other)).goodsReceipt;
@@ -253,7 +257,9 @@ describe("one receipt delivers orders of one supplier", () => {
 
   it("a line and an order that contradict each other are refused", async () => {
     const [one, two] = [await order([["nail", 1]]), await order([["nail", 1]])];
-    const lines = [receiptLine("nail", 1, { supplierOrderId: one.id, supplierOrderLineItemId: two.lines[0] })];
+    const lines = [
+      receiptLine("nail", 1, { supplierOrderId: one.id, supplierOrderLineItemId: two.lines[0] }),
+    ];
     assert.deepEqual(refusals(await mutate("goodsReceiptCreate", { lineItems: lines })), [
       ["INVALID", "lineItems.0.supplierOrderId"],
     ]);
@@ -282,7 +288,9 @@ describe("one receipt delivers orders of one supplier", () => {
       mismatch,
     );
     // Orders whose supplier is deleted contradict nothing
-    await shop.owner.query("update erp.supplier_order set supplier_id = null where id = $1", [uuid(forge.id)]);
+    await shop.owner.query("update erp.supplier_order set supplier_id = null where id = $1", [
+      uuid(forge.id),
+    ]);
     await create([
       receiptLine("nail", 1, { supplierOrderId: acme.id }),
       receiptLine("nail", 1, { supplierOrderId: forge.id }),
@@ -300,11 +308,10 @@ describe("the dock never stops", () => {
     await move("Cancel", id);
     const stock = await shop.stockAt("nail", "A-1");
     const { goodsReceipt, warnings } = await done("goodsReceiptComplete", { id: receipt });
-    assert.deepEqual([goodsReceipt.state, goodsReceipt.amountNet, shares(goodsReceipt)], [
-      "completed",
-      6,
-      [[3, false]],
-    ]);
+    assert.deepEqual(
+      [goodsReceipt.state, goodsReceipt.amountNet, shares(goodsReceipt)],
+      ["completed", 6, [[3, false]]],
+    );
     assert.deepEqual(
       [codes({ warnings }), warnings[0].field, warnings[0].details],
       [
@@ -389,7 +396,9 @@ describe("the dock never stops", () => {
       [8, true],
     ]);
     const { id: receipt } = written.goodsReceipt;
-    assert.deepEqual((await done("goodsReceiptLineItemsSet", { id: receipt, lineItems })).warnings, [surplus]);
+    assert.deepEqual((await done("goodsReceiptLineItemsSet", { id: receipt, lineItems })).warnings, [
+      surplus,
+    ]);
     const { goodsReceipt: approvedReceipt } = await done("goodsReceiptApprove", { id: receipt });
     const line = linesOf(approvedReceipt)[1];
     const before = [await shop.stockAt("hammer", "A-1"), await shop.stockAt("hammer", "hall")];
@@ -486,11 +495,15 @@ describe("the dock never stops", () => {
       const receipts = await Promise.all(
         [3, 4].map((quantity) => approved([receiptLine("hammer", quantity, { supplierOrderId: id })])),
       );
-      const payloads = await Promise.all(receipts.map((receipt) => done("goodsReceiptComplete", { id: receipt })));
+      const payloads = await Promise.all(
+        receipts.map((receipt) => done("goodsReceiptComplete", { id: receipt })),
+      );
       assert.deepEqual(payloads.flatMap(codes), ["SURPLUS"]);
       const units = payloads.flatMap(({ goodsReceipt }) => shares(goodsReceipt));
       const sum = (counted: boolean) =>
-        units.filter((unit: any) => unit[1] === counted).reduce((total: number, unit: any) => total + unit[0], 0);
+        units
+          .filter((unit: any) => unit[1] === counted)
+          .reduce((total: number, unit: any) => total + unit[0], 0);
       assert.deepEqual([sum(true), sum(false)], [5, 2]);
       const now = await orderNow(id);
       assert.deepEqual([now.state, now.received], ["delivered", [4, 1]]);
@@ -501,19 +514,21 @@ describe("the dock never stops", () => {
   it("a completion waits for a cancellation that is under way, and finds the order cancelled", async () => {
     const { id } = await order([["nail", 2]]);
     const receipt = await approved([receiptLine("nail", 2, { supplierOrderId: id })]);
-    await shop.owner.query("begin");
+    const other = await shop.owner.connect();
     let completion;
     try {
-      await shop.owner.query("update erp.supplier_order set state = 'cancelled' where id = $1", [uuid(id)]);
+      await other.query("begin");
+      await other.query("update erp.supplier_order set state = 'cancelled' where id = $1", [uuid(id)]);
       completion = done("goodsReceiptComplete", { id: receipt });
       await until(async () => {
         const { rows } = await shop.owner.query(
-          "select from pg_locks l join pg_database d on d.oid = l.database where d.datname = current_database() and not l.granted",
+          "select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0",
         );
         return rows.length > 0;
       });
+      await other.query("commit");
     } finally {
-      await shop.owner.query("commit");
+      other.release(true);
     }
     assert.deepEqual(codes(await completion), ["ORDER_CANCELLED"]);
   });
@@ -597,14 +612,20 @@ describe("a correction", () => {
     const { id } = await order([["nail", 2]]);
     const by = { supplierOrderId: id };
     await receive([receiptLine("nail", 2, by)]);
-    const { goodsReceipt, warnings } = await receive([receiptLine("nail", -1, by), receiptLine("nail", 1, by)]);
-    assert.deepEqual([warnings, shares(goodsReceipt)], [
-      [],
-      [
-        [-1, true],
-        [1, true],
-      ],
+    const { goodsReceipt, warnings } = await receive([
+      receiptLine("nail", -1, by),
+      receiptLine("nail", 1, by),
     ]);
+    assert.deepEqual(
+      [warnings, shares(goodsReceipt)],
+      [
+        [],
+        [
+          [-1, true],
+          [1, true],
+        ],
+      ],
+    );
     assert.deepEqual(await state(id), ["delivered", 2, true]);
   });
 });

@@ -386,7 +386,7 @@ describe("the dock never stops", () => {
     const written = await create(lineItems);
     const surplus = {
       code: "SURPLUS",
-      message: `3 units of product hammer are more than supplier order ${number} has open: they count for no order.`,
+      message: `3 of product hammer count for no order: they are more than supplier order ${number} has open.`,
       field: ["lineItems", "1", "quantity"],
       details: { quantity: 3, productNumber: "hammer", supplierOrderNumber: number },
     };
@@ -604,7 +604,10 @@ describe("a correction", () => {
       [-1, false],
     ]);
     assert.deepEqual(codes(payload), ["SURPLUS"]);
-    assert.match(payload.warnings[0].message, new RegExp(`${number} never received 1 units`));
+    assert.match(
+      payload.warnings[0].message,
+      new RegExp(`^1 of product hammer .* ${number} never received them`),
+    );
     assert.deepEqual(await state(id), ["confirmed", 0, 0, false]);
   });
 

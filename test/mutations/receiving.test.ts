@@ -486,6 +486,43 @@ describe("the dock never stops", () => {
     }
   });
 
+  it("a receipt from before the rule, which mixes suppliers, can be completed, with what is more than open", async () => {
+    const [acme, forge] = [
+      await order([
+        ["nail", 2],
+        ["nail", 1],
+      ]),
+      await order([["nail", 1]]),
+    ];
+    const receipt = await approved([
+      receiptLine("nail", 4, { supplierOrderId: acme.id }),
+      receiptLine("nail", 1, { supplierOrderId: forge.id }),
+    ]);
+    await shop.owner.query("alter table erp.supplier_order disable trigger require_one_supplier");
+    await shop.owner.query(
+      "update erp.supplier_order o set supplier_id = s.id from erp.supplier s where o.id = $1 and s.number = 'forge'",
+      [uuid(forge.id)],
+    );
+    await shop.owner.query("alter table erp.supplier_order enable trigger require_one_supplier");
+    const { goodsReceipt, warnings } = await done("goodsReceiptComplete", { id: receipt });
+    assert.deepEqual(
+      [codes({ warnings }), shares(goodsReceipt)],
+      [
+        ["SURPLUS"],
+        [
+          [2, true],
+          [1, true],
+          [1, true],
+          [1, false],
+        ],
+      ],
+    );
+    assert.deepEqual(
+      [(await orderNow(acme.id)).state, (await orderNow(forge.id)).state],
+      ["delivered", "delivered"],
+    );
+  });
+
   it("two receipts of one order by two clients at once: both are completed, the later has the surplus", async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await order([

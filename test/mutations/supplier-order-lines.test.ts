@@ -241,4 +241,30 @@ describe("orders are placed with lines, and with active suppliers", () => {
     );
     assert.deepEqual(refusals(frozen), [["INVALID", "supplierId"]]);
   });
+
+  it("frozen versions receive in the same way, without telling of it", async () => {
+    const version = "2026-06-unstable";
+    const id = await create(shop.id.acme, lines([3]));
+    const call = async (name: string, input: object) => {
+      const select = "goodsReceipt { id state lineItems { edges { node { quantity supplierOrderId } } } }";
+      const payload = await shop.mutate(`goodsReceipt${name}`, input, { version, select });
+      assert.deepEqual(payload.userErrors, []);
+      return payload.goodsReceipt;
+    };
+    const [{ productId }] = lines([3]) as [any];
+    const receipt = await call("Create", {
+      type: "Supplier",
+      lineItems: [{ productId, quantity: 5, supplierOrderId: id }],
+    });
+    await call("Approve", { id: receipt.id });
+    const { state, lineItems } = await call("Complete", { id: receipt.id });
+    assert.equal(state, "completed");
+    assert.deepEqual(
+      nodes(lineItems).map(({ quantity, supplierOrderId }: any) => [quantity, supplierOrderId]),
+      [
+        [3, id],
+        [2, null],
+      ],
+    );
+  });
 });

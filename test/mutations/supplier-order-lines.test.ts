@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import { assertBooksAreRight, openShop } from "./shop.ts";
 
-// Lines stand in the order in which they were given; orders are placed with active suppliers, and not without lines
+// Lines, and other rows that one call makes, stand in the order in which they were given
 let shop: Shop;
 const products = ["hammer", "nail", "glue"];
 before(async () => {
-  shop = await openShop({ versions });
+  shop = await openShop();
   // Terms for some products, and a variant, so that Postgres has something to join that could mix the lines up
   await shop.owner.query(`
     insert into erp.product (product_number, parent_id)
@@ -192,79 +191,5 @@ describe("ids of new lines", () => {
     assert.ok(ids[1]! > high);
     const other = "11111111-2222-4333-2444-555555555555";
     for (const id of await idsOf([null, other, null])) assert.match(id, /^[0-9a-f-]{36}$/);
-  });
-});
-
-describe("orders are placed with lines, and with active suppliers", () => {
-  const create = async (supplierId: string | undefined, lineItems: object[]) => {
-    const payload = await shop.mutate(
-      "supplierOrderCreate",
-      { supplierId, lineItems },
-      { select: "supplierOrder { id }" },
-    );
-    assert.deepEqual(payload.userErrors, []);
-    return payload.supplierOrder.id as string;
-  };
-
-  it("an empty order is neither sent nor confirmed", async () => {
-    const id = await create(shop.id.acme, []);
-    for (const action of ["Send", "Confirm"])
-      assert.deepEqual(refusals(await shop.mutate(`supplierOrder${action}`, { id })), [["REQUIRED", "id"]]);
-    assert.deepEqual(refusals(await shop.mutate("supplierOrderCancel", { id })), []);
-  });
-
-  it("nothing is ordered from an inactive supplier; what was sent is still confirmed", async () => {
-    const [open, sent, others] = [
-      await create(shop.id.forge, lines([1])),
-      await create(shop.id.forge, lines([1])),
-      await create(shop.id.acme, lines([1])),
-    ];
-    await shop.mutate("supplierOrderSend", { id: sent });
-    await shop.owner.query("update erp.supplier set active = false where number = 'forge'");
-    const supplierId = shop.id.forge;
-    for (const [name, input, field] of [
-      ["supplierOrderCreate", { supplierId, lineItems: lines([1]) }, "supplierId"],
-      ["supplierOrderUpdate", { id: others, supplierId }, "supplierId"],
-      ["supplierOrderSend", { id: open }, "id"],
-      ["supplierOrderConfirm", { id: open }, "id"],
-    ] as const)
-      assert.deepEqual(refusals(await shop.mutate(name, input)), [["SUPPLIER_INACTIVE", field]], name);
-    assert.deepEqual(refusals(await shop.mutate("supplierOrderConfirm", { id: sent })), []);
-    assert.deepEqual(refusals(await shop.mutate("supplierOrderUpdate", { id: open, comment: "old" })), []);
-  });
-
-  it("frozen versions, which don't know the code, show it as INVALID", async () => {
-    const frozen = await shop.mutate(
-      "supplierOrderCreate",
-      { supplierId: shop.id.forge, lineItems: lines([1]) },
-      { version: "2026-06-unstable" },
-    );
-    assert.deepEqual(refusals(frozen), [["INVALID", "supplierId"]]);
-  });
-
-  it("frozen versions receive in the same way, without telling of it", async () => {
-    const version = "2026-06-unstable";
-    const id = await create(shop.id.acme, lines([3]));
-    const call = async (name: string, input: object) => {
-      const select = "goodsReceipt { id state lineItems { edges { node { quantity supplierOrderId } } } }";
-      const payload = await shop.mutate(`goodsReceipt${name}`, input, { version, select });
-      assert.deepEqual(payload.userErrors, []);
-      return payload.goodsReceipt;
-    };
-    const [{ productId }] = lines([3]) as [any];
-    const receipt = await call("Create", {
-      type: "Supplier",
-      lineItems: [{ productId, quantity: 5, supplierOrderId: id }],
-    });
-    await call("Approve", { id: receipt.id });
-    const { state, lineItems } = await call("Complete", { id: receipt.id });
-    assert.equal(state, "completed");
-    assert.deepEqual(
-      nodes(lineItems).map(({ quantity, supplierOrderId }: any) => [quantity, supplierOrderId]),
-      [
-        [3, id],
-        [2, null],
-      ],
-    );
   });
 });

@@ -204,7 +204,3 @@ grant execute on function erp.is_in_eu(text), erp.seller(text), erp.tax_exemptio
   erp.require_places(erp.shipping_line[], erp.shipping_place[], uuid),
   erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[]),
   erp.require_assignable_lines(uuid, erp.shipping_line[]), erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]) to service_writer;
-
---!include functions/api/fulfillment.sql
---!include functions/api/fulfillment_order.sql
---!include functions/api/order_shipment_complete.sql

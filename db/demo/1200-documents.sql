@@ -19,7 +19,8 @@ $$;
 
 -- The parcels of an order, as they left
 create table demo.parcel as
-select f.*, row_number() over (partition by order_n order by n) as copy, count(*) over (partition by order_n) as parcels
+select f.*, row_number() over (partition by order_n order by n) as copy, count(*) over (partition by order_n) as parcels,
+  max(sent_at) over (partition by order_n) as last_sent_at
 from demo.fulfillment f where not is_cancelled;
 alter table demo.parcel add primary key (order_n, copy);
 analyze demo.parcel;
@@ -30,10 +31,13 @@ select row_number() over (order by at, order_n, type, copy) as n, row_number() o
   copy) as number, *,
   demo.id('document', row_number() over (order by at, order_n, type, copy)) as id
 from (
-  select o.n as order_n, type, copy.copy, o.at + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days',
-    interval '1 hour'])[type] as at, type = 1 and o.state = 'in_progress' as is_draft
-  from demo.sales_order o left join demo.parcel p on p.order_n = o.n and p.copy = 1, generate_series(1, 5) type,
-    lateral generate_series(1, case when type = 2 then coalesce(p.parcels, 1) when o.n % 500 = 17 and type = 3 then 12 else 1 end) copy (copy)
+  select o.n as order_n, type, c.copy, coalesce(case type when 1 then p.last_sent_at when 2 then p.sent_at end + interval '1 hour', o.at
+    + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days', interval '1 hour'])[type]) as at,
+    type = 1 and o.state = 'in_progress' as is_draft
+  from demo.sales_order o cross join generate_series(1, 5) type
+  left join lateral (select max(parcels) as parcels from demo.parcel where order_n = o.n) k on true
+  cross join lateral generate_series(1, case when type = 2 then coalesce(k.parcels, 1) when o.n % 500 = 17 and type = 3 then 12 else 1 end) c (copy)
+  left join demo.parcel p on p.order_n = o.n and p.copy = case type when 2 then c.copy else 1 end
   where case type
     when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress' and o.n % 3 = 0
     when 2 then o.state = 'completed' and not is_digital and o.n % 2 = 1

@@ -185,6 +185,8 @@ describe("erp.merchant", () => {
     assert.deepEqual(await reason("FR", '["DE1", "FR2"]'), ["intra_community", "FR2"]);
     assert.deepEqual(await reason("GR", '["DE1", "EL2"]'), ["intra_community", "EL2"]);
     assert.deepEqual(await reason("FR"), [null, null]);
+    assert.deepEqual(await reason("FR", '["DE1"]'), [null, "DE1"]);
+    assert.deepEqual(await reason("FR", '["NL1"]'), ["intra_community", "NL1"]);
     assert.deepEqual(await reason("DE", '["DE1"]'), [null, "DE1"]);
     await rows("update erp.merchant set is_small_business = true");
     assert.deepEqual(await reason("DE"), ["small_business", null]);

@@ -46,6 +46,10 @@ return lpad(n::text, greatest(width, length(n::text)), '0');
 create function demo.net(gross numeric, tax_rate numeric) returns numeric language sql immutable parallel safe
 return round(gross * 100 / (100 + tax_rate), 2);
 
+create function demo.iban(country text, account text) returns text language sql immutable parallel safe
+return country || lpad((98 - (account || ascii(country) - 55 || ascii(substr(country, 2)) - 55 || '00')::numeric % 97)::text, 2, '0') || account;
+comment on function demo.iban(text, text) is 'An IBAN whose check digits are right, of an account number of digits only.';
+
 create function demo.address(n bigint, country text) returns jsonb language sql stable parallel safe
 return jsonb_build_object(
   'company', case when demo.pick(n, 'company', 5) = 0 then demo.one_of(n, 'company name', array['Bergfreunde OHG', 'Café Zeitlos',

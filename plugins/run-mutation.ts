@@ -13,7 +13,8 @@ export interface MutationCall {
   /** The input, fields named as columns. */
   input: unknown;
   idempotencyKey: string | null;
-  validateOnly: boolean;
+  /** Null, which is refused, is no way to say either. */
+  validateOnly: boolean | null;
   /** Milliseconds that it may take. */
   timeout: number;
   /** What is looked at before. */

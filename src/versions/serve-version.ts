@@ -7,6 +7,7 @@ import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { MutationChecks } from "../../plugins/mutation-check.ts";
+import { MutationLog } from "../../plugins/mutation-log.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
@@ -116,5 +117,6 @@ function contextOf(
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
-  return { ...context, readFailure, mutationTimeout, mutationChecks, pgSettings };
+  const mutationLog = new MutationLog();
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
 }

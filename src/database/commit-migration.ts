@@ -116,7 +116,12 @@ export function uncommitMigration(adminUrl: string): Promise<void> {
  * @param url the database, as its owner
  * @param folder where its settings are
  */
-async function graphileMigrate(url: string, adminUrl: string, folder: string, words: string[]): Promise<void> {
+async function graphileMigrate(
+  url: string,
+  adminUrl: string,
+  folder: string,
+  words: string[],
+): Promise<void> {
   const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
   const shadow = new URL(url);
   shadow.pathname += "_shadow";

@@ -21,7 +21,9 @@ export function migrationFailure(error: unknown, name: string, text: string): Us
     // What finish_migration says has it in its detail
     error.detail === undefined ? innermost(error.where) : undefined,
   ];
-  const facts = lines.filter((line) => line !== undefined).map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
+  const facts = lines
+    .filter((line) => line !== undefined)
+    .map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
   return new UserError(`${heading}:\n${facts.join("\n")}`, { cause: error });
 }
 

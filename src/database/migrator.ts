@@ -53,7 +53,12 @@ export class Migrator {
   readonly #observer: LockObserver;
   readonly #onWait: (line: string) => void;
 
-  private constructor(client: pg.Client, settings: ParsedSettings, observer: LockObserver, options: MigrateOptions) {
+  private constructor(
+    client: pg.Client,
+    settings: ParsedSettings,
+    observer: LockObserver,
+    options: MigrateOptions,
+  ) {
     this.#client = client as unknown as pg.PoolClient;
     this.#settings = settings;
     this.#observer = observer;
@@ -87,7 +92,9 @@ export class Migrator {
 
   /** Runs the committed migrations that the database doesn't have yet. */
   async runCommitted(): Promise<void> {
-    await this.#retry("Looking for new migrations", () => _migrateMigrationSchema(this.#client, this.#settings));
+    await this.#retry("Looking for new migrations", () =>
+      _migrateMigrationSchema(this.#client, this.#settings),
+    );
     const last = await getLastMigration(this.#client, this.#settings);
     const wanted = await getMigrationsAfter(this.#settings, last);
     for (const migration of wanted) {
@@ -162,7 +169,8 @@ export class Migrator {
    */
   async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
     const tell = () => {
-      if (this.#observer.holders() !== "") this.#onWait(`${name} waits for a lock${this.#observer.holders()}.`);
+      if (this.#observer.holders() !== "")
+        this.#onWait(`${name} waits for a lock${this.#observer.holders()}.`);
     };
     const telling = setInterval(tell, tellEveryMs);
     try {
@@ -190,5 +198,7 @@ export function migratingUrl(adminUrl: string, application: string, lockTimeoutM
 /** @throws {UserError} when a committed migration is not what was committed */
 function requireUntouched({ body, previousHash, hash, allowInvalidHash, realFilename }: FileMigration): void {
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
-  throw new UserError(`db/committed/${realFilename} has been changed since it was committed. Take the change back.`);
+  throw new UserError(
+    `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
+  );
 }

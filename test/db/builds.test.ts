@@ -71,7 +71,14 @@ describe("databases that are built from the committed migrations", () => {
         create table graphile_migrate.current (filename text primary key default 'current.sql', content text not null, date timestamptz not null default now())`);
       for (const migration of await project.migrations()) {
         const settings = { databaseOwner: "service_owner" } as ParsedSettings;
-        await runStringMigration(client, settings, { database: "" }, migration.body, migration.filename, migration);
+        await runStringMigration(
+          client,
+          settings,
+          { database: "" },
+          migration.body,
+          migration.filename,
+          migration,
+        );
         for (const derive of ["api_meta.derive()", "events.derive_announcements()"]) {
           const { rows } = await client.query("select to_regprocedure($1) is not null as there", [derive]);
           if (rows[0].there) await client.query(`select ${derive}`);
@@ -92,8 +99,9 @@ describe("databases that are built from the committed migrations", () => {
     const stepByStep = await blank();
     await buildStepByStep(stepByStep);
     const atOnce = await blank();
-    const { migrateDatabase } =
-      await project.import<typeof import("../../src/database/migrations.ts")>("src/database/migrations.ts");
+    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
+      "src/database/migrations.ts",
+    );
     await migrateDatabase(atOnce.adminUrl);
 
     const [one, other] = [await look(stepByStep, catalogueOf), await look(atOnce, catalogueOf)];
@@ -106,7 +114,8 @@ describe("databases that are built from the committed migrations", () => {
     assert.equal(released, await sdlOf(stepByStep, "api_2027_01"));
     assert.match(released, /"""Color of the label\."""\s+color: String!/);
     const parts = "select version, kind, name, parent, definition from api_meta.frozen_part order by 1, 2, 3";
-    const partsOf = (database: TestDatabase) => look(database, async (client) => (await client.query(parts)).rows);
+    const partsOf = (database: TestDatabase) =>
+      look(database, async (client) => (await client.query(parts)).rows);
     assert.deepEqual(await partsOf(stepByStep), await partsOf(atOnce));
   });
 
@@ -115,8 +124,9 @@ describe("databases that are built from the committed migrations", () => {
     open.push(development);
     await project.uncommit(Object.keys(next).length);
     const production = await blank();
-    const { migrateDatabase } =
-      await project.import<typeof import("../../src/database/migrations.ts")>("src/database/migrations.ts");
+    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
+      "src/database/migrations.ts",
+    );
     await migrateDatabase(production.adminUrl);
     const [one, other] = [await look(development, catalogueOf), await look(production, catalogueOf)];
     const isOurs = ([name]: [string, string]) => !name.includes("graphile_worker");

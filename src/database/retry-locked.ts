@@ -12,9 +12,8 @@ export interface LockPatience {
 
 export const defaultLockPatience: LockPatience = { lockTimeoutMs: 1_000, attempts: 20 };
 
-/** Pause after the first attempt; half as much again after each further one, up to the longest. */
-const firstPauseMs = 500;
-const longestPauseMs = 5_000;
+/** Pauses, as parts of the time-out: after the first attempt, how much they grow with each, and the longest. */
+const pauses = { first: 0.5, growth: 1.5, longest: 5 };
 
 /** lock_not_available, which is what a lock_timeout ends in, and deadlock_detected */
 const codesOfWaiting = ["55P03", "40P01"];
@@ -45,7 +44,7 @@ export async function retryLocked<T>(
   work: () => Promise<T>,
   { name, lockTimeoutMs, attempts, holders, onWait, isLocked = isLockFailure }: RetryLockedOptions,
 ): Promise<T> {
-  let pauseMs = firstPauseMs;
+  let pauseMs = pauses.first * lockTimeoutMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -58,9 +57,9 @@ export async function retryLocked<T>(
           { cause },
         );
       }
-      onWait(`${waits}. Attempt ${attempt} of ${attempts}; the next in ${pauseMs / 1000} s.`);
-      await sleep(pauseMs * Math.min(1, lockTimeoutMs / defaultLockPatience.lockTimeoutMs));
-      pauseMs = Math.min(1.5 * pauseMs, longestPauseMs);
+      onWait(`${waits}. Attempt ${attempt} of ${attempts}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauses.growth * pauseMs, pauses.longest * lockTimeoutMs);
     }
   }
 }
@@ -68,8 +67,8 @@ export async function retryLocked<T>(
 const blockers = `
   select l.waits_for, b.pid, b.usename, nullif(b.application_name, '') as application, b.xact_start
   from pg_stat_activity w
-  cross join lateral unnest(pg_blocking_pids(w.pid)) pid
-  join pg_stat_activity b on b.pid = pid
+  cross join lateral unnest(pg_blocking_pids(w.pid)) as holding (pid)
+  join pg_stat_activity b on b.pid = holding.pid
   cross join lateral (
     select string_agg(distinct k.relation::regclass::text, ', ') as waits_for from pg_locks k
     where k.pid = w.pid and not k.granted

@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { chmod, cp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { calculateHash } from "graphile-migrate/dist/hash.js";
 import { compileIncludes, getAllMigrations } from "graphile-migrate/dist/migration.js";
 import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
-import { temporaryFolder } from "./process.ts";
+import { startCommand, temporaryFolder } from "./process.ts";
+import type { CommandProcess } from "./process.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -50,23 +49,16 @@ export class Project {
     return (await readdir(join(this.path, folder))).sort();
   }
 
+  /** Starts one of its commands. */
+  start(command: string[], settings: Record<string, string> = {}): CommandProcess {
+    return startCommand(command, { DATA_DIRECTORY: join(this.path, ".data"), ...settings }, this.path);
+  }
+
   /** Runs one of its commands to its end. */
-  run(command: string[], settings: Record<string, string> = {}): Promise<{ code: number; output: string }> {
-    const [file, ...words] = command;
-    const env = {
-      ...process.env,
-      DATA_DIRECTORY: join(this.path, ".data"),
-      DATABASE_URL: "",
-      ...settings,
-    };
-    return new Promise((resolve) => {
-      execFile(
-        process.execPath,
-        [join(this.path, "src/commands", file!), ...words],
-        { cwd: this.path, env },
-        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-      );
-    });
+  async run(command: string[], settings?: Record<string, string>) {
+    const process = this.start(command, settings);
+    const code = await process.ended;
+    return { code, output: process.output() };
   }
 
   /** Its committed migrations. */

@@ -143,7 +143,7 @@ export class Migrator {
   }
 
   get #context() {
-    return { database: this.#settings.databaseName! as string };
+    return { database: String(this.#settings.databaseName) };
   }
 
   /** Migrations run one after the other, from whichever process. */

@@ -21,7 +21,10 @@ after(() => service.close());
 
 const healthOf = async (url: string) => {
   const response = await fetch(`${url}/healthz`);
-  return { status: response.status, body: (await response.json()) as { status: string; versions?: object[] } };
+  return {
+    status: response.status,
+    body: (await response.json()) as { status: string; versions?: object[] },
+  };
 };
 
 test("a version that can't be built answers 503, with a code and nothing of the cause", async () => {

@@ -1,5 +1,5 @@
--- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they
--- were released: a trigger of graphile-migrate's list finishes it.
+-- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions
+-- as they were released: a trigger of the list of migrations finishes it.
 --!include functions/api_meta/own.sql
 --!include functions/api_meta/view_tags.sql
 --!include functions/api_meta/grant_reads.sql
@@ -9,9 +9,11 @@ create table if not exists api_meta.frozen_version (
   postgres integer not null,
   recorded_at timestamptz not null default now()
 );
-comment on table api_meta.frozen_version is 'The frozen versions of the API of which it was recorded what they consist of.';
+comment on table api_meta.frozen_version is
+  'The frozen versions of the API of which it was recorded what they consist of.';
 comment on column api_meta.frozen_version.name is 'The schema that holds the version.';
-comment on column api_meta.frozen_version.postgres is 'The major version of Postgres whose spelling the hashes of queries and bodies have.';
+comment on column api_meta.frozen_version.postgres is
+  'The major version of Postgres whose spelling the hashes of queries and bodies have.';
 alter table api_meta.frozen_version enable row level security;
 
 create table if not exists api_meta.frozen_part (
@@ -23,9 +25,12 @@ create table if not exists api_meta.frozen_part (
   tree text,
   primary key (version, kind, name)
 );
-comment on table api_meta.frozen_part is 'What each frozen version consisted of when it was recorded, as api_meta.current_parts tells it.';
-comment on column api_meta.frozen_part.parent is 'The view, type or function that it belongs to; null for these themselves.';
-comment on column api_meta.frozen_part.tree is 'For queries and bodies: a hash of how Postgres keeps them, which renaming a table does not change.';
+comment on table api_meta.frozen_part is
+  'What each frozen version consisted of when it was recorded, as api_meta.current_parts tells it.';
+comment on column api_meta.frozen_part.parent is
+  'The view, type or function that it belongs to; null for these themselves.';
+comment on column api_meta.frozen_part.tree is
+  'For queries and bodies: a hash of how Postgres keeps them, which renaming a table does not change.';
 alter table api_meta.frozen_part enable row level security;
 
 --!include functions/api_meta/version_part.sql

@@ -42,7 +42,10 @@ function placeOf(text: string, position: number): string {
     } else open.at(-1)!.line++;
   }
   const { file, line } = open.at(-1)!;
-  return file === "" ? `line ${line}` : `${file}, line ${line}`;
+  const places = [`line ${line}`];
+  if (file !== "") places.unshift(file);
+  if (open.length > 1 && open[0]!.file !== "") places.push(`which ${open[0]!.file} includes`);
+  return places.join(", ");
 }
 
 /** The statement that a function was at when it failed. */

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { UserError } from "../user-error.ts";
+import { isWithoutTransaction } from "./migration-files.ts";
 
 /**
  * Says in plain words why a migration failed: in which file and line, where that is known, what Postgres says, and what
@@ -10,7 +11,10 @@ import { UserError } from "../user-error.ts";
  */
 export function migrationFailure(error: unknown, name: string, text: string): UserError {
   if (error instanceof UserError) return error;
-  const heading = `${name} failed, and nothing of it was kept`;
+  const rest = isWithoutTransaction(text)
+    ? "it runs without a transaction, so look what is left of it"
+    : "nothing of it was kept";
+  const heading = `${name} failed, and ${rest}`;
   if (!(error instanceof pg.DatabaseError))
     return new UserError(`${heading}: ${(error as Error).message}`, { cause: error });
   const place = error.position === undefined ? null : placeOf(text, Number(error.position));

@@ -34,6 +34,7 @@ import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { Availability } from "./versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
@@ -93,7 +94,11 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Opens what the stations of a request need, and puts them in order. */
+/**
+ * Opens what the stations of a request need, and puts them in order.
+ *
+ * @throws {UserError} when no version of the API can be built from the database
+ */
 export async function createApp({
   settings,
   pool,
@@ -121,6 +126,8 @@ export async function createApp({
       }),
     ),
   );
+  const availability = new Availability(served, pool, logger);
+  await availability.check();
   const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
   const locales = new Locales(pool, logger);
   await locales.refresh();
@@ -143,7 +150,7 @@ export async function createApp({
 
   const ofEveryRequest = [requestId(logger), securityHeaders];
   app.use(ofEveryRequest);
-  app.get("/healthz", health(pool));
+  app.get("/healthz", health(pool, availability));
 
   // The way of credentials
   app.all(
@@ -160,7 +167,7 @@ export async function createApp({
   // The way of queries and mutations
   const ofOperations = [
     metrics.count,
-    findVersion(versions, now),
+    findVersion(versions, now, availability),
     requirePlan(plan, logger),
     onlyPost,
     requireToken(tokens, credentials, logger, (token) => isSessionToken(pool, token)),
@@ -212,10 +219,11 @@ export async function createApp({
     listener,
     readerOf,
     async reload() {
-      await Promise.all(served.map((version) => version.reload()));
+      await availability.reload();
       await locales.refresh();
     },
     async close() {
+      availability.close();
       await usage.close();
       await memory.close();
       await renderer.close();

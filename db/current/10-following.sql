@@ -30,7 +30,6 @@ select api_meta.allow('service_recorder', 'ledger.stock_movement', 'select');
 select api_meta.give('ledger.number_movements(uuid[])', 'service_recorder');
 --!include functions/events/sequence_events.sql
 select ledger.number_movements();
---!include views/proof.sql
 
 drop view if exists api_unstable.stock_movements;
 --!include views/api/stock_movements.sql

@@ -59,7 +59,6 @@ comment on type ledger.stock_reading is
 --!include functions/ledger/keep_figures.sql
 --!include functions/ledger/post.sql
 --!include functions/ledger/set_stock.sql
---!include views/proof.sql
 
 -- Figures are kept by triggers of this name; this one is last
 drop trigger if exists keep_figures_of_counts on ledger.stock_movement;

@@ -1,3 +1,6 @@
+-- The proof compares what the other files make, so it comes back last.
+drop view if exists ledger.proof;
+
 -- Warnings: what a mutation tells although it was done. Enums of codes grow from here on without being dropped.
 --!include functions/api_meta/add_values.sql
 --!include functions/api/user_error.sql

@@ -174,8 +174,6 @@ $$;
 create or replace trigger keep_figures_before_delete before delete on erp.invoice
   for each row execute function ledger.keep_invoice_figures();
 
-drop view if exists ledger.proof;
---!include views/proof.sql
 
 select api_meta.give(routine, 'service_ledger') from unnest(array['ledger.keep_invoice_line_figures()', 'ledger.keep_invoice_figures()',
   'ledger.keep_cancellations()']::regprocedure[]) routine;

@@ -11,3 +11,5 @@
 --!include functions/api/warehouse.sql
 --!include functions/api/webhook_subscription.sql
 --!include functions/api/webhook_delivery.sql
+
+--!include views/proof.sql

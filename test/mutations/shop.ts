@@ -18,6 +18,8 @@ export interface Shop extends TestService {
   line(product: string, place: string, rest: object): object;
   /** A line of stockTransfer. */
   move(product: string, source: string, destination: string, rest: object): object;
+  /** A moment as long ago, by the clock of the database, to the microsecond. */
+  ago(interval: string): Promise<string>;
   /** Takes all stock away, and all that is known of it. */
   empty(): Promise<void>;
 }
@@ -95,6 +97,13 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     line: (product, place, rest) => ({ productId: id[product], place: at(place), ...rest }),
     move(product, source, destination, rest) {
       return { productId: id[product], source: at(source), destination: at(destination), ...rest };
+    },
+    async ago(interval) {
+      const { rows } = await service.owner.query(
+        `select to_char((clock_timestamp() - $1::interval) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as moment`,
+        [interval],
+      );
+      return rows[0].moment;
     },
     async empty() {
       await service.owner.query(emptied);

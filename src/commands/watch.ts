@@ -32,7 +32,7 @@ export async function watch(stopping: AbortSignal): Promise<() => Promise<void>>
     onWait: say,
   });
   return async () => {
-    await stopWatching();
+    stopWatching();
     await service.stop();
   };
 }

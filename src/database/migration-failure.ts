@@ -9,14 +9,15 @@ import { isWithoutTransaction } from "./migration-files.ts";
  * @param name of the migration
  * @param text what was run, with its fixtures in it
  */
-export function migrationFailure(error: unknown, name: string, text: string): UserError {
-  if (error instanceof UserError) return error;
+export function migrationFailure(error: Error, name: string, text: string): Error {
+  // To be asked to stop is no failure
+  if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)
     ? "it runs without a transaction, so look what is left of it"
     : "nothing of it was kept";
   const heading = `${name} failed, and ${rest}`;
   if (!(error instanceof pg.DatabaseError))
-    return new UserError(`${heading}: ${(error as Error).message}`, { cause: error });
+    return new UserError(`${heading}: ${error.message}`, { cause: error });
   const place = error.position === undefined ? null : placeOf(text, Number(error.position));
   const lines = [
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),

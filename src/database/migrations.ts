@@ -41,12 +41,12 @@ export interface WatchOptions extends MigrateOptions {
 /**
  * Runs db/current now and whenever it or a fixture changes, until it is stopped.
  *
- * @returns stops watching, once what runs has ended
+ * @returns stops watching; what still runs then is not waited for, and told of no more
  */
 export function watchCurrentMigration(
   adminUrl: string,
   { onMigrated, onProgress, ...options }: WatchOptions,
-): () => Promise<void> {
+): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   const run = async () => {
@@ -56,10 +56,11 @@ export function watchCurrentMigration(
       if (isNew) onProgress(`db/current has been run, in ${Math.round(performance.now() - begin)} ms.`);
       onMigrated();
     } catch (error) {
+      if (signal.aborted) return;
       onProgress(error instanceof UserError ? error.message : `db/current can't be run: ${String(error)}`);
     }
   };
-  const watching = (async () => {
+  void (async () => {
     let done = "";
     let seen = await signature();
     while (!signal.aborted) {
@@ -76,10 +77,7 @@ export function watchCurrentMigration(
       } while (seen !== before && !signal.aborted);
     }
   })();
-  return () => {
-    stopping.abort();
-    return watching;
-  };
+  return () => stopping.abort();
 }
 
 /** Another text whenever a file of db/current or db/fixtures is another. */

@@ -159,7 +159,7 @@ export class Migrator {
     try {
       await this.#retry(name, () => (isPatient ? this.#withoutLimit(name, work) : work()));
     } catch (error) {
-      throw migrationFailure(error, name, text);
+      throw migrationFailure(error as Error, name, text);
     }
   }
 

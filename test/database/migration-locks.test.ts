@@ -89,6 +89,18 @@ test("one that never gets its lock is given up, with who holds it and what to do
   await assertUntouched();
 });
 
+test("one that waits ends at once when it is to stop", async () => {
+  await project.commit("colors", "alter table erp.tag add column color text;");
+  await reader.query(`begin; ${reading}`);
+  const stopping = new AbortController();
+  const onWait = () => {
+    stopping.abort();
+    stopping.signal.throwIfAborted();
+  };
+  const locks = { lockTimeoutMs: 100, attempts: 100 };
+  await assert.rejects(migrate(database.adminUrl, { locks, onWait }), { name: "AbortError" });
+});
+
 test("one may say itself how long it waits", async () => {
   await project.commit(
     "colors",

@@ -13,6 +13,7 @@ import {
 } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { isOutput } from "./mutation-functions.ts";
+import { payloadBound } from "./payload-bounds.ts";
 import { hasTag, tagText } from "./tags.ts";
 
 const listOf = (type: GraphQLOutputType) =>
@@ -81,6 +82,9 @@ export function payloadField(
     config: {
       type: codec.arrayOfCodec ? listOf(type) : type,
       description,
+      ...(codec.arrayOfCodec && target
+        ? { extensions: { payloadBound: payloadBound(attribute, build.inflection.camelCase) } }
+        : {}),
       plan($payload: Step<any>) {
         const $value: Step = get($payload, name);
         if (!target) return $value;

@@ -13,6 +13,7 @@ import {
 } from "postgraphile/graphql";
 import { apiError } from "../src/errors.ts";
 import { decodeCursor } from "./cursor.ts";
+import { followedOf } from "./followed.ts";
 import type { ListDetails } from "./page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./page.ts";
 import { keepsMeaning } from "./reads/meaning.ts";
@@ -53,7 +54,7 @@ function planPage($rows: PgSelectStep, details: ListDetails, args: FieldArgs): P
   const $rawFirst = args.getRaw("first");
   const $rawAfter = args.getRaw("after");
   const decode = (cursor: string | null | undefined) =>
-    cursor == null ? null : decodeCursor(details.list, cursor);
+    cursor == null ? null : decodeCursor(details.list, cursor, details.followed !== undefined);
   const $first = lambda($rawFirst, checkPageSize);
   const $after = lambda($rawAfter, decode);
   return new PageOfRows($rows, details, { $rawFirst, $rawAfter, $first, $after });
@@ -63,7 +64,7 @@ function planPage($rows: PgSelectStep, details: ListDetails, args: FieldArgs): P
  * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
  *
  * Lists are ordered by primary key. Keys are made in the order of time, so this is oldest first, and rows that are
- * added while somebody pages come after the last page.
+ * added while somebody pages come after the last page. Rows of lists that are followed may also come late (followed.ts).
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",
@@ -82,7 +83,9 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         const { fieldName } = scope;
         if (scope.isPgFieldConnection) {
           const { plan } = field;
-          const details = { list: `${Self.name}.${fieldName}`, key: keyOf(scope.pgFieldResource!) };
+          const resource = scope.pgFieldResource!;
+          const list = `${Self.name}.${fieldName}`;
+          const details = { list, key: keyOf(resource), followed: followedOf(resource) };
           field.type = nonNull(field.type);
           field.plan = keepsMeaning(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
             const $connection = plan!($parent, args, info) as ConnectionStep<any, any, any, any, any, any>;

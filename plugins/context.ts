@@ -1,4 +1,5 @@
 import type { MutationChecks } from "./mutation-check.ts";
+import type { MutationLog } from "./mutation-log.ts";
 
 /**
  * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
@@ -12,6 +13,8 @@ export interface ServiceContext {
   readonly credentialId: string | null;
   /** Checks of mutations that can't be written in SQL; none when left out. */
   readonly mutationChecks?: MutationChecks;
+  /** Where mutations note what they have come to. */
+  readonly mutationLog?: MutationLog;
   /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
   readonly mutationTimeout?: number;
   /** Why the one statement that was to answer a read failed, if that has been tried already. */

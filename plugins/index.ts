@@ -10,6 +10,7 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
+import { makeOtherVersionsPlugin } from "./other-versions.ts";
 import type { OnRead } from "./reads/index.ts";
 import { makeReadsPlugin } from "./reads/index.ts";
 import { RelationsPlugin } from "./relations.ts";
@@ -56,6 +57,7 @@ export function createPreset({
   return {
     extends: [PostGraphileAmberPreset, ShortNamesPreset],
     plugins: [
+      makeOtherVersionsPlugin(schemaName),
       // What the view is called, and what of it is offered
       NamingPlugin,
       SurfacePlugin,

@@ -1,7 +1,8 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GrafastFieldConfig, Step } from "postgraphile/grafast";
-import { each, get, inhibitOnNull } from "postgraphile/grafast";
+import { get, inhibitOnNull } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLOutputType } from "postgraphile/graphql";
 import {
   getNullableType,
@@ -10,11 +11,20 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
 import { isOutput } from "./mutation-functions.ts";
+import { payloadBound } from "./payload-bounds.ts";
 import { hasTag, tagText } from "./tags.ts";
 
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
+
+/** What every input has beside the fields of its composite type. Null is not what was left out. */
+export interface EveryInput {
+  idempotencyKey?: string | null;
+  validateOnly?: boolean | null;
+  [field: string]: unknown;
+}
 
 /** The fields that every input has beside those of its composite type. */
 export function fieldsOfEveryInput() {
@@ -41,8 +51,8 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
   return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;
 }
 
-/** The fields of the GraphQL type of user errors. */
-export function userErrorFields(build: GraphileBuild.Build, codec: PgCodec) {
+/** The fields of the GraphQL types of user errors and of warnings. */
+export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   const fields = Object.entries(codec.attributes!).map(([attributeName, attribute]) => {
     const { codec: column, description } = attribute;
     const named = build.getGraphQLTypeByPgCodec(column.arrayOfCodec ?? column, "output") as GraphQLOutputType;
@@ -67,19 +77,35 @@ export function payloadField(
   const type = (
     typeName ? build.getTypeByName(typeName) : build.getGraphQLTypeByPgCodec(element, "output")
   ) as GraphQLOutputType;
-  const find = ($id: Step): Step => target!.get({ id: $id });
   return {
     target,
     config: {
       type: codec.arrayOfCodec ? listOf(type) : type,
       description,
+      ...(codec.arrayOfCodec && target
+        ? { extensions: { payloadBound: payloadBound(attribute, build.inflection.camelCase) } }
+        : {}),
       plan($payload: Step<any>) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
-        return codec.arrayOfCodec ? each($value as Step<any[]>, find) : find(inhibitOnNull($value));
+        return codec.arrayOfCodec
+          ? findThoseThere(target, $value)
+          : target.get({ id: inhibitOnNull($value) });
       },
     },
   };
+}
+
+/** The rows with these ids, in the order of the ids. An id whose row is gone by now, or out of sight, has none. */
+function findThoseThere(target: PgResource, $ids: Step): Step {
+  const { codec } = target.codec.attributes!.id!;
+  const $rows = target.find();
+  const wanted = $rows.placeholder($ids, listOfCodec(codec as typeof TYPES.uuid));
+  const id = sql`${$rows.alias}.${sql.identifier("id")}`;
+  $rows.where(sql`${id} = any (${wanted})`);
+  $rows.orderBy({ fragment: sql`array_position(${wanted}, ${id})`, codec: TYPES.int, direction: "ASC" });
+  $rows.setOrderIsUnique();
+  return $rows.items();
 }
 
 function findTarget(build: GraphileBuild.Build, typeName: string): PgResource {

@@ -2,6 +2,9 @@ import type {} from "postgraphile";
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "./global-id.ts";
+import type { UserErrorRow } from "./mutation-check.ts";
+import type { Mutation } from "./mutation-functions.ts";
+import type { MutationResult } from "./run-mutation.ts";
 import { tagText } from "./tags.ts";
 
 /** A JSON value as `mutation.run` takes and gives it. */
@@ -37,7 +40,7 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
 }
 
 /** Makes what turns the JSON of a composite type into what the fields of its GraphQL type answer, by column. */
-export function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
+function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   if (codec.arrayOfCodec) return unlessNull(toEach(payloadDecoder(build, codec.arrayOfCodec)));
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf) return unlessNull((uuid) => encodeGlobalId(globalIdOf, uuid as string));
@@ -58,27 +61,44 @@ function decodeEntity(typeName: string, codec: PgCodec): Converter {
   return unlessNull(codec.arrayOfCodec ? toEach(encode) : encode);
 }
 
-interface UserError {
-  code: string;
-  message: string;
-  field: string[] | null;
-  details: Json;
-}
-
 /**
- * Makes what turns a user error of `mutation.user_error` into what clients read: the way to the input in the names of
- * its fields, and no code that this version doesn't list.
+ * Makes what turns a user error or a warning, as `mutation.user_error` makes it, into what clients read: the way to the
+ * input in the names of its fields, and no code that this version doesn't list.
+ *
+ * @param unlisted the code that stands for all that the version has no code for
  */
-export function userErrorDecoder(
+function noteDecoder(
   build: GraphileBuild.Build,
   codec: PgCodec,
-): (error: UserError) => UserError {
+  unlisted: string,
+): (note: UserErrorRow) => UserErrorRow {
   const codes = codec.attributes!.code!.codec;
   const known = new Set(isEnumCodec(codes) ? codes.values.map(({ value }) => value) : []);
   return ({ code, message, field, details }) => ({
-    code: known.has(code) ? code : "INVALID",
+    code: known.has(code) ? code : unlisted,
     message,
     field: field?.map((part) => build.inflection.camelCase(part)) ?? null,
     details,
+  });
+}
+
+/**
+ * Makes what turns the answer of `mutation.run` into what the fields of the payload's GraphQL type read. A payload that
+ * another version has stored may lack columns of this one.
+ */
+export function answerDecoder(
+  build: GraphileBuild.Build,
+  { payload, userError, warning }: Mutation,
+): (result: MutationResult) => Record<string, unknown> {
+  const decodePayload = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
+  const decodeError = noteDecoder(build, userError, "INVALID");
+  const decodeWarning = warning && noteDecoder(build, warning, "OTHER");
+  const empty = Object.fromEntries(
+    Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
+  );
+  return ({ payload: row, userErrors, warnings }) => ({
+    ...(row ? decodePayload({ ...empty, ...row }) : empty),
+    user_errors: userErrors.map(decodeError),
+    warnings: decodeWarning ? warnings.map(decodeWarning) : [],
   });
 }

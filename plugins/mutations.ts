@@ -6,8 +6,9 @@ import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
 import type { Mutation } from "./mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
-import { fieldsOfEveryInput, inputFieldType, payloadField, userErrorFields } from "./mutation-types.ts";
-import { inputEncoder, payloadDecoder, userErrorDecoder } from "./mutation-values.ts";
+import type { EveryInput } from "./mutation-types.ts";
+import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./mutation-types.ts";
+import { answerDecoder, inputEncoder } from "./mutation-values.ts";
 import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
 
 declare global {
@@ -57,12 +58,15 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
     },
     hooks: {
       init(_, build) {
-        for (const codec of new Set(mutationsOf(build).map(({ userError }) => userError))) {
+        const notes = mutationsOf(build).flatMap(({ userError, warning }) =>
+          [userError, warning ?? []].flat(),
+        );
+        for (const codec of new Set(notes)) {
           build.registerObjectType(
             build.inflection.tableType(codec),
             {},
-            () => ({ description: codec.description, fields: () => userErrorFields(build, codec) }),
-            "MutationsPlugin user errors",
+            () => ({ description: codec.description, fields: () => noteFields(build, codec) }),
+            "MutationsPlugin user errors and warnings",
           );
         }
         for (const { payload, payloadName, resource } of mutationsOf(build)) {
@@ -115,14 +119,10 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
 };
 
 function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<any> {
-  const { resource, input, payload, payloadName, userError } = mutation;
+  const { resource, input, payloadName } = mutation;
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
-  const decode = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
-  const decodeError = userErrorDecoder(build, userError);
-  const empty = Object.fromEntries(
-    Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
-  );
+  const decode = answerDecoder(build, mutation);
   return {
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
@@ -137,20 +137,26 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         const [
           given,
           { withPgClient, pgSettings },
-          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {} },
+          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog },
         ] = values as unknown as any[];
-        const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
-        const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
-          version: version,
+        const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
+        const result = await runMutation(withPgClient, pgSettings, {
+          version,
           operation,
           input: encode(fields),
-          idempotencyKey: idempotencyKey as string | null,
-          validateOnly: validateOnly === true,
+          idempotencyKey,
+          validateOnly,
           timeout: mutationTimeout,
           check: mutationChecks[operation],
           scopes: scopes ?? new Set(),
         });
-        return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
+        if (!result.payload) return decode(result);
+        try {
+          mutationLog?.noteDone(idempotencyKey);
+          return decode(result);
+        } catch (error) {
+          throw mutationLog?.markUnreadable(error) ?? error;
+        }
       }),
   };
 }

@@ -2,8 +2,12 @@ import type { PgSelectQueryBuilder, PgSelectSingleStep, PgSelectStep } from "pos
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { Step } from "postgraphile/grafast";
 import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
+import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { encodeCursor } from "./cursor.ts";
+import type { Position } from "./cursor.ts";
+import { decodeCursor, encodeCursor, openRanges } from "./cursor.ts";
+import type { Followed, Rows, StageSql } from "./followed.ts";
+import { given, notYetGiven, openTransactions } from "./followed.ts";
 import { decodeGlobalId } from "./global-id.ts";
 
 /** What a field lists, and how. */
@@ -12,6 +16,8 @@ export interface ListDetails {
   list: string;
   /** The primary key column, which orders the list. */
   key: string;
+  /** How it is followed, if it is. */
+  followed: Followed | undefined;
 }
 
 /** The arguments of a list: as they come, and checked. */
@@ -19,14 +25,16 @@ export interface PageArguments {
   $rawFirst: Step;
   $rawAfter: Step;
   $first: Step<number>;
-  /** Primary key of the entry before the page, or null. */
-  $after: Step<string | null>;
+  /** Where the page begins, or null. */
+  $after: Step<Position | null>;
 }
 
 type Condition = (rows: PgSelectQueryBuilder) => void;
+type Side = (rows: Rows, stages: [StageSql, ...StageSql[]]) => SQL;
 
-// An edge knows its rows, but not the field that lists them.
-const listOf = new WeakMap<PgSelectStep, ListDetails>();
+// An edge knows its rows, but not the field that lists them, nor where the page begins: that is a placeholder for the
+// text of the cursor, in a list that is followed.
+const listOf = new WeakMap<PgSelectStep, ListDetails & { after: SQL | null }>();
 
 /** The value of an argument that is no variable; undefined when only execution will tell. */
 function knownValue($argument: Step): { value: unknown } | undefined {
@@ -35,37 +43,46 @@ function knownValue($argument: Step): { value: unknown } | undefined {
 
 /** The cursor of a row of a list. */
 export function cursorOf($row: PgSelectSingleStep): Step {
-  const { list, key } = listOf.get($row.getClassStep())!;
-  return lambda($row.get(key), (id) => {
+  const { list, key, followed, after } = listOf.get($row.getClassStep())!;
+  if (!followed)
+    return lambda($row.get(key), (id) => {
+      const uuid = decodeGlobalId(id)?.uuid;
+      return uuid ? encodeCursor(list, uuid) : null;
+    });
+  // By the statement that reads the rows: it is what it sees that counts
+  const $open = $row.select(openTransactions, TYPES.text);
+  const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
+  return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]) => {
     const uuid = decodeGlobalId(id)?.uuid;
-    return uuid ? encodeCursor(list, uuid) : null;
+    if (!uuid) return null;
+    return encodeCursor(list, uuid, open, cursor == null ? [] : decodeCursor(list, cursor, true));
   });
 }
 
-/** Rows after, or up to, the one with a primary key. */
-function beside(key: string, comparison: ">" | "<="): (uuid: string | null) => Condition {
-  const operator = comparison === ">" ? sql`>` : sql`<=`;
-  return (uuid) => (rows) => {
-    if (uuid === null) return;
-    rows.where(sql`${rows.alias}.${sql.identifier(key)} ${operator} ${sql.value(uuid)}::uuid`);
+/** Rows on one side of a cursor. */
+function beside({ key, followed }: ListDetails, side: Side): (after: Position | null) => Condition {
+  return (after) => (rows) => {
+    if (after === null) return;
+    const stages = after.map(({ uuid, open }) => ({
+      uuid: sql`${sql.value(uuid)}::uuid`,
+      open: open === "" ? null : sql`${sql.value(openRanges(open))}::int8multirange`,
+    }));
+    rows.where(sql.parens(side({ alias: rows.alias, key, followed }, stages as [StageSql, ...StageSql[]])));
   };
 }
 
-/** Lets the page begin after a row. Clones that look beside the page ("aggregate") don't keep to it. */
-function beginAfter(key: string): (uuid: string | null) => Condition {
-  const after = beside(key, ">");
-  return (uuid) => {
-    const condition = after(uuid);
-    return (rows) => {
-      if (rows.mode !== "aggregate") condition(rows);
-    };
+/** Lets the page begin after a cursor. Clones that look beside the page ("aggregate") don't keep to it. */
+function beginAfter(details: ListDetails): (after: Position | null) => Condition {
+  const condition = beside(details, notYetGiven);
+  return (after) => (rows) => {
+    if (rows.mode !== "aggregate") condition(after)(rows);
   };
 }
 
 /** A page of the rows of a view, in the order of their primary key. */
 export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any, any, any> {
   static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
-  readonly #key: string;
+  readonly #details: ListDetails;
   readonly #afterDependency: number;
   /** Whether `first` may turn out to be 0. */
   readonly #mayBeEmpty: boolean;
@@ -78,22 +95,26 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
     { $rawFirst, $rawAfter, $first, $after }: PageArguments,
   ) {
     super($rows);
-    listOf.set($rows, details);
-    this.#key = details.key;
+    this.#details = details;
     // As a dependency, because steps that are merely remembered may be replaced while the plan is made.
     this.#afterDependency = this.addUnaryDependency($after);
     const knownFirst = knownValue($rawFirst);
     const knownAfter = knownValue($rawAfter);
     this.#mayBeEmpty = !knownFirst || knownFirst.value === 0;
     this.#mayFollow = !knownAfter || knownAfter.value != null;
+    const remembersAfter = details.followed !== undefined && this.#mayFollow;
+    listOf.set($rows, {
+      ...details,
+      after: remembersAfter ? $rows.placeholder($rawAfter, TYPES.text) : null,
+    });
     $rows.orderBy({ attribute: details.key, direction: "ASC" });
     $rows.setOrderIsUnique();
     this.setFirst($first);
-    if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details.key)));
+    if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details)));
   }
 
-  #after(): Step<string | null> {
-    return this.getDepOptions<Step<string | null>>(this.#afterDependency).step;
+  #after(): Step<Position | null> {
+    return this.getDepOptions<Step<Position | null>>(this.#afterDependency).step;
   }
 
   /** Whether there is more than the page holds. The library fetches one row more than asked, except for 0 rows. */
@@ -101,7 +122,7 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
     const $more = super.pageInfo().get("hasNextPage");
     if (!this.#mayBeEmpty) return $more;
     const $wanted = lambda(this.getFirst()!, (first) => first === 0);
-    const $any = this.#exists($wanted, lambda(this.#after(), beside(this.#key, ">")));
+    const $any = this.#exists($wanted, lambda(this.#after(), beside(this.#details, notYetGiven)));
     return lambda([$more, $any], ([more, any]) => more || any);
   }
 
@@ -109,7 +130,7 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
   hasPreviousPage(): Step {
     if (!this.#mayFollow) return constant(false);
     const $wanted = lambda(this.#after(), (after) => after !== null);
-    return this.#exists($wanted, lambda(this.#after(), beside(this.#key, "<=")));
+    return this.#exists($wanted, lambda(this.#after(), beside(this.#details, given)));
   }
 
   startCursor(): Step {

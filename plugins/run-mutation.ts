@@ -13,7 +13,8 @@ export interface MutationCall {
   /** The input, fields named as columns. */
   input: unknown;
   idempotencyKey: string | null;
-  validateOnly: boolean;
+  /** Null, which is refused, is no way to say either. */
+  validateOnly: boolean | null;
   /** Milliseconds that it may take. */
   timeout: number;
   /** What is looked at before. */
@@ -26,6 +27,7 @@ export interface MutationCall {
 export interface MutationResult {
   payload: Record<string, unknown> | null;
   userErrors: UserErrorRow[];
+  warnings: UserErrorRow[];
 }
 
 const attempts = 4;
@@ -60,7 +62,7 @@ export async function runMutation(
         return (await client.query<any>({ text, values })).rows;
       }),
   });
-  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals };
+  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
   const values = [version, operation, json, idempotencyKey, validateOnly];
   const settings = { ...pgSettings, statement_timeout: String(timeout) };
   for (let attempt = 1; ; attempt++) {

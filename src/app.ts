@@ -40,6 +40,7 @@ import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { Meter } from "./rate-limits/meter.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { Availability } from "./versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
@@ -99,7 +100,11 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Opens what the stations of a request need, and puts them in order. */
+/**
+ * Opens what the stations of a request need, and puts them in order.
+ *
+ * @throws {UserError} when no version of the API can be built from the database
+ */
 export async function createApp({
   settings,
   pool,
@@ -131,6 +136,8 @@ export async function createApp({
       }),
     ),
   );
+  const availability = new Availability(served, pool, logger);
+  await availability.check();
   const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
   const locales = new Locales(pool, logger);
   await locales.refresh();
@@ -155,7 +162,7 @@ export async function createApp({
 
   const ofEveryRequest = [requestId(logger), securityHeaders, oneHost];
   app.use(ofEveryRequest);
-  app.get("/healthz", health(pool));
+  app.get("/healthz", health(pool, availability));
 
   // The way of credentials
   app.all(
@@ -180,7 +187,7 @@ export async function createApp({
   const ofOperations = [
     metrics.count,
     refusals.watch,
-    findVersion(versions, now),
+    findVersion(versions, now, availability),
     requirePlan(plan, logger),
     onlyPost,
     requireToken(tokens, credentials, logger, sessionCheck(pool)),
@@ -236,12 +243,13 @@ export async function createApp({
     listener,
     readerOf,
     async reload() {
-      await Promise.all(served.map((version) => version.reload()));
+      await availability.reload();
       await locales.refresh();
     },
     async close() {
       rates.close();
       refusals.close();
+      availability.close();
       await usage.close();
       await memory.close();
       await renderer.close();

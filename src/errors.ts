@@ -74,6 +74,12 @@ export const errorCodes = {
     meaning:
       "The data is out of reach. Send it again a little later; where a mutation says `retryable: false`, look first whether it was done.",
   },
+  PAYLOAD_UNAVAILABLE: {
+    retryable: false,
+    status: "200",
+    meaning:
+      "The mutation was done, but what it answers couldn't be read, as `cause` says by another code of this table. Read what you need; sending the same again does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
+  },
   INTERNAL_SERVER_ERROR: {
     retryable: true,
     status: "200 or 500",

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { z } from "zod";
+import type { LockPatience } from "./database/retry-locked.ts";
+import { defaultLockPatience } from "./database/retry-locked.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { UserError } from "./user-error.ts";
@@ -52,6 +54,8 @@ export const environment = z.object({
   STATEMENT_TIMEOUT: seconds(5),
   MUTATION_TIMEOUT: seconds(15),
   LOCK_TIMEOUT: seconds(3),
+  MIGRATION_LOCK_TIMEOUT: seconds(defaultLockPatience.lockTimeoutMs / 1000),
+  MIGRATION_LOCK_ATTEMPTS: z.coerce.number().int().min(1).max(10_000).default(defaultLockPatience.attempts),
   LIMIT_DEPTH: limit(usualLimits.depth),
   LIMIT_RELATIONS: limit(usualLimits.relations),
   LIMIT_ALIASES: limit(usualLimits.aliases),
@@ -101,6 +105,8 @@ export interface Settings {
   webhookAllow: string[];
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
   timeouts: { statement: number; mutation: number; lock: number };
+  /** How long migrations wait for locks, and how often they are begun. */
+  migrationLocks: LockPatience;
   /** What operations and clients may ask for, where the plan says nothing else. */
   limits: Limits;
   /** Of a GraphQL request's body, in bytes. */
@@ -155,6 +161,10 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
       statement: data.STATEMENT_TIMEOUT,
       mutation: data.MUTATION_TIMEOUT,
       lock: data.LOCK_TIMEOUT,
+    },
+    migrationLocks: {
+      lockTimeoutMs: data.MIGRATION_LOCK_TIMEOUT,
+      attempts: data.MIGRATION_LOCK_ATTEMPTS,
     },
     limits: {
       depth: data.LIMIT_DEPTH,

@@ -88,6 +88,15 @@ insert into erp.sales_channel_registration_group (sales_channel_id, customer_gro
 select demo.id('sales_channel', s), demo.id('customer_group', g) from generate_series(1, 3) s, generate_series(1, 12) g
 where s = 1 and g in (1, 4) or s = 2 and g in (1, 2) or s = 3 and g <> 7;
 
+-- Nobody: the bank, the court and the numbers are made up
+insert into erp.merchant (legal_name, address, email, phone, website, vat_id, tax_number, managers, register, iban, bic, bank_name, footer, created_at)
+values ('Gipfel & Bohne Handelsgesellschaft mbH',
+  '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryName": "Germany", "countryIso": "DE"}',
+  'shop@gipfel-und-bohne.example', '+49 40 5550 100', 'gipfel-und-bohne.example', 'DE999999999', '99/999/99999',
+  'Hanna Krüger, Thomas Mercier', 'Amtsgericht Hamburg, HRB 999999', demo.iban('DE', '000000000123456789'), 'GUBODEH0XXX', 'Beispielbank Hamburg',
+  demo.texts('Goods remain our property until they are paid in full.', 'Die Ware bleibt bis zur vollständigen Bezahlung unser Eigentum.',
+    'Les marchandises restent notre propriété jusqu’au paiement intégral.'), demo.opening() - interval '30 days');
+
 insert into erp.admin_user (id, username, first_name, last_name, created_at)
 select demo.id('admin_user', n), username, first_name, last_name, demo.opening() - interval '30 days'
 from (values (1, 'hkrueger', 'Hanna', 'Krüger'), (2, 'tmercier', 'Thomas', 'Mercier'), (3, 'jclarke', 'Joanna', 'Clarke'),

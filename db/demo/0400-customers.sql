@@ -20,7 +20,7 @@ select c.id, demo.number('C-', n), case when channel = 3 then 'Business' else 'P
   first_name, last_name, case when demo.pick(n, 'title', 12) = 0 then demo.one_of(n, 'which title', array['Dr.', 'Prof. Dr.']) end,
   case when channel = 3 then demo.one_of(n, 'company', array['Café', 'Berghütte', 'Outdoor', 'Refuge', 'Rösterei',
     'Kletterhalle']) || ' ' || last_name || case when n % 2 = 0 then ' GmbH' else '' end end,
-  case when channel = 3 then case when n % 3 = 0 then '[]' else jsonb_build_array('DE' || 100000000 + n) end end,
+  case when channel = 3 then case when n % 3 = 0 then '[]' else jsonb_build_array('FR' || 10000000000 + n) end end,
   n % 20 <> 9, channel < 3 and n % 6 = 1, case when n % 3 <> 0 then 'gid://storefront/Customer/' || 5000000 + n end,
   demo.id('customer_group', case when channel = 3 then 2 + demo.pick(n, 'group', 11) else 1 + case when n % 8 = 0 then 3 else 0 end end),
   case when n % 13 = 2 then demo.id('customer_group', 1 + demo.pick(n, 'requested group', 12)) end,

@@ -28,7 +28,9 @@ from (
 alter table demo.sales_order
   add primary key (n), add channel integer, add currency integer, add currency_id uuid, add factor numeric, add tax_status text;
 update demo.sales_order o set channel = c.channel, currency = v.currency, currency_id = demo.id('currency', v.currency), factor = x.factor,
-  tax_status = case when c.channel < 3 then 'gross' when v.currency > 1 then 'tax-free' else 'net' end
+
+  -- Without tax go businesses in France that have a VAT number
+  tax_status = case when c.channel < 3 then 'gross' when v.currency > 1 and c.n % 3 > 0 and o.n % 70 <> 33 then 'tax-free' else 'net' end
 from demo.customer c, lateral (select (array[array[1, 1, 1, 4], array[3, 3, 3, 2], array[1, 1, 4, 2]])[c.channel][1 + c.n % 4] as currency) v
 join erp.currency x on x.id = demo.id('currency', v.currency)
 where c.n = o.customer_n;

@@ -18,7 +18,7 @@ source as (
     least(at + interval '7 days' + part * interval '9 hours', demo.today() - interval '9 hours') as at, supplier, null::integer as customer_n
   from delivery
   union all
-  -- A carrier has announced one load from many suppliers
+  -- The largest supplier has announced one load with what was missing from all its deliveries
   select 'Supplier', 0, 0, 200, 'draft', 2, demo.today() - interval '2 hours', null, null
   union all
   select 'Customer', r.n, r.n, 1, r.state, 3, r.at + interval '2 days', null, r.customer_n from demo.return_order r where r.state <> 'none'
@@ -53,8 +53,9 @@ line as (
   union all
   select r.n, row_number() over (order by l.key), l.key, l.supplier_order_n, null, l.product_n, l.batch, l.quantity, null, null, null, null
   from demo.receipt r, (
-    select l.* from demo.supplier_line l join demo.supplier_order o on o.n = l.supplier_order_n
-      and o.state not in ('completed', 'cancelled') where l.position = 1 order by l.key desc limit 12
+    select l.* from demo.supplier_line l join demo.supplier_order o on o.n = l.supplier_order_n and o.state <> 'cancelled'
+      and o.supplier = (select largest.supplier from demo.supplier_order largest where largest.n = 5)
+    where l.position = 1 order by l.key desc limit 12
   ) l
   where r.type = 'Supplier' and r.part = 200
   union all

@@ -5,9 +5,8 @@ where coalesce(col_description(v.view, a.attnum), '') !~ '(?n)^[^@\s]'
   and coalesce(col_description(v.view, a.attnum), '') !~ '@behavior -\*'
   and not exists (select from api_meta.view_tag(v.view, 'behavior') b where b = '-*')
 union all
-select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') or n.nspname like 'api\_%')
-  and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
+select c.oid::regclass::text from pg_class c join api_meta.own_schema s on s.oid = c.relnamespace
+where c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
 union all
-select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') or n.nspname like 'api\_%') and obj_description(p.oid, 'pg_proc') is null;
+select p.oid::regprocedure::text from pg_proc p join api_meta.own_schema s on s.oid = p.pronamespace
+where obj_description(p.oid, 'pg_proc') is null;

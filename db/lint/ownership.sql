@@ -1,10 +1,7 @@
 -- Tables and views that a role which serves requests owns, and rights to write that service_api has.
-select c.oid::regclass::text as object, c.relowner::regrole::text as role
-from pg_class c where c.relowner in (
-  'service_login'::regrole, 'service_api'::regrole, 'service_auth'::regrole, 'service_document'::regrole,
-  'service_worker'::regrole, 'service_writer'::regrole,
-  'service_ledger'::regrole, 'service_keeper'::regrole, 'service_administration'::regrole, 'service_registrar'::regrole,
-  'service_delivery'::regrole, 'service_recorder'::regrole)
+select c.oid::regclass::text as object, r.name::text as role
+from pg_class c join api_meta.own_role r on r.oid = c.relowner
+where r.is_serving
 union all
 select c.oid::regclass::text, 'service_api may write'
 from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -2,6 +2,6 @@
 -- types come first unless pg_temp is named, so it is, and last. Functions in the
 -- standard's form (return ...) are bound to objects when they are made, and need no search_path. The others say: set search_path = pg_catalog, pg_temp.
 select p.oid::regprocedure as object
-from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-where (n.nspname in ('erp', 'ledger', 'mutation', 'auth', 'administration', 'events') or n.nspname like 'api\_%') and p.prosqlbody is null
-  and not exists (select from unnest(p.proconfig) s where s = 'search_path=pg_catalog, pg_temp');
+from pg_proc p join api_meta.own_schema s on s.oid = p.pronamespace
+where p.prosqlbody is null
+  and not exists (select from unnest(p.proconfig) c where c = 'search_path=pg_catalog, pg_temp');

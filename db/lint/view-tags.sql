@@ -5,7 +5,7 @@ where not exists (select from api_meta.view_tag(v.view, 'primaryKey')) or not ex
 union all
 select v.view::regclass, '@' || t.tag || ' ' || col
 from api_meta.api_view v
-cross join (values ('hidden'), ('nullable'), ('filters')) t (tag)
+cross join (values ('hidden'), ('nullable'), ('filters'), ('followed')) t (tag)
 cross join api_meta.view_tag(v.view, t.tag) list
 cross join regexp_split_to_table(replace(list, ' ', ''), ',') col
 where col <> '*' and not exists (select from pg_attribute a where a.attrelid = v.view and a.attname = col and a.attnum > 0);

@@ -1,7 +1,8 @@
 import type { ArgumentNode, FieldNode, GraphQLField, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import { checkPageSize } from "../connections.ts";
-import { decodeCursor } from "../cursor.ts";
+import type { Position } from "../cursor.ts";
+import { decodeCursor, openRanges, stageText } from "../cursor.ts";
 import type { FilterTree, FilterValue } from "../filter-conditions.ts";
 import { readFilter } from "../filter-conditions.ts";
 import { requireGlobalId, requireUuid } from "../global-id.ts";
@@ -20,11 +21,23 @@ export interface Given {
   typeName?: string;
 }
 
-/** What a list is asked for. Its values are the cursor's key, if there is one, and then those of the filter. */
+/** What a list is asked for. Its values are those of the cursor, if there is one, and then those of the filter. */
 export interface Page {
   first: number;
-  isAfter: boolean;
+  /** The stages of the cursor; null without one. */
+  after: readonly StageValues[] | null;
   filter: FilterTree;
+  /** Where the values of the filter begin. */
+  filterIndex: number;
+}
+
+/** Where the values of a stage of a cursor are: its key, how it stands in cursors, what was open. */
+export interface StageValues {
+  uuid: number;
+  /** Null where cursors that follow have no use for it. */
+  text: number | null;
+  /** Null where nothing was open. */
+  open: number | null;
 }
 
 /** Reads the arguments of one field from the variables of a request. */
@@ -58,9 +71,13 @@ export function argumentsReader(
     const cursor = readAfter(variables) as string | null | undefined;
     const wanted = readWanted(variables) as FilterValue | null | undefined;
     const filter = wanted == null ? null : readFilter(meaning.filterColumns!, wanted);
-    const values: unknown[] = cursor == null ? [] : [decodeCursor(meaning.list, cursor)];
-    const shape = `${first}${cursor == null ? "" : "a"}${describe(filter, values)}`;
-    return { shape, values, page: { first, isAfter: cursor != null, filter } };
+    const values: unknown[] = [];
+    const isFollowed = meaning.followed !== undefined;
+    const after =
+      cursor == null ? null : describePosition(decodeCursor(meaning.list, cursor, isFollowed), values);
+    const filterIndex = values.length;
+    const shape = `${first}${after?.shape ?? ""}${describe(filter, values)}`;
+    return { shape, values, page: { first, after: after?.stages ?? null, filter, filterIndex } };
   };
 }
 
@@ -98,6 +115,21 @@ function hasVariables(value: ValueNode): boolean {
   if (value.kind === Kind.VARIABLE) return true;
   if (value.kind === Kind.LIST) return value.values.some(hasVariables);
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
+}
+
+/** Writes down the form of a cursor, and its values. */
+function describePosition(
+  position: Position,
+  values: unknown[],
+): { shape: string; stages: readonly StageValues[] } {
+  const note = (value: unknown): number => values.push(value) - 1;
+  const isPlain = position.length === 1 && position[0].open === "";
+  const stages = position.map((stage) => ({
+    uuid: note(stage.uuid),
+    text: isPlain ? null : note(stageText(stage)),
+    open: stage.open === "" ? null : note(openRanges(stage.open)),
+  }));
+  return { shape: stages.map(({ open }) => (open === null ? "a" : "o")).join(""), stages };
 }
 
 /** Writes down the form of a filter, and its values. */

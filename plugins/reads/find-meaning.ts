@@ -1,5 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import { followedOf } from "../followed.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldMeaning, Hop, Match, Rows } from "./meaning.ts";
 
@@ -69,7 +70,8 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (!rows || !hops || scope.pgFieldResource !== resource) return undefined;
   const target = hops.at(-1)?.to;
   if (target !== undefined && target !== resource) return undefined;
-  return { kind: "list", ...rows, list, hops, filterColumns: build.filterColumns.get(rows.resource.codec) };
+  const filterColumns = build.filterColumns.get(rows.resource.codec);
+  return { kind: "list", ...rows, list, hops, filterColumns, followed: followedOf(rows.resource) };
 }
 
 /** The way to the rows of a list: none for all rows, one for a foreign key, more through link views. */

@@ -1,7 +1,10 @@
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { conditionOf } from "../filter-conditions.ts";
+import type { StageSql } from "../followed.ts";
+import { given, notYetGiven, openTransactions } from "../followed.ts";
 import type { Page } from "./arguments.ts";
 import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf, typename, understood } from "./compilation.ts";
@@ -16,6 +19,8 @@ import { PageText } from "./page-text.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type List = FieldMeaning & { kind: "list" };
+/** Which rows, as far as the cursor goes: those that it stands before, or behind. */
+type Side = typeof given | typeof notYetGiven;
 
 /**
  * The JSON text of a page of rows.
@@ -60,7 +65,7 @@ class ListCompilation {
     if (!this.#text.needsRows) return text;
     const key = this.#keyOf(alias);
     const rows =
-      `select ${this.#text.columns(key)} ${this.#rows(alias, this.#page.isAfter ? ">" : null)} ` +
+      `select ${this.#text.columns(key)} ${this.#rows(alias, this.#page.after ? notYetGiven : null)} ` +
       `order by ${key} limit ${this.#text.limit}`;
     return `(select ${text} from (${rows}) ${this.#found})`;
   }
@@ -76,7 +81,7 @@ class ListCompilation {
   #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {
     return concatenated(
       this.#object(type, selected, (field, kind, part) => {
-        if (kind === "cursor") return [expression(cursorExpression(this.#list.list, this.#keyOf(alias)))];
+        if (kind === "cursor") return [expression(this.#cursor(this.#keyOf(alias)))];
         if (kind !== "entry") throw new NotCovered(kind);
         return [expression(objectExpression(this.#compilation, objectType(field), part, alias))];
       }),
@@ -84,21 +89,21 @@ class ListCompilation {
   }
 
   #pageInfo(question: FieldMeaning["kind"]): Piece[] {
-    const { first, isAfter } = this.#page;
+    const { first, after } = this.#page;
     switch (question) {
       case "startCursor":
       case "endCursor":
-        return this.#text.cursor(question, (key) => cursorExpression(this.#list.list, key));
+        return this.#text.cursor(question, (key) => this.#cursor(key));
       case "hasNextPage":
-        return first > 0 ? this.#text.hasMore() : [this.#exists(isAfter ? ">" : null)];
+        return first > 0 ? this.#text.hasMore() : [this.#exists(after ? notYetGiven : null)];
       case "hasPreviousPage":
-        return [isAfter ? this.#exists("<=") : json("false")];
+        return [after ? this.#exists(given) : json("false")];
       default:
         throw new NotCovered(question);
     }
   }
 
-  #exists(side: ">" | "<=" | null): Piece {
+  #exists(side: Side | null): Piece {
     const rows = this.#rows(this.#compilation.alias(), side);
     return expression(`case when exists(select ${rows}) then 'true' else 'false' end`);
   }
@@ -119,7 +124,7 @@ class ListCompilation {
   }
 
   /** The rows of the list, filtered, on one side of the cursor: from `from` to the end of the conditions. */
-  #rows(alias: string, side: ">" | "<=" | null): string {
+  #rows(alias: string, side: Side | null): string {
     const { resource, hops } = this.#list;
     let from = `from ${fromOf(resource)} ${alias}`;
     const conditions: string[] = [];
@@ -130,38 +135,71 @@ class ListCompilation {
       here = link;
     }
     if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
-    if (side) {
-      const key = this.#compilation.parameter(this.#selected.node, 0, "uuid");
-      conditions.push(`${this.#keyOf(alias)}${side}${key}`);
-    }
+    if (side) conditions.push(`(${this.#beside(alias, side)})`);
     const filter = this.#filter(alias);
     if (filter) conditions.push(`(${filter})`);
     return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
   }
 
+  /** The condition that rows stand on one side of the cursor. */
+  #beside(alias: string, side: Side): string {
+    const places: string[] = [];
+    const note = (index: number, type: string) => sql.value(places.push(this.#value(index, type)));
+    const stages = this.#page.after!.map(({ uuid, open }) => ({
+      uuid: note(uuid, "uuid"),
+      open: open === null ? null : note(open, "int8multirange"),
+    }));
+    const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
+    return placed(side(rows, stages as [StageSql, ...StageSql[]]), places).text;
+  }
+
+  /** The cursor of the row that has a key. */
+  #cursor(key: string): string {
+    const { list, followed } = this.#list;
+    if (!followed) return cursorExpression(list, key);
+    const before = (this.#page.after ?? []).flatMap(({ uuid, text }) =>
+      text === null ? [] : [{ uuid: this.#value(uuid, "uuid"), text: this.#value(text, "text") }],
+    );
+    return cursorExpression(list, key, placed(openTransactions, []).text, before);
+  }
+
+  #value(index: number, type: string): string {
+    return this.#compilation.parameter(this.#selected.node, index, type);
+  }
+
   #filter(alias: string): string | null {
-    const { filter, isAfter } = this.#page;
+    const { filter, filterIndex } = this.#page;
     const { node } = this.#selected;
-    let index = isAfter ? 1 : 0;
+    let index = filterIndex;
     const places: string[] = [];
     const condition = conditionOf(filter, sql.identifier(alias), ({ type }) => {
       places.push(this.#compilation.parameter(node, index++, sql.compile(type).text));
       return sql.value(places.length);
     });
     if (!condition) return null;
-    const { text, values } = sql.compile(condition);
-    let found = 0;
-    const placed = text.replace(/\$(\d+)/g, (_match, number: string) => {
-      found++;
-      return places[(values[Number(number) - 1] as number) - 1]!;
-    });
-    if (found !== places.length) throw new NotCovered("a filter with dollar signs");
-    return placed;
+    const { text, count } = placed(condition, places);
+    if (count !== places.length) throw new NotCovered("a filter with dollar signs");
+    return text;
   }
 
   #keyOf(alias: string): string {
     return `${alias}.${identifier(this.#list.key)}`;
   }
+}
+
+/**
+ * The text of a fragment whose values are the numbers of places, from 1, with the places put in.
+ *
+ * @returns it, and how often one was put in
+ */
+function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
+  const { text, values } = sql.compile(fragment);
+  let count = 0;
+  const filled = text.replace(/\$(\d+)/g, (_match, number: string) => {
+    count++;
+    return places[(values[Number(number) - 1] as number) - 1]!;
+  });
+  return { text: filled, count };
 }
 
 function objectType(field: Field): GraphQLObjectType {

@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { FilterColumns } from "../filter-conditions.ts";
+import type { Followed } from "../followed.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 
 /** A pair of columns that must be equal: of a row at hand, and of the row that is looked for. */
@@ -28,6 +29,7 @@ export type FieldMeaning =
       list: string;
       hops: readonly Hop[];
       filterColumns: FilterColumns | undefined;
+      followed: Followed | undefined;
     }
   /** The row with a global id, of the field's type. */
   | { kind: "row" }

@@ -1,26 +1,26 @@
 import { parseArgs } from "node:util";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
-import { commitMigration, uncommitMigration } from "../database/migrations.ts";
+import { commitMigration, uncommitMigration } from "../database/commit-migration.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
-import { atTheTerminal, untilStopped } from "./terminal.ts";
+import { atTheTerminal, say, untilStopped } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
 const usage = `Usage: npm run db:<command>
 
   db:setup [-- --new-password]   roles, grants and migrations in the database of DATABASE_URL (an administrator's)
   db:watch                       the service, with db/current run again and the API rebuilt at every change
-  db:commit -- "message"         turn db/current into a committed migration
+  db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit                    bring the newest committed migration back into db/current`;
 
 async function setUp(renewPassword: boolean): Promise<void> {
-  const { databaseUrl } = readSettings();
+  const { databaseUrl, migrationLocks: locks } = readSettings();
   if (databaseUrl === undefined) {
     throw new UserError(
       "Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.",
     );
   }
-  const url = await setUpDatabase(databaseUrl, { renewPassword, onProgress: (step) => console.error(step) });
+  const url = await setUpDatabase(databaseUrl, { renewPassword, locks, onProgress: say });
   if (url === null)
     console.error("Done. The role service_login keeps its password; --new-password gives it another.");
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
@@ -41,12 +41,14 @@ await atTheTerminal(async () => {
     allowPositionals: true,
     options: { "new-password": { type: "boolean", default: false } },
   });
-  const [command, message] = positionals;
+  const [command, message, ...files] = positionals;
   if (command === "setup") await setUp(values["new-password"]);
   else if (command === "watch") await untilStopped(watch);
   else if (command === "commit" && message) {
-    await asAdmin((url) => commitMigration(url, message));
-    console.error("Committed: the newest file of db/committed is what db/current was.");
+    const options = { locks: readSettings().migrationLocks, onWait: say };
+    await asAdmin((url) => commitMigration(url, message, files, options));
+    const what = files.length === 0 ? "db/current" : files.join(", ");
+    console.error(`Committed: the newest file of db/committed is what ${what} was.`);
   } else if (command === "uncommit") {
     await asAdmin((url) => uncommitMigration(url));
     console.error("What was the newest file of db/committed is in db/current again.");

@@ -1,10 +1,11 @@
 import "../graphile-env.ts";
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
 import { startCluster } from "../database/cluster.ts";
-import { commitMigration, hasCurrentMigration } from "../database/migrations.ts";
+import { commitText } from "../database/commit-migration.ts";
+import { hasCurrentMigration } from "../database/migrations.ts";
 import { setUpDatabase } from "../database/open.ts";
 import { readSettings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
@@ -45,16 +46,11 @@ await atTheTerminal(async () => {
 async function release(slug: string, releasedOn: string): Promise<void> {
   await check(slug, releasedOn);
   const version = versionOf({ slug, releasedOn });
-  const file = inRoot(`db/current/9000-release-${slug}.sql`);
-  await writeFile(file, `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`);
   say("Trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
-    await commitMigration(adminUrl, `release-${slug}`).catch(async (error: unknown) => {
-      await rm(file);
-      throw error;
-    });
-    await writeFile(inRoot("db/current/1-current.sql"), "-- Enter migration here\n");
-    await setUpDatabase(adminUrl, {});
+    // Not by way of db/current, which a process that watches it would run on the developer's database
+    const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
+    await commitText(adminUrl, `release-${slug}`, freeze);
     const pgService = makePgService({ connectionString: adminUrl, pubsub: false });
     try {
       return await printVersion(version, pgService);

@@ -25,7 +25,12 @@ export async function watch(stopping: AbortSignal): Promise<() => Promise<void>>
       say(`db/lint could not be run: ${String(error)}`);
     }
   });
-  const stopWatching = watchCurrentMigration(adminUrl, follow);
+  const stopWatching = watchCurrentMigration(adminUrl, {
+    locks: settings.migrationLocks,
+    onMigrated: follow,
+    onProgress: say,
+    onWait: say,
+  });
   return async () => {
     stopWatching();
     await service.stop();

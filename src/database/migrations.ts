@@ -1,117 +1,99 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import pg from "pg";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
 import { UserError } from "../user-error.ts";
-import { asOwner } from "./roles.ts";
+import { countCommitted, migrationsFolder } from "./migration-files.ts";
+import type { MigrateOptions } from "./migrator.ts";
+import { Migrator } from "./migrator.ts";
 
-const root = new URL("../../", import.meta.url);
-const current = new URL("db/current/", root);
-
-/**
- * Starts a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection,
- * which the service must not.
- */
-function graphileMigrate(adminUrl: string, args: string[], stdio: "pipe" | "inherit"): ChildProcess {
-  const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
-  const database = new URL(adminUrl).pathname.slice(1);
-  const besides = (name: string) => Object.assign(new URL(asOwner(adminUrl)), { pathname: `/${name}` }).href;
-  return spawn(process.execPath, [program, ...args], {
-    cwd: fileURLToPath(root),
-    stdio: ["ignore", stdio, stdio],
-    env: {
-      ...process.env,
-      DATABASE_URL: asOwner(adminUrl),
-      SHADOW_DATABASE_URL: besides(`${database}_shadow`),
-      ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
-    },
-  });
-}
-
-async function run(adminUrl: string, ...args: string[]): Promise<void> {
-  const child = graphileMigrate(adminUrl, args, "pipe");
-  let output = "";
-  const collect = (chunk: Buffer) => void (output += chunk.toString());
-  child.stdout!.on("data", collect);
-  child.stderr!.on("data", collect);
-  const [code] = await once(child, "close");
-  if (code !== 0)
-    throw new UserError(`graphile-migrate ${args.join(" ")} failed:\n${withoutStack(output).trim()}`);
-}
-
-/** What graphile-migrate says, without the places in its code. */
-function withoutStack(output: string): string {
-  return output.replace(/^ +at .*\n?/gm, "");
-}
-
-/** Runs the committed migrations that the database doesn't have yet. */
-export function migrateDatabase(adminUrl: string): Promise<void> {
-  return run(adminUrl, "migrate");
-}
-
-/** Runs the migration in db/current once, as development does. */
-export function runCurrentMigration(adminUrl: string): Promise<void> {
-  return run(adminUrl, "watch", "--once");
-}
+export { hasCurrentMigration } from "./migration-files.ts";
+export type { MigrateOptions } from "./migrator.ts";
 
 /**
- * Turns db/current into a committed migration, which it first tries on a shadow database, made anew for it.
+ * Runs the committed migrations that the database doesn't have yet.
  *
- * @param message becomes part of the file's name
+ * @throws {UserError} when one fails, with its name and the cause; those before it stay, nothing of it does
  */
-export async function commitMigration(adminUrl: string, message: string): Promise<void> {
-  const before = await readCurrent();
-  try {
-    await run(adminUrl, "commit", "--message", message);
-  } catch (error) {
-    // A commit that fails leaves included fixtures in place of their names, which no later run accepts
-    await Promise.all([...before].map(([name, text]) => writeFile(new URL(name, current), text)));
-    throw error;
-  }
-}
-
-/** The files of db/current. */
-async function readCurrent(): Promise<Map<string, string>> {
-  const names = (await readdir(current).catch(() => [])).filter((name) => name.endsWith(".sql"));
-  return new Map(
-    await Promise.all(
-      names.map(async (name): Promise<[string, string]> => [
-        name,
-        await readFile(new URL(name, current), "utf8"),
-      ]),
-    ),
-  );
-}
-
-/** Brings the newest committed migration back into db/current. */
-export function uncommitMigration(adminUrl: string): Promise<void> {
-  return run(adminUrl, "uncommit");
-}
-
-/** Whether there is a migration in db/current that isn't committed yet. */
-export async function hasCurrentMigration(): Promise<boolean> {
-  const texts = [...(await readCurrent()).values()];
-  const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
-  return texts.some((text) => text.split("\n").some(isStatement));
+export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
+  return Migrator.with(adminUrl, options, (migrator) => migrator.runCommitted());
 }
 
 /**
- * Runs db/current now and whenever it or a fixture changes, and shows what happens, until it is stopped.
+ * Runs the migration in db/current once, as development does.
  *
- * @param onMigrated called after each run that succeeded
- * @returns stops watching
+ * @throws {UserError} when it fails, with file and cause; nothing of it stays
  */
-export function watchCurrentMigration(adminUrl: string, onMigrated: () => void): () => void {
-  const child = graphileMigrate(adminUrl, ["watch"], "pipe");
-  const show = (chunk: Buffer) => {
-    process.stderr.write(withoutStack(chunk.toString()));
-    if (/: Finished \(/.test(chunk.toString())) onMigrated();
+export async function runCurrentMigration(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
+  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent());
+}
+
+/** How often it is looked for changes, and how long files must stay as they are before they are run. */
+const lookEveryMs = 200;
+
+export interface WatchOptions extends MigrateOptions {
+  /** Called after each run that succeeded. */
+  onMigrated: () => void;
+  /** Told what happens, and why a run failed. */
+  onProgress: (line: string) => void;
+}
+
+/**
+ * Runs db/current now and whenever it or a fixture changes, until it is stopped.
+ *
+ * @returns stops watching; what still runs then is not waited for, and told of no more
+ */
+export function watchCurrentMigration(
+  adminUrl: string,
+  { onMigrated, onProgress, ...options }: WatchOptions,
+): () => void {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const run = async () => {
+    const begin = performance.now();
+    try {
+      const isNew = await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent());
+      if (isNew) onProgress(`db/current has been run, in ${Math.round(performance.now() - begin)} ms.`);
+      onMigrated();
+    } catch (error) {
+      if (signal.aborted) return;
+      onProgress(error instanceof UserError ? error.message : `db/current can't be run: ${String(error)}`);
+    }
   };
-  child.stdout!.on("data", show);
-  child.stderr!.on("data", show);
-  return () => void child.kill("SIGTERM");
+  void (async () => {
+    let done = "";
+    let seen = await signature();
+    while (!signal.aborted) {
+      if (seen !== done) {
+        done = seen;
+        await run();
+      }
+      // Some editors write a little at a time: what still changes isn't run yet
+      let before: string;
+      do {
+        before = seen;
+        await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
+        seen = await signature();
+      } while (seen !== before && !signal.aborted);
+    }
+  })();
+  return () => stopping.abort();
+}
+
+/** Another text whenever a file of db/current or db/fixtures is another. */
+async function signature(): Promise<string> {
+  const lists = ["current", "fixtures"].map(async (folder) => {
+    const path = join(migrationsFolder, folder);
+    const names = await readdir(path, { recursive: true }).catch(() => []);
+    const facts = names
+      .filter((name) => name.endsWith(".sql"))
+      .map(async (name) => {
+        const facts = await stat(join(path, name)).catch(() => null);
+        return `${name} ${facts?.mtimeMs} ${facts?.size}`;
+      });
+    return (await Promise.all(facts)).sort().join("\n");
+  });
+  return (await Promise.all(lists)).join("\n");
 }
 
 /**
@@ -126,8 +108,7 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   );
   if (!found[0].ready) throw new UserError(`This database has not been set up. ${command}`);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
-  const names = await readdir(new URL("db/committed/", root)).catch(() => []);
-  const wanted = names.filter((name) => /^\d+.*\.sql$/.test(name)).length;
+  const wanted = await countCommitted();
   if (rows[0]!.count < wanted) {
     throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
   }

@@ -2,6 +2,7 @@ import type { Settings } from "../settings.ts";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
+import type { LockPatience } from "./retry-locked.ts";
 import { checkDatabase, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
@@ -38,13 +39,24 @@ export async function openDatabase(
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
-    const url = (await setUpDatabase(adminUrl, { renewPassword: true, onProgress }))!;
-    if (!settings.production && (await hasCurrentMigration())) await runCurrentMigration(adminUrl);
+    const locks = settings.migrationLocks;
+    const url = (await setUpDatabase(adminUrl, { renewPassword: true, locks, onProgress }))!;
+    if (!settings.production && (await hasCurrentMigration()))
+      await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     return { url, adminUrl, warnings: [], close: () => cluster.stop() };
   } catch (error) {
     await cluster.stop();
     throw error;
   }
+}
+
+export interface SetUpOptions {
+  /** Whether the login role gets a new password also when it exists already. */
+  renewPassword?: boolean;
+  /** How long migrations wait for locks. */
+  locks?: LockPatience;
+  /** Told what is being done, and whom a migration waits for. */
+  onProgress?: (step: string) => void;
 }
 
 /**
@@ -54,16 +66,13 @@ export async function openDatabase(
  */
 export async function setUpDatabase(
   adminUrl: string,
-  {
-    renewPassword = false,
-    onProgress = () => {},
-  }: { renewPassword?: boolean; onProgress?: (step: string) => void },
+  { renewPassword = false, locks, onProgress = () => {} }: SetUpOptions,
 ): Promise<string | null> {
   await withClient(adminUrl, requireVersion);
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword });
   onProgress("Migrating");
-  await migrateDatabase(adminUrl);
+  await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installWorkerSchema(adminUrl);
   return url;
 }

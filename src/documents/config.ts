@@ -26,6 +26,26 @@ const address = z
   })
   .nullable();
 
+/** The first and last day of something. */
+const period = z.object({ from: day, to: day });
+
+/** Who sells, as the law wants it said. Null on documents from before there was a place for it. */
+const seller = z
+  .object({
+    legalName: text,
+    address,
+    email: text,
+    phone: text,
+    website: text,
+    vatId: text,
+    taxNumber: text,
+    managers: text,
+    register: text,
+    footer: text,
+    bank: z.object({ accountHolder: text, iban: text, bic: text, name: text }).nullable(),
+  })
+  .nullish();
+
 /**
  * What a document is rendered from: `erp.document_config` writes it when the document is made, and nothing changes it
  * afterwards. Versions of the service to come must read what this one wrote, so fields may be added but not renamed.
@@ -39,13 +59,18 @@ export const documentConfig = z.object({
   documentDate: day,
   /** The number of the invoice that a credit note or cancellation takes back. */
   referencedDocumentNumber: text,
+  referencedDocumentDate: day.nullish(),
   locale: z.string(),
   displayPrices: z.boolean(),
   orderNumber: text,
   orderDate: day,
+  /** When what is charged was delivered; null when it wasn't yet. */
+  deliveryDate: period.nullish(),
   customerNumber: text,
   customerVatId: text,
   taxStatus: z.enum(["gross", "net", "tax-free"]),
+  /** Why there is no tax. */
+  taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
   currency: z.object({
     isoCode: z.string(),
     symbol: z.string().transform(plain),
@@ -57,6 +82,7 @@ export const documentConfig = z.object({
   billingAddress: address,
   shippingAddress: address,
   sender: z.object({ name: text, address }),
+  seller,
   lines: z.array(
     z.object({
       position: z.number(),
@@ -69,8 +95,15 @@ export const documentConfig = z.object({
       total: amount.nullish(),
       /** In percent. */
       taxRate: amount.nullish(),
+      /** Of a discount on the whole order this is what falls to the other lines. */
+      isShare: z.boolean().nullish(),
+      /** On delivery notes of a part: how many were ordered, and how many of them were in earlier parcels. */
+      orderedQuantity: z.number().nullish(),
+      shippedBefore: z.number().nullish(),
     }),
   ),
+  /** On delivery notes: what later parcels have. */
+  outstanding: z.array(z.object({ label: text, productNumber: text, quantity: z.number() })).nullish(),
   /** Null on delivery notes. */
   totals: z
     .object({
@@ -83,4 +116,5 @@ export const documentConfig = z.object({
 
 export type DocumentConfig = z.output<typeof documentConfig>;
 export type DocumentLine = DocumentConfig["lines"][number];
+export type Seller = NonNullable<DocumentConfig["seller"]>;
 export type Address = NonNullable<DocumentConfig["billingAddress"]>;

@@ -1,6 +1,7 @@
 import type { DocumentConfig } from "./config.ts";
 
 type DocumentType = DocumentConfig["documentType"];
+type TaxExemption = NonNullable<DocumentConfig["taxExemption"]>;
 
 /** The words of a document that don't come from the shop's data. */
 export interface Labels {
@@ -10,6 +11,7 @@ export interface Labels {
   referencedNumber: string;
   orderNumber: string;
   orderDate: string;
+  deliveryDate: string;
   customerNumber: string;
   customerVatId: string;
   shippingMethod: string;
@@ -27,11 +29,29 @@ export interface Labels {
   total: string;
   /** What the prices of the lines mean. */
   taxStatus: Record<DocumentConfig["taxStatus"], string>;
+  /** The reason why there is no tax, as EU law words it. */
+  taxExemption: Record<TaxExemption, string>;
+  /** Of a discount on the whole order, of which there is a part here. */
+  share: string;
+  /** Of a line of which only a part is in the parcel; the last two are left out when they are 0. */
+  part(ordered: string, before: string | null, later: string | null): string;
+  outstanding: string;
+  /** How many more there are than are named. */
+  more(count: string): string;
+  vatId: string;
+  taxNumber: string;
+  managers: string;
+  accountHolder: string;
   deliveryAddress: string;
   page(number: number, count: number): string;
   /** The sentence before the lines. */
   opening: Record<DocumentType, (referenced: string) => string>;
+  /** A document by its number and date. */
+  dated(number: string, date: string): string;
 }
+
+/** Puts together what isn't left out. */
+const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
 
 const english: Labels = {
   draft: "Draft",
@@ -40,6 +60,7 @@ const english: Labels = {
   referencedNumber: "Invoice",
   orderNumber: "Order",
   orderDate: "Ordered on",
+  deliveryDate: "Delivered on",
   customerNumber: "Customer no.",
   customerVatId: "Your VAT no.",
   shippingMethod: "Shipping",
@@ -59,6 +80,25 @@ const english: Labels = {
     net: "Prices of the lines are without VAT.",
     "tax-free": "No VAT is charged.",
   },
+  taxExemption: {
+    small_business:
+      "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
+    export: "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
+    intra_community: "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
+  },
+  share: "Share of this document",
+  part: (ordered, before, later) =>
+    listed([
+      `Of ${ordered} ordered`,
+      before && `${before} shipped before`,
+      later && `${later} still to come`,
+    ]),
+  outstanding: "Still to come:",
+  more: (count) => `and ${count} more`,
+  vatId: "VAT no.",
+  taxNumber: "Tax no.",
+  managers: "Managing directors:",
+  accountHolder: "Account holder:",
   deliveryAddress: "Delivery address:",
   page: (number, count) => `Page ${number} of ${count}`,
   opening: {
@@ -67,6 +107,7 @@ const english: Labels = {
     credit_note: (referenced) => `We credit you these amounts of invoice ${referenced}:`,
     storno: (referenced) => `This cancels invoice ${referenced}:`,
   },
+  dated: (number, date) => `${number} of ${date}`,
 };
 
 const german: Labels = {
@@ -76,6 +117,7 @@ const german: Labels = {
   referencedNumber: "Zur Rechnung",
   orderNumber: "Bestellung",
   orderDate: "Bestellt am",
+  deliveryDate: "Geliefert am",
   customerNumber: "Kundennummer",
   customerVatId: "Ihre USt-IdNr.",
   shippingMethod: "Versand",
@@ -95,6 +137,25 @@ const german: Labels = {
     net: "Die Preise der Positionen sind ohne Umsatzsteuer.",
     "tax-free": "Es wird keine Umsatzsteuer berechnet.",
   },
+  taxExemption: {
+    small_business:
+      "Es wird keine Umsatzsteuer berechnet: Steuerbefreiung für Kleinunternehmer (Artikel 284 der Richtlinie 2006/112/EG).",
+    export: "Steuerfreie Ausfuhrlieferung (Artikel 146 der Richtlinie 2006/112/EG).",
+    intra_community: "Steuerfreie innergemeinschaftliche Lieferung (Artikel 138 der Richtlinie 2006/112/EG).",
+  },
+  share: "Anteil dieses Belegs",
+  part: (ordered, before, later) =>
+    listed([
+      `Von ${ordered} bestellten`,
+      before && `${before} früher geliefert`,
+      later && `${later} folgen noch`,
+    ]),
+  outstanding: "Es folgen noch:",
+  more: (count) => `und ${count} weitere`,
+  vatId: "USt-IdNr.",
+  taxNumber: "Steuernr.",
+  managers: "Geschäftsführung:",
+  accountHolder: "Kontoinhaber:",
   deliveryAddress: "Lieferanschrift:",
   page: (number, count) => `Seite ${number} von ${count}`,
   opening: {
@@ -103,6 +164,7 @@ const german: Labels = {
     credit_note: (referenced) => `Wir schreiben Ihnen aus der Rechnung ${referenced} gut:`,
     storno: (referenced) => `Hiermit stornieren wir die Rechnung ${referenced}:`,
   },
+  dated: (number, date) => `${number} vom ${date}`,
 };
 
 const french: Labels = {
@@ -112,6 +174,7 @@ const french: Labels = {
   referencedNumber: "Facture",
   orderNumber: "Commande",
   orderDate: "Commandé le",
+  deliveryDate: "Livré le",
   customerNumber: "N° client",
   customerVatId: "Votre n° de TVA",
   shippingMethod: "Livraison",
@@ -131,6 +194,22 @@ const french: Labels = {
     net: "Les prix des lignes s’entendent hors TVA.",
     "tax-free": "La TVA n’est pas facturée.",
   },
+  taxExemption: {
+    small_business:
+      "TVA non applicable : franchise des petites entreprises (article 284 de la directive 2006/112/CE).",
+    export: "Exportation exonérée de TVA (article 146 de la directive 2006/112/CE).",
+    intra_community:
+      "Livraison intracommunautaire exonérée de TVA (article 138 de la directive 2006/112/CE).",
+  },
+  share: "Part de ce document",
+  part: (ordered, before, later) =>
+    listed([`Sur ${ordered} commandés`, before && `${before} déjà livrés`, later && `${later} à suivre`]),
+  outstanding: "À suivre :",
+  more: (count) => `et ${count} autres`,
+  vatId: "N° de TVA",
+  taxNumber: "N° fiscal",
+  managers: "Direction :",
+  accountHolder: "Titulaire :",
   deliveryAddress: "Adresse de livraison :",
   page: (number, count) => `Page ${number} sur ${count}`,
   opening: {
@@ -139,6 +218,7 @@ const french: Labels = {
     credit_note: (referenced) => `Nous vous créditons ces montants de la facture ${referenced} :`,
     storno: (referenced) => `Ce document annule la facture ${referenced} :`,
   },
+  dated: (number, date) => `${number} du ${date}`,
 };
 
 /** The labels by the locales that documents are written in. */

@@ -2,9 +2,11 @@ import type { Content } from "pdfmake";
 import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
 import type { DocumentConfig } from "./config.ts";
 import { formatsOf } from "./format.ts";
+import type { Formats } from "./format.ts";
 import { documentLocale, labelsByLocale } from "./labels.ts";
 import type { Labels } from "./labels.ts";
-import { addressLines, footer, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
+import { bottomMargin, footer } from "./footer.ts";
+import { addressLines, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
 import { linesTable, totalsTable } from "./table.ts";
 import { breakable } from "./text.ts";
 
@@ -16,7 +18,7 @@ export function layOut(config: DocumentConfig): TDocumentDefinitions {
   const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
   return {
     pageSize: "A4",
-    pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
+    pageMargins: [margins.left, margins.top, margins.right, bottomMargin(config)],
     defaultStyle: { font: "Roboto", fontSize: 10, lineHeight: 1.15, color: "#202124" },
     language: locale,
     displayTitle: true,
@@ -33,14 +35,47 @@ export function layOut(config: DocumentConfig): TDocumentDefinitions {
       letterhead(config, labels, formats),
       { text: breakable(title), fontSize: 15, bold: true },
       {
-        text: breakable(labels.opening[config.documentType](config.referencedDocumentNumber ?? "–")),
+        text: breakable(labels.opening[config.documentType](referenced(config, labels, formats))),
         margin: [0, 6, 0, 0],
       },
       linesTable(config, labels, formats),
       totalsTable(config, labels, formats),
+      outstanding(config, labels, formats),
       deliveryAddress(config, labels),
+      smallPrint(config.seller?.footer),
     ],
   };
+}
+
+/** The invoice that is taken back, with its date if that is known. */
+function referenced(config: DocumentConfig, labels: Labels, formats: Formats): string {
+  const { referencedDocumentNumber: number, referencedDocumentDate: date } = config;
+  if (number === null) return "–";
+  return date ? labels.dated(number, formats.date(date)) : number;
+}
+
+/** What of the order is in no parcel yet. */
+function outstanding(config: DocumentConfig, labels: Labels, formats: Formats): Content {
+  const lines = config.outstanding ?? [];
+  if (lines.length === 0) return "";
+  const named = lines.slice(0, maxOutstanding).map(({ label, productNumber, quantity }) => {
+    const number = productNumber === null ? "" : ` (${labels.productNumber} ${productNumber})`;
+    return `${formats.quantity(quantity)} × ${label ?? ""}${number}`;
+  });
+  const rest = lines.length - named.length;
+  if (rest > 0) named.push(labels.more(formats.quantity(rest)));
+  return {
+    margin: [0, 10, 0, 0],
+    fontSize: 9,
+    stack: [{ text: labels.outstanding, bold: true }, ...named.map((text) => ({ text: breakable(text) }))],
+  };
+}
+const maxOutstanding = 20;
+
+/** What the merchant has to say at the end of each document. */
+function smallPrint(text: string | null | undefined): Content {
+  if (!text) return "";
+  return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
 }
 
 /** Where the goods went, when that isn't where the letter goes. */

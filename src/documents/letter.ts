@@ -6,7 +6,7 @@ import { breakable } from "./text.ts";
 
 // A letter in form B of DIN 5008, whose address shows in the window of an envelope. Lengths are in points.
 export const mm = 72 / 25.4;
-export const margins = { left: 25 * mm, right: 20 * mm, top: 24 * mm, bottom: 26 * mm };
+export const margins = { left: 25 * mm, right: 20 * mm, top: 24 * mm };
 export const grey = "#5f6368";
 
 /** Of what stands between the margins. */
@@ -17,8 +17,9 @@ const titleTop = 98.5 * mm;
 const info = { label: 28 * mm, value: 40 * mm };
 const lineHeight = 12.4;
 
-const isText = (text: string | null | undefined): text is string => typeof text === "string" && text !== "";
-const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(isText).join(by);
+export const isText = (text: string | null | undefined): text is string =>
+  typeof text === "string" && text !== "";
+export const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(isText).join(by);
 
 /** The lines of an address. The country is named when it isn't the sender's. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
@@ -38,20 +39,31 @@ export function addressLines(address: Address | null, home: Address | null): str
 }
 
 /** The sender in one line: name and place. */
-export function senderLine({ sender: { name, address } }: DocumentConfig): string {
+export function senderLine({ sender: { name, address }, seller }: DocumentConfig): string {
   return joined(
-    [name, address?.street, joined([address?.zipcode, address?.city], " "), address?.countryName],
+    [
+      seller?.legalName ?? name,
+      address?.street,
+      joined([address?.zipcode, address?.city], " "),
+      address?.countryName,
+    ],
     " · ",
   );
 }
 
+/** The same above the address, where there is less room: the country is left out when it doesn't fit. */
+function returnLine(config: DocumentConfig): string {
+  const line = senderLine(config);
+  return line.length <= 66 ? line : line.slice(0, line.lastIndexOf(" · "));
+}
+
 /** A text that ends after some lines, whatever its length. pdfmake leaves out the lines that begin below maxHeight. */
-function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
+export function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
   // The types of pdfmake don't know maxHeight
   const node = { text: breakable(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
   return node;
 }
-const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
+export const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
   clipped(text.replaceAll("\n", " "), fontSize, 1, more);
 
 /** What stands above the title on the first page: the address in its window, and what the document is about. */
@@ -65,7 +77,7 @@ export function letterhead(config: DocumentConfig, labels: Labels, formats: Form
   const size = Math.max(0, ...lines.map((line) => line.length)) > 40 ? 8 : 10;
   const address: Content = {
     stack: [
-      oneLine(senderLine(config), 6.5, { color: grey, margin: [0, addressTop - window.top - 11, 0, 3] }),
+      oneLine(returnLine(config), 6.5, { color: grey, margin: [0, addressTop - window.top - 11, 0, 3] }),
       ...lines.map((line) => oneLine(line, size, { lineHeight: lineHeight / (size * 1.172) })),
     ],
   };
@@ -87,6 +99,7 @@ function information(config: DocumentConfig, labels: Labels, formats: Formats) {
     [labels.referencedNumber, config.referencedDocumentNumber],
     [labels.orderNumber, config.orderNumber],
     [labels.orderDate, formats.date(config.orderDate)],
+    [labels.deliveryDate, config.displayPrices ? deliveryDate(config, formats) : null],
     [labels.customerNumber, config.customerNumber],
     [labels.customerVatId, config.displayPrices ? config.customerVatId : null],
     [labels.shippingMethod, config.shippingMethod],
@@ -98,6 +111,12 @@ function information(config: DocumentConfig, labels: Labels, formats: Formats) {
   return { layout: tight, table: { widths: [info.label, info.value], body } };
 }
 
+/** The day of delivery, or from when to when there were parcels. */
+function deliveryDate({ deliveryDate: period }: DocumentConfig, { date }: Formats): string | null {
+  if (!period) return null;
+  return period.from === period.to ? date(period.to) : `${date(period.from)} – ${date(period.to)}`;
+}
+
 /** The name of the shop on the first page, and on the others what they belong to. */
 export function header(config: DocumentConfig, title: string) {
   const name = config.sender.name ?? "";
@@ -107,21 +126,6 @@ export function header(config: DocumentConfig, title: string) {
       number === 1
         ? [oneLine(name, 17, { bold: true })]
         : [oneLine(name, 8, { color: grey }), oneLine(title, 8, { color: grey, alignment: "right" })],
-  });
-}
-
-export function footer(config: DocumentConfig, labels: Labels) {
-  return (number: number, count: number): Content => ({
-    margin: [margins.left, 8 * mm, margins.right, 0],
-    stack: [
-      { canvas: [rule(textWidth)], margin: [0, 0, 0, 5] },
-      {
-        columns: [
-          oneLine(senderLine(config), 7.5, { color: grey, width: "*" }),
-          oneLine(labels.page(number, count), 7.5, { color: grey, alignment: "right", width: 80 }),
-        ],
-      },
-    ],
   });
 }
 
@@ -140,16 +144,6 @@ export function marks(number: number): Content {
     })),
   };
 }
-
-const rule = (width: number) => ({
-  type: "line" as const,
-  x1: 0,
-  x2: width,
-  y1: 0,
-  y2: 0,
-  lineWidth: 0.5,
-  lineColor: grey,
-});
 
 const none = () => 0;
 const bare = {

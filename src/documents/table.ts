@@ -63,7 +63,7 @@ function columnsOf(config: DocumentConfig, labels: Labels, formats: Formats): Co
     after.push(column(labels.lineTotal, ({ total }) => shown(total, formats.amount)));
   }
   const taken = [...before, ...after].reduce((sum, { width }) => sum + width + 2 * gap, 0);
-  const cell = (line: DocumentLine) => descriptionOf(line, labels);
+  const cell = (line: DocumentLine) => descriptionOf(line, labels, formats);
   return [
     ...before,
     { label: labels.description, width: textWidth - taken, isFigure: false, cell },
@@ -71,15 +71,30 @@ function columnsOf(config: DocumentConfig, labels: Labels, formats: Formats): Co
   ];
 }
 
-function descriptionOf({ label, description, productNumber }: DocumentLine, labels: Labels): Content {
+function descriptionOf(line: DocumentLine, labels: Labels, formats: Formats): Content {
+  const { label, description, productNumber } = line;
   const smaller = (text: string): Content => ({ text: breakable(text), color: grey, fontSize: 8 });
   return {
     stack: [
       { text: breakable(label ?? "") },
       ...(description === null ? [] : [smaller(description)]),
       ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
+      ...(line.isShare ? [smaller(labels.share)] : []),
+      ...(line.orderedQuantity ? [smaller(partOf(line, line.orderedQuantity, labels, formats))] : []),
     ],
   };
+}
+
+/** What the units of a parcel are a part of. */
+function partOf(
+  { quantity, shippedBefore }: DocumentLine,
+  ordered: number,
+  labels: Labels,
+  formats: Formats,
+): string {
+  const before = shippedBefore ?? 0;
+  const some = (count: number) => (count > 0 ? formats.quantity(count) : null);
+  return labels.part(formats.quantity(ordered), some(before), some(ordered - before - quantity));
 }
 
 /** Room for the longest of some figures, within limits; longer ones wrap. */
@@ -121,9 +136,16 @@ export function totalsTable(config: DocumentConfig, labels: Labels, formats: For
           },
         ],
       },
-      { text: labels.taxStatus[config.taxStatus], fontSize: 8, color: grey, margin: [0, 12, 0, 0] },
+      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 12, 0, 0] },
     ],
   };
+}
+
+/** What the prices mean, or why there is no tax on them. */
+function taxNote({ taxStatus, taxExemption }: DocumentConfig, labels: Labels): string {
+  return taxStatus === "tax-free" && taxExemption
+    ? labels.taxExemption[taxExemption]
+    : labels.taxStatus[taxStatus];
 }
 
 /** Between columns, on either side. */

@@ -19,6 +19,7 @@ import { apiError } from "../errors.ts";
 import { defaultPageSize, maximalPageSize } from "../../plugins/connections.ts";
 import type { Variables } from "../../plugins/operation.ts";
 import { findOperation, isLeftOut } from "../../plugins/operation.ts";
+import { GivenInput } from "./input-size.ts";
 import type { Limits } from "./limits.ts";
 
 /** How much an operation asks for. */
@@ -27,7 +28,7 @@ export interface OperationSize {
   depth: number;
   /** Relations and lists, fragments counted each time they are spread. */
   relations: number;
-  /** Rows that the answer can hold, reckoned from `first`. */
+  /** Rows that the answer can hold, reckoned from `first` and inputs; and what lists of inputs have in them. */
   rows: number;
   mutations: number;
 }
@@ -35,10 +36,15 @@ export interface OperationSize {
 const pointsPerMutation = 10;
 const rowsPerPoint = 10;
 
-/** What an operation costs, in points: one for each relation or list and for every ten rows, ten for each mutation. */
+/**
+ * What an operation costs, in points: one for each relation or list, and for every ten rows that it gives or can be
+ * answered, ten for each mutation.
+ */
 export function costOf({ relations, rows, mutations }: OperationSize): number {
   return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
 }
+
+type Measured = Map<SelectionSetNode, OperationSize>;
 
 const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, mutations: 0 };
 
@@ -76,28 +82,48 @@ export function operationSize(
   if (!sizes) known.set(schema, (sizes = new WeakMap()));
   const before = sizes.get(operation);
   if (before) return before;
-  const measured = new Map<SelectionSetNode, OperationSize>();
+  const shared: Measured = new Map();
   let isAlwaysSo = true;
 
-  const measureField = (type: GraphQLNamedType | null | undefined, node: FieldNode): OperationSize => {
+  const measureMutation = (target: GraphQLNamedType, node: FieldNode): OperationSize => {
+    const input = new GivenInput(node, operation, variables);
+    if (input.isVariable) isAlwaysSo = false;
+    const part = node.selectionSet
+      ? measure(target, node.selectionSet, { input, measured: new Map() })
+      : nothing;
+    return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
+  };
+
+  const measureField = (
+    type: GraphQLNamedType | null | undefined,
+    node: FieldNode,
+    input: GivenInput | undefined,
+  ): OperationSize => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return nothing; // __typename, and introspection at the root
-    const mutations = type === schema.getMutationType() ? 1 : 0;
-    if (!node.selectionSet) return { ...nothing, depth: 1, mutations };
     const target = getNamedType(field.type);
+    if (type === schema.getMutationType()) return measureMutation(target, node);
+    if (!node.selectionSet) return { ...nothing, depth: 1 };
     const { depth, relations, rows } = measure(target, node.selectionSet);
     const isList = target.name.endsWith("Connection");
-    // The lists in payloads of mutations have no pages; their length is limited by that of the input
-    const others = isListType(getNullableType(field.type)) ? maximalPageSize : 1;
+    // The lists in payloads of mutations have no pages
+    const isOther = isListType(getNullableType(field.type));
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maximalPageSize) : 1;
     const times = isList ? pageSize(node, operation, variables) : others;
     if (isList && hasVariable(node)) isAlwaysSo = false;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
-      return { depth: depth + 1, relations, rows, mutations };
-    return { depth: depth + 1, relations: relations + 1, rows: times * (rows + 1), mutations };
+      return { ...nothing, depth: depth + 1, relations, rows };
+    return { ...nothing, depth: depth + 1, relations: relations + 1, rows: times * (rows + 1) };
   };
 
-  const measure = (type: GraphQLNamedType | null | undefined, set: SelectionSetNode): OperationSize => {
+  // Only the fields of a payload itself depend on the input; whatever is below is the same everywhere
+  const measure = (
+    type: GraphQLNamedType | null | undefined,
+    set: SelectionSetNode,
+    payload?: { input: GivenInput; measured: Measured },
+  ): OperationSize => {
+    const measured = payload?.measured ?? shared;
     const earlier = measured.get(set);
     if (earlier) return earlier;
     const sum = { ...nothing };
@@ -105,11 +131,12 @@ export function operationSize(
       if (node.directives?.length) isAlwaysSo = false;
       if (isLeftOut(node, operation, variables)) continue;
       let part = nothing;
-      if (node.kind === Kind.FIELD) part = measureField(type, node);
+      if (node.kind === Kind.FIELD) part = measureField(type, node, payload?.input);
       else {
         const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
         const condition = fragment?.typeCondition?.name.value;
-        if (fragment) part = measure(condition ? schema.getType(condition) : type, fragment.selectionSet);
+        if (fragment)
+          part = measure(condition ? schema.getType(condition) : type, fragment.selectionSet, payload);
       }
       sum.depth = Math.max(sum.depth, part.depth);
       sum.relations += part.relations;

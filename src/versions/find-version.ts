@@ -1,4 +1,6 @@
 import type { RequestHandler } from "express";
+import type { Availability } from "./availability.ts";
+import { retryAfterSeconds } from "./availability.ts";
 import { isServed, retirementOf } from "./lifetime.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
@@ -9,11 +11,16 @@ export const versionsPath = "/api/versions";
 /**
  * Refuses versions that aren't served, before anything else about the request is looked at. The body has the shape
  * that the specification gives it, which is not that of a GraphQL answer. Where a version comes to its end, every answer
- * says so: by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header.
+ * says so: by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that can't be
+ * served for a fault of ours answers 503; the others go on.
  *
  * @param now what time it is, in milliseconds since 1970
  */
-export function findVersion(all: readonly Version[], now: () => number): RequestHandler {
+export function findVersion(
+  all: readonly Version[],
+  now: () => number,
+  availability: Pick<Availability, "isUnavailable">,
+): RequestHandler {
   const known = new Map(
     all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
   );
@@ -23,6 +30,10 @@ export function findVersion(all: readonly Version[], now: () => number): Request
     const found = known.get(slug);
     if (!found || !isServed(found.version, all, time)) {
       return void response.status(400).json({ errors: [unsupported(slug, all, time)] });
+    }
+    if (availability.isUnavailable(slug)) {
+      response.setHeader("retry-after", retryAfterSeconds);
+      return void response.status(503).json({ errors: [unavailable(slug)] });
     }
     const { version, retirement } = found;
     response.locals.version = version;
@@ -48,6 +59,16 @@ function unsupported(requestedVersion: string, all: readonly Version[], time: nu
     title: "Unsupported API version",
     detail: `The API version “${requestedVersion}” is not served. Served versions: ${supportedVersions.join(", ")}.`,
     meta: { requestedVersion, supportedVersions },
+  };
+}
+
+function unavailable(requestedVersion: string) {
+  return {
+    status: "503",
+    code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
+    title: "API version unavailable",
+    detail: `The API version “${requestedVersion}” can't be served now, for a fault of ours. Nothing was done; try again later.`,
+    meta: { requestedVersion },
   };
 }
 

@@ -3,6 +3,8 @@ import { getOperationAST, GraphQLError, OperationTypeNode } from "postgraphile/g
 import type { ExecutionConfig } from "postgraphile/grafserv";
 import type { Logger } from "pino";
 import "../http/facts.ts";
+import type { ServiceContext } from "../../plugins/context.ts";
+import type { MutationLog } from "../../plugins/mutation-log.ts";
 import type { ErrorScene } from "../http/client-errors.ts";
 import { clientError } from "../http/client-errors.ts";
 import { extensionsOf } from "../operations/extensions.ts";
@@ -49,32 +51,54 @@ function reportingExecutor(execute: Execute, scene: ErrorScene, extensions: obje
       const answer = (await execute(args)) as ExecutionResult;
       const result = { ...answer, extensions: { ...answer.extensions, ...extensions } };
       if (!result.errors) return result;
-      const isMutation =
-        getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
-      return {
-        ...result,
-        errors: result.errors.map((error) => {
-          const reported = clientError(error, scene);
-          return isMutation && reported.path && reported.path.length > 1 ? afterwards(reported) : reported;
-        }),
-      };
+      return { ...result, errors: result.errors.map((error) => report(error, args, scene)) };
     } catch (error) {
-      return { errors: [clientError(error, scene)], extensions: { ...extensions } };
+      return { errors: [report(error, args, scene)], extensions: { ...extensions } };
     }
   };
 }
 
-/**
- * An error below the field of a mutation: what it was to do has been done, and committed. Whoever believes that the
- * whole can be sent again would do it twice.
- */
-function afterwards(error: GraphQLError): GraphQLError {
-  const { message, nodes, source, positions, path, extensions } = error;
-  return new GraphQLError(`The mutation was done, but its result can't be read: ${message}`, {
+/** What a client is told of an error, which depends on whether something has been done by then. */
+function report(error: unknown, { document, operationName, contextValue }: ExecutionArgs, scene: ErrorScene) {
+  const reported = clientError(error, scene);
+  const { mutationLog } = contextValue as ServiceContext;
+  if (getOperationAST(document, operationName)?.operation !== OperationTypeNode.MUTATION || !mutationLog)
+    return reported;
+  const { path } = reported;
+  const cause = error instanceof GraphQLError ? error.originalError : error;
+  const isAfterCommit = path ? path.length > 1 || mutationLog.isUnreadable(cause) : mutationLog.isAnyDone;
+  if (isAfterCommit) return unavailable(reported, mutationLog);
+  // Sent again, the operation would do once more what others of its mutations have done
+  return mutationLog.isRepeatable
+    ? reported
+    : withExtensions(reported, reported.message, { retryable: false });
+}
+
+/** Their messages advise to send the request again, without knowing that a mutation has been done. */
+const outages = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
+
+/** An error in reading what a mutation answers. The mutation itself has been done, and committed. */
+function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
+  const { code, retryable } = error.extensions;
+  const advice = isRepeatable
+    ? "Its idempotencyKey makes it safe to send again."
+    : "Read what you need; sending it again would do it once more.";
+  const reason = outages.has(code) ? `${code as string}.` : error.message;
+  const message = `The mutation was done, but what it answers can't be read: ${reason} ${advice}`;
+  return withExtensions(error, message, {
+    code: "PAYLOAD_UNAVAILABLE",
+    retryable: isRepeatable && retryable === true,
+    cause: code,
+  });
+}
+
+function withExtensions(error: GraphQLError, message: string, more: Record<string, unknown>): GraphQLError {
+  const { nodes, source, positions, path, extensions } = error;
+  return new GraphQLError(message, {
     nodes,
     source,
     positions,
     path,
-    extensions: { ...extensions, retryable: false },
+    extensions: { ...extensions, ...more },
   });
 }

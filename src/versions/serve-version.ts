@@ -7,6 +7,7 @@ import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { MutationChecks } from "../../plugins/mutation-check.ts";
+import { MutationLog } from "../../plugins/mutation-log.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
@@ -26,9 +27,19 @@ export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
   handler: RequestHandler;
-  /** Its schema by now, with how it is executed, and the reader of documents for it. */
+  /** Why it can't answer, when its schema could not be built; null when it can. */
+  failure(): Error | null;
+  /**
+   * Its schema by now, with how it is executed, and the reader of documents for it.
+   *
+   * @throws SERVICE_UNAVAILABLE when it could not be built
+   */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
-  /** Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails. */
+  /**
+   * Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails.
+   *
+   * @throws what kept it from being built
+   */
   reload(): Promise<void>;
   close(): Promise<void>;
 }
@@ -50,11 +61,7 @@ export interface ServeOptions {
   webhookAllow?: string;
 }
 
-/**
- * Builds the GraphQL schema of a version and a Grafserv server for it.
- *
- * @throws when the database doesn't hold the version
- */
+/** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
 export async function serveVersion(
   version: Version,
   { pgService, fastReads, logger, explorerPath, documentCache, ...forMutations }: ServeOptions,
@@ -94,21 +101,39 @@ export async function serveVersion(
     boundPlans(schema);
     return { schema, resolvedPreset, documents: new Documents(schema, documentCache) };
   };
-  let current = await make();
-  const server = grafserv({ preset, schema: current.schema });
-  await server.ready();
   const router = Router();
-  // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
-  await server.addTo(router as unknown as Express, null, false);
+  let current: Awaited<ReturnType<typeof make>> | null = null;
+  let failure: Error | null = null;
+  let server: ReturnType<typeof grafserv> | null = null;
+  const build = async () => {
+    const made = await make();
+    if (server === null) {
+      const first = grafserv({ preset, schema: made.schema });
+      await first.ready();
+      // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
+      await first.addTo(router as unknown as Express, null, false);
+      server = first;
+    } else server.setSchema(made.schema);
+    current = made;
+    failure = null;
+  };
+  const reload = () =>
+    build().catch((error: unknown) => {
+      if (current === null) failure = error as Error;
+      throw error;
+    });
+  await reload().catch(() => {});
   return {
     version,
     handler: router,
-    current: () => current,
-    async reload() {
-      current = await make();
-      server.setSchema(current.schema);
+    failure: () => failure,
+    current() {
+      if (current === null)
+        throw apiError("SERVICE_UNAVAILABLE", `The version ${version.slug} is not available now.`);
+      return current;
     },
-    close: () => server.release(),
+    reload,
+    close: async () => server?.release(),
   };
 }
 
@@ -127,5 +152,6 @@ function contextOf(
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
-  return { ...context, readFailure, mutationTimeout, mutationChecks, pgSettings };
+  const mutationLog = new MutationLog();
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
 }

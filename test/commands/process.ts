@@ -21,19 +21,24 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|WEBHOOK_|EXCHANGE_|LOG_|TEST_|PG)/;
+  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|WEBHOOK_|EXCHANGE_|LOG_|TEST_|PG)/;
 
 /**
  * Starts a command.
  *
  * @param command its file in src/commands, and its parameters
  * @param settings environment variables; no other setting reaches it
+ * @param folder where the project is
  */
-export function startCommand(command: string[], settings: Record<string, string> = {}): CommandProcess {
+export function startCommand(
+  command: string[],
+  settings: Record<string, string> = {},
+  folder = root,
+): CommandProcess {
   const [file, ...parameters] = command;
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
-  const child = spawn(process.execPath, [join(root, "src/commands", file!), ...parameters], {
-    cwd: root,
+  const child = spawn(process.execPath, [join(folder, "src/commands", file!), ...parameters], {
+    cwd: folder,
     // What is empty keeps the same setting in a developer's .env out
     env: {
       ...Object.fromEntries(environment),
@@ -74,8 +79,8 @@ export function startCommand(command: string[], settings: Record<string, string>
 }
 
 /** Runs a command to its end. */
-export async function runCommand(command: string[], settings?: Record<string, string>) {
-  const process = startCommand(command, settings);
+export async function runCommand(command: string[], settings?: Record<string, string>, folder = root) {
+  const process = startCommand(command, settings, folder);
   const code = await process.ended;
   return { code, output: process.output() };
 }

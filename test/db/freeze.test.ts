@@ -55,3 +55,148 @@ describe("freezing a version", () => {
     await login.end();
   });
 });
+
+describe("what frozen versions consist of", () => {
+  const used = useDatabase("template_schema");
+  const version = "api_2026_06_unstable";
+
+  /** Does what a migration does, with the step that ends each; undoes it all. Answers what it was refused for. */
+  const refusalOf = async (migration: string): Promise<string[]> => {
+    await used.client.query("begin");
+    try {
+      await used.client.query(migration);
+      await used.client.query("select api_meta.finish_migration()");
+      return [];
+    } catch (error) {
+      assert.ok(error instanceof pg.DatabaseError);
+      assert.equal(error.code, "UE090", error.message);
+      assert.match(error.hint!, /record_version/);
+      return error.detail!.split("\n");
+    } finally {
+      await used.client.query("rollback");
+    }
+  };
+
+  const refused: Record<string, [migration: string, faults: string[]]> = {
+    "a view that goes with a column of its table": [
+      "alter table erp.salutation drop column letter_name cascade",
+      [`${version}: view salutations is missing`],
+    ],
+    "a view that is dropped": [`drop view ${version}.tags`, [`${version}: view tags is missing`]],
+    "a view that reads something else": [
+      `create or replace view ${version}.tags with (security_invoker = true) as select id, upper(name) as name from erp.tag`,
+      [`${version}: query of tags is another`],
+    ],
+    "a view that comes to it": [
+      `create view ${version}.others with (security_invoker = true) as select id from erp.tag;
+       comment on view ${version}.others is E'@primaryKey id\\n@requiresScopes tags:read\\nOthers.'`,
+      [`${version}: view others is new`],
+    ],
+    "a column that comes to it": [
+      `create or replace view ${version}.tags with (security_invoker = true) as select id, name, id as other from erp.tag`,
+      [`${version}: column tags.other is new`, `${version}: query of tags is another`],
+    ],
+    "a description": [
+      `comment on column ${version}.tags.name is E'@notNull\\nOther words.'`,
+      [`${version}: column tags.name has another comment`],
+    ],
+    "tags of a view": [
+      `comment on view ${version}.tags is E'@primaryKey id\\n@requiresScopes tags:read\\nOther words.'`,
+      [`${version}: view tags has another comment`],
+    ],
+    "a view that reads past row-level security": [
+      `alter view ${version}.tags set (security_invoker = false)`,
+      [`${version}: view tags was: security_invoker; is: `],
+    ],
+    "a value of an enum": [
+      `alter type ${version}.user_error_code add value 'NEW'`,
+      [`${version}: type user_error_code was: REQUIRED`],
+    ],
+    "an attribute of an input": [
+      `alter type ${version}.stock_adjust_input add attribute reason text`,
+      [`${version}: attribute stock_adjust_input.reason is new`],
+    ],
+    "a function that is dropped": [
+      `drop function ${version}.stock_adjust(${version}.stock_adjust_input)`,
+      [`${version}: function stock_adjust(input ${version}.stock_adjust_input) is missing`],
+    ],
+    "a function that does something else": [
+      `create or replace function ${version}.stock_adjust(input ${version}.stock_adjust_input) returns ${version}.stock_payload
+       language plpgsql set search_path = pg_catalog, pg_temp as 'begin return null; end'`,
+      [
+        `${version}: body of stock_adjust(input ${version}.stock_adjust_input) is another`,
+        `${version}: function stock_adjust(input ${version}.stock_adjust_input) was: returns ${version}.stock_payload, sql, v; is: returns ${version}.stock_payload, plpgsql, v`,
+      ],
+    ],
+    "the whole of it": [`drop schema ${version} cascade`, [`${version}: schema ${version} is missing`]],
+    "a version that was made by hand": [
+      "create schema api_2027_04",
+      [
+        "api_2027_04: is not recorded: api_meta.freeze makes versions, api_meta.record_version notes what they consist of",
+      ],
+    ],
+  };
+  for (const [what, [migration, faults]] of Object.entries(refused)) {
+    it(`are kept: ${what}`, async () => {
+      const found = await refusalOf(migration);
+      assert.equal(found.length, faults.length, found.join("\n"));
+      for (const [i, fault] of faults.entries()) assert.ok(found[i]!.startsWith(fault), found[i]);
+    });
+  }
+
+  it("may be read from tables of other names", async () => {
+    assert.deepEqual(
+      await refusalOf(
+        "alter table erp.tag rename column name to label; alter table erp.tag rename to marker",
+      ),
+      [],
+    );
+  });
+
+  it("can be added to when that is said", async () => {
+    const added = `create or replace view ${version}.tags with (security_invoker = true) as select id, name, id as other from erp.tag`;
+    assert.deepEqual(await refusalOf(`${added}; select api_meta.record_version('${version}')`), []);
+    assert.deepEqual(
+      await refusalOf(`drop schema ${version} cascade; select api_meta.forget_version('${version}')`),
+      [],
+    );
+  });
+
+  it("are known again after tables were renamed and a dump was restored, where all has other numbers", async () => {
+    await used.client.query("begin");
+    try {
+      await used.client.query("alter table erp.tag rename to marker; select api_meta.finish_migration()");
+      await used.client.query(
+        "update api_meta.frozen_part set tree = 'other numbers' where tree is not null",
+      );
+      await used.client.query("select api_meta.finish_migration()");
+      const { rows } = await used.client.query(
+        "select from api_meta.frozen_part where tree = 'other numbers'",
+      );
+      assert.equal(rows.length, 0, "and noted by their new numbers");
+      await used.client.query("alter table erp.marker rename to tag; select api_meta.finish_migration()");
+    } finally {
+      await used.client.query("rollback");
+    }
+  });
+
+  it("are frozen with what follows from the head, and are not frozen twice", async () => {
+    await used.client.query("begin");
+    try {
+      await used.client.query(`
+        alter table erp.tag add column color text not null default 'red';
+        comment on column erp.tag.color is 'Color of the label.';
+        create or replace view api_unstable.tags as select id, name, color from erp.tag;
+        select api_meta.freeze('api_unstable', 'api_2027_04')`);
+      const { rows } = await used.client.query(
+        "select definition from api_meta.frozen_part where version = 'api_2027_04' and name = 'tags.color'",
+      );
+      assert.deepEqual(rows, [{ definition: "3. text\n@notNull\nColor of the label." }]);
+      await assert.rejects(used.client.query("select api_meta.freeze('api_unstable', 'api_2027_04')"), {
+        code: "42P06",
+      });
+    } finally {
+      await used.client.query("rollback");
+    }
+  });
+});

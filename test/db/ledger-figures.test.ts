@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { afterEach, describe, it } from "node:test";
 import type { QueryResultRow } from "pg";
 import { useDatabase } from "../support/database.ts";
@@ -22,8 +21,9 @@ const end = (side: string, [type, id]: Place) => ({
   [type === "special_stock_location" ? `${side}_${special}` : `${side}_${type}_id`]: id,
 });
 
-const movements = `insert into ledger.stock_movement (id, product_id, quantity, ${columns})
-  select id, product_id, quantity, ${columns} from jsonb_populate_recordset(null::ledger.stock_movement, $1)`;
+// The ledger gives the ids, in the order in which movements are inserted
+const movements = `insert into ledger.stock_movement (product_id, quantity, ${columns})
+  select product_id, quantity, ${columns} from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id`;
 const batches = `insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
   select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer) where batch_id is not null`;
 
@@ -45,19 +45,17 @@ describe("figures that follow from the ledger", () => {
     }
   };
 
-  const asJson = (product_id: string, moves: Move[]) => {
-    const row = ([quantity, source, destination, batch_id]: Move) => {
+  const asRows = (product_id: string, moves: Move[]) =>
+    moves.map(([quantity, source, destination, batch_id]) => {
       const ends = { ...end("source", source), ...end("destination", destination) };
-      return { id: randomUUID(), product_id, quantity, batch_id, ...ends };
-    };
-    return JSON.stringify(moves.map(row));
-  };
+      return { product_id, quantity, batch_id, ...ends };
+    });
 
   /** Inserts movements by hand, all in one statement, then their batches in another. */
   const move = async (product: string, ...moves: Move[]) => {
-    const json = asJson(product, moves);
-    await rows(movements, [json]);
-    await rows(batches, [json]);
+    const moved = asRows(product, moves);
+    const ids = await rows(movements, [JSON.stringify(moved)]);
+    await rows(batches, [JSON.stringify(moved.map((row, index) => ({ ...row, ...ids[index] })))]);
     await assertProof();
   };
 
@@ -132,9 +130,11 @@ describe("figures that follow from the ledger", () => {
   it("follow movements that are inserted with their batches by one statement", () =>
     undone(async () => {
       const { product, a, bin } = await scene();
-      await rows(`with moved as (${movements}) ${batches}`, [
-        asJson(product, [[5, unknown, ["bin_location", bin], a]]),
-      ]);
+      await rows(
+        `with moved as (${movements}) insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
+         select moved.id, m.batch_id, m.quantity from moved, jsonb_to_recordset($1) m (batch_id uuid, quantity integer)`,
+        [JSON.stringify(asRows(product, [[5, unknown, ["bin_location", bin], a]]))],
+      );
       assert.equal((await figuresOf(product)).batches, "A5 B0");
     }));
 

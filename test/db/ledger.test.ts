@@ -4,7 +4,7 @@ import type { QueryResultRow } from "pg";
 import { useDatabase } from "../support/database.ts";
 
 const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
-const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch"];
+const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
 const denied = { code: "42501" };
 
 describe("the ledger", () => {
@@ -86,7 +86,7 @@ describe("the ledger", () => {
       const callable = await rows(
         `select p.oid::regproc::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where n.nspname ~ '^(erp|ledger|mutation|auth|events|api_.*)$' and (p.provolatile = 'v' or n.nspname <> 'auth')
-           and p.oid <> all ('{erp.localized(jsonb),events.readable_topics()}'::regprocedure[]) and has_function_privilege('service_api', p.oid, 'execute')`,
+           and p.oid <> all ('{erp.localized(jsonb),erp.open_transactions(),events.readable_topics()}'::regprocedure[]) and has_function_privilege('service_api', p.oid, 'execute')`,
       );
       assert.deepEqual(callable, [{ name: "mutation.run" }]);
     });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
+import pg from "pg";
 import { faultOf, readLints } from "../../src/database/lint.ts";
 import { useDatabase } from "../support/database.ts";
 
@@ -15,6 +17,8 @@ const mistakes: Record<string, string> = {
   description: "comment on column api_unstable.tags.name is null",
   "foreign-key-index": "create table erp.t (tag_id uuid references erp.tag)",
   "frozen-versions": "create view api_2026_06_unstable.t as select id from api_unstable.tags",
+  "insert-order":
+    "create function erp.f() returns void language sql set search_path = pg_catalog, pg_temp as $$ with made as (insert into erp.tag (name) select x.name from (select name from erp.tag order by name) x returning id) select from made $$",
   "one-scope-per-table":
     "create view api_unstable.t as select c.id from erp.customer c; comment on view api_unstable.t is E'@primaryKey id\\n@requiresScopes orders:read'",
   "mutation-tags":
@@ -55,6 +59,59 @@ describe("database lint", () => {
       }
     });
   }
+
+  /** Mistakes in a schema that no list can have named. */
+  const inNewSchema: Record<string, string> = {
+    "definer-function":
+      "create function novel.f() returns int security definer set search_path = pg_catalog, pg_temp language sql as 'select 1'; grant execute on function novel.f() to public",
+    description: "create view novel.v as select 1 as one",
+    "foreign-key-index": "create table novel.t (tag_id uuid references erp.tag)",
+    "readable-without-policy": "create table novel.t (id int); grant select on novel.t to service_api",
+    "row-level-security": "create table novel.t (id int)",
+    "search-path": "create function novel.f() returns int language sql as 'select 1'",
+  };
+  for (const [name, mistake] of Object.entries(inNewSchema)) {
+    it(`${name}.sql looks into schemas that were made just now`, async () => {
+      await used.client.query("begin");
+      try {
+        await used.client.query(`create schema novel; ${mistake}`);
+        const fault = await faultOf(
+          used.client,
+          lints.find((lint) => lint.name === name)!,
+        );
+        assert.match(fault ?? "nothing", /\bnovel\./);
+      } finally {
+        await used.client.query("rollback");
+      }
+    });
+  }
+
+  it("knows every role of db/roles.sql, and finds what each may not", async (t) => {
+    const admin = new pg.Client({ connectionString: used.database.adminUrl });
+    await admin.connect();
+    t.after(() => admin.end());
+    const text = await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8");
+    const named = [...new Set(text.match(/service_[a-z]+/g))].sort();
+    const { rows } = await admin.query<{ name: string; is_serving: boolean }>(
+      "select name, is_serving from api_meta.own_role order by name",
+    );
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      named,
+    );
+    const lintOf = (name: string) => lints.find((lint) => lint.name === name)!;
+    for (const { name } of rows.filter(({ is_serving: isServing }) => isServing)) {
+      await admin.query("begin");
+      await admin.query(
+        `alter table erp.tag owner to ${name}; grant delete on ledger.stock_movement to ${name}`,
+      );
+      const owned = await faultOf(admin, lintOf("ownership"));
+      const changed = await faultOf(admin, lintOf("append-only"));
+      await admin.query("rollback");
+      assert.match(owned ?? "nothing", new RegExp(`erp\\.tag: ${name}\n`));
+      assert.match(changed ?? "nothing", new RegExp(`${name}: ledger\\.stock_movement: delete`));
+    }
+  });
 
   it("derives nothing new when run again", async () => {
     const snapshot = `select (select jsonb_agg(to_jsonb(p) order by polname) from pg_policy p) as policies,

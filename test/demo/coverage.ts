@@ -48,6 +48,8 @@ export async function optionalColumns(
       where d.objid = r.oid and d.classid = 'pg_rewrite'::regclass
     ) base on base.attname = v.attname
     where c.relnamespace = 'api_unstable'::regnamespace and c.relkind = 'v' and not base.attnotnull
+      -- what readers are followed by is no field
+      and v.attname <> all (array(select api_meta.view_tag(c.oid, 'followed')))
     group by c.relname`);
   const found = [];
   for (const { view, columns } of views) {

@@ -16,7 +16,7 @@ interface Guide {
 const guides: Record<string, Guide> = {
   stock: { read: ["products", "warehouses"], write: ["stocks"] },
   purchasing: {
-    read: ["products", "suppliers", "warehouses", "stocks"],
+    read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],
   },
   shipping: {

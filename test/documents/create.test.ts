@@ -75,6 +75,10 @@ test("the config has all that the document shows", async () => {
     customerNumber: "C-1",
     customerVatId: "DE1",
     taxStatus: "gross",
+    taxExemption: null,
+    referencedDocumentDate: null,
+    deliveryDate: { from: documentDate, to: documentDate },
+    seller: null,
     currency: { isoCode: "EUR", symbol: "€", position: 1 },
     shippingMethod: "Express",
     paymentMethod: "Vorkasse",
@@ -198,12 +202,16 @@ test("credit notes and cancellations refer to an invoice of their order", async 
     for (const id of [note, foreign, nothing])
       await assertRefused(shop.create(order, type, id), "INVALID", /no such invoice/);
   }
+  const referenced = async (type: string, id?: string) =>
+    (await shop.find(await shop.create(order, type, id))).referenced_document_id;
   const first = await shop.create(order, "invoice");
+  assert.equal(await referenced("credit_note"), first);
+  assert.equal(await referenced("storno"), first);
   const second = await shop.create(order, "invoice");
-  const referenced = async (id?: string) =>
-    (await shop.find(await shop.create(order, "storno", id))).referenced_document_id;
-  assert.equal(await referenced(), second);
-  assert.equal(await referenced(first), first);
+  assert.equal(await referenced("credit_note"), second);
+  assert.equal(await referenced("storno", second), second);
+  for (const type of ["credit_note", "storno"])
+    await assertRefused(shop.create(order, type, first), "INVALID", /has been cancelled already/);
   await assertRefused(shop.create(order, "invoice", first), "INVALID", /Only credit notes/);
 });
 
@@ -220,7 +228,8 @@ test("what can't be made is refused, and takes no number", async () => {
   );
   await assertRefused(shop.create(unpriced, "invoice"), "INVALID", /without a price/);
   await shop.create(unpriced, "delivery_note");
-  const { document_number: next } = await shop.find(await shop.create(order, "invoice"));
+  await assertRefused(shop.create(order, "invoice"), "INVALID", /invoiced already/);
+  const { document_number: next } = await shop.find(await shop.create(await shop.order(), "invoice"));
   assert.equal(counter(next), counter(before) + 1);
 });
 
@@ -228,20 +237,19 @@ test("codes are long, random, and fit into an address", async () => {
   const order = await shop.order();
   const codes = new Set<string>();
   for (let i = 0; i < 50; i++)
-    codes.add((await shop.find(await shop.create(order, "invoice"))).deep_link_code);
+    codes.add((await shop.find(await shop.create(order, "delivery_note"))).deep_link_code);
   assert.equal(codes.size, 50);
   // 43 characters of 6 bits hold SHA-256 of 244 random bits
   for (const code of codes) assert.match(code, /^[A-Za-z0-9_-]{43}$/);
 });
 
 test("documents made at the same time get consecutive numbers", async () => {
-  const order = await shop.order();
-  const { document_number: before } = await shop.find(await shop.create(order, "invoice"));
+  const { document_number: before } = await shop.find(await shop.create(await shop.order(), "invoice"));
   const clients = await Promise.all(Array.from({ length: 8 }, () => shop.connect()));
   const ids = await Promise.all(
     clients.map(async (client) => {
       const made: string[] = [];
-      for (let i = 0; i < 5; i++) made.push(await createDocument(client, order, "invoice"));
+      for (let i = 0; i < 5; i++) made.push(await createDocument(client, await shop.order(), "invoice"));
       await client.end();
       return made;
     }),

@@ -97,3 +97,35 @@ export function sampleOf(documentType: string, changes: object = {}): any {
     },
   };
 }
+
+/** Who sells, with all that there is a place for. */
+export const sampleSeller = {
+  legalName: "Gipfel & Bohne Handelsgesellschaft mbH",
+  address: sampleConfig().sender.address,
+  email: "shop@gipfel-und-bohne.example",
+  phone: "+49 40 5550 100",
+  website: "gipfel-und-bohne.example",
+  vatId: "DE999999999",
+  taxNumber: "99/999/99999",
+  managers: "Hanna Krüger, Thomas Mercier",
+  register: "Amtsgericht Hamburg, HRB 999999",
+  footer: "Goods remain our property until they are paid in full.",
+  bank: {
+    accountHolder: "Gipfel & Bohne Handelsgesellschaft mbH",
+    iban: "DE12000000000123456789",
+    bic: "GUBODEH0XXX",
+    name: "Beispielbank Hamburg",
+  },
+};
+
+/** The sample as a merchant makes it who has filled in everything. */
+export function legalConfig(documentType: string, changes: object = {}): any {
+  return sampleOf(documentType, {
+    seller: sampleSeller,
+    deliveryDate: { from: "2026-05-03", to: "2026-05-04" },
+    ...(documentType === "storno" || documentType === "credit_note"
+      ? { referencedDocumentDate: "2026-05-02" }
+      : {}),
+    ...changes,
+  });
+}

@@ -87,6 +87,11 @@ describe("topics", () => {
       );
       await mutate("goodsReceiptApprove", { id: nails });
       await mutate("goodsReceiptComplete", { id: nails });
+      const back = await receipt([{ productId: shop.id.nail, quantity: -1, supplierOrderId: bought.id }], {
+        type: "Supplier",
+      });
+      await mutate("goodsReceiptApprove", { id: back });
+      await mutate("goodsReceiptComplete", { id: back });
       await mutate("supplierOrderComplete", { id: bought.id });
       await mutate("supplierOrderCancel", { id: dropped.id });
       const order = await shop.order([{ product: "hammer", quantity: 4 }], [{ lines: [[0, 3]] }]);
@@ -123,6 +128,37 @@ describe("topics", () => {
       [...new Set(typesOf(bodies))].sort(),
       [...schemas.keys()].filter((name) => name !== "webhook_subscription.test").sort(),
     );
+  });
+
+  it("of a supplier order tell what happened, and not each state that it takes", async () => {
+    const input = { supplierId: shop.id.acme, lineItems: [{ productId: shop.id.nail, quantity: 2 }] };
+    const { supplierOrder } = await shop.mutate("supplierOrderCreate", input, {
+      select: "supplierOrder { id }",
+    });
+    const receive = async (quantity: number) => {
+      const lineItems = [{ productId: shop.id.nail, quantity, supplierOrderId: supplierOrder.id }];
+      const created = await shop.mutate(
+        "goodsReceiptCreate",
+        { lineItems },
+        { select: "goodsReceipt { id }" },
+      );
+      const { id } = created.goodsReceipt;
+      await shop.mutate("goodsReceiptApprove", { id });
+      const completed = await shop.mutate("goodsReceiptComplete", { id });
+      assert.deepEqual(completed.userErrors, []);
+    };
+    const told = async (work: () => Promise<unknown>) =>
+      typesOf(await happenings(work)).filter((type) => type.startsWith("supplier_order."));
+    const step = (action: string) => shop.mutate(`supplierOrder${action}`, { id: supplierOrder.id });
+    assert.deepEqual(await told(() => step("Confirm")), ["supplier_order.confirmed"]);
+    assert.deepEqual(await told(() => receive(1)), []);
+    // Confirmed again, but not by the supplier
+    assert.deepEqual(await told(() => receive(-1)), []);
+    assert.deepEqual(await told(() => receive(2)), ["supplier_order.delivered"]);
+    assert.deepEqual(await told(() => receive(-1)), ["supplier_order.reopened"]);
+    assert.deepEqual(await told(() => receive(1)), ["supplier_order.delivered"]);
+    assert.deepEqual(await told(() => receive(-2)), ["supplier_order.reopened"]);
+    assert.deepEqual(await told(() => step("Cancel")), ["supplier_order.cancelled"]);
   });
 
   it("say what the API says at that moment, in the same words", async () => {

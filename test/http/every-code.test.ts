@@ -66,6 +66,9 @@ const ways: Record<ErrorCode, () => Promise<Answer>> = {
     await way.close();
     return answer;
   },
+  PAYLOAD_UNAVAILABLE: () =>
+    ask(`mutation { warehouseCreate(input: { name: "B", code: "B" }) {
+      warehouse { stocks(after: "x") { edges { cursor } } } } }`),
   INTERNAL_SERVER_ERROR: () => whileInserting("raise exception 'No'"),
 };
 

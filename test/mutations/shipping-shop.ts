@@ -9,6 +9,10 @@ export interface OrderLine {
   quantity: number;
   type?: string;
   shipped?: number;
+  /** Of one unit with tax; 1 when left out. */
+  price?: number;
+  /** In percent; none when left out. */
+  taxRate?: number;
 }
 
 /** What a location is to ship: of lines of the order, by their position from 0, so many units. */
@@ -121,12 +125,13 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
         [number, state, deliveryState],
       );
       const made: MadeOrder = { id: order, lines: [], fulfillmentOrders: [] };
-      for (const [index, { product, quantity, type = "product", shipped = 0 }] of lines.entries())
+      for (const [index, line] of lines.entries()) {
+        const { product, quantity, type = "product", shipped = 0, price = 1, taxRate = null } = line;
         made.lines.push(
           await make(
             "OrderLineItem",
-            `insert into erp.sales_order_line_item (order_id, product_id, type, identifier, label, position, quantity, shipped_quantity, unit_price, total_price)
-             values ($1, $2, $3, $4, $4, $5, $6::int, $7, 1, $6::int) returning id`,
+            `insert into erp.sales_order_line_item (order_id, product_id, type, identifier, label, position, quantity, shipped_quantity, unit_price, total_price, tax_rate)
+             values ($1, $2, $3, $4, $4, $5, $6::int, $7, $8::numeric, $6::int * $8::numeric, $9) returning id`,
             [
               uuid(order),
               product === undefined ? null : uuid(shop.id[product]!),
@@ -135,9 +140,12 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
               index + 1,
               quantity,
               shipped,
+              price,
+              taxRate,
             ],
           ),
         );
+      }
       for (const [index, assignment] of assignments.entries()) {
         const { location = "hall", state = "Open", type = "WarehouseLocationToOrder" } = assignment;
         const id = await make(

@@ -14,6 +14,14 @@ export interface Shop extends TestService {
   stockAt(product: string, place: string): Promise<number>;
   /** The number of rows in the ledger. */
   movements(): Promise<number>;
+  /** A line of stockSet or stockAdjust. */
+  line(product: string, place: string, rest: object): object;
+  /** A line of stockTransfer. */
+  move(product: string, source: string, destination: string, rest: object): object;
+  /** A moment as long ago, by the clock of the database, to the microsecond. */
+  ago(interval: string): Promise<string>;
+  /** Takes all stock away, and all that is known of it. */
+  empty(): Promise<void>;
 }
 
 export interface MutateOptions extends AskOptions {
@@ -55,6 +63,11 @@ const ids = `
   union all select number, 'Supplier', id from erp.supplier
   union all select iso_code, 'Currency', id from erp.currency`;
 
+const emptied = `
+  truncate ledger.stock_movement, ledger.stock, ledger.warehouse_stock cascade;
+  update erp.product set physical_stock = 0, stock_not_available_for_sale = 0;
+  update erp.batch set physical_stock = 0`;
+
 /** Opens the shop, empty of stock. */
 export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
   const service = await startService(options);
@@ -74,9 +87,27 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     return process.ask(token, { query, variables: { input } }, more);
   };
 
+  /** A place of an input, by its short name. */
+  const at = (place: string) =>
+    place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
+
   return {
     ...service,
     id,
+    line: (product, place, rest) => ({ productId: id[product], place: at(place), ...rest }),
+    move(product, source, destination, rest) {
+      return { productId: id[product], source: at(source), destination: at(destination), ...rest };
+    },
+    async ago(interval) {
+      const { rows } = await service.owner.query(
+        `select to_char((clock_timestamp() - $1::interval) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as moment`,
+        [interval],
+      );
+      return rows[0].moment;
+    },
+    async empty() {
+      await service.owner.query(emptied);
+    },
     tryMutate,
     async mutate(name, input, more) {
       const { body, text } = await tryMutate(name, input, more);

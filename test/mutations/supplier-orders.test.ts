@@ -141,8 +141,8 @@ describe("supplierOrderLineItemsSet", () => {
         quantity,
       ]),
       [
-        [true, "hammer", 2],
         [false, "glue", 2],
+        [true, "hammer", 2],
       ],
     );
     assert.deepEqual(

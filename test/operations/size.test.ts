@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { GraphQLObjectType } from "postgraphile/graphql";
 import { buildSchema, parse } from "postgraphile/graphql";
 import { usualLimits } from "../../src/operations/limits.ts";
 import { costOf, operationSize, refusalOf, refusalOfCost } from "../../src/operations/size.ts";
@@ -85,5 +86,50 @@ describe("limits", () => {
   it("let nothing be had for nothing", () => {
     assert.equal(costOf({ depth: 1, relations: 0, rows: 0, mutations: 0 }), 1);
     assert.equal(costOf({ depth: 1, relations: 0, rows: 0, mutations: 3 }), 30);
+  });
+});
+
+describe("the size of mutations", () => {
+  const schema = buildSchema(`
+    type Query { a: Int }
+    type Mutation { do(input: DoInput!): DoPayload }
+    scalar JSON
+    input DoInput { lines: [JSON!] names: [String!] note: JSON }
+    type DoPayload { things: [Thing!]! others: [Thing!]! some: [Thing!]! notes: [Note!]! }
+    interface Node { id: ID! }
+    type Thing implements Node { id: ID! }
+    type Note { text: String }
+  `);
+  const { things, some } = (schema.getType("DoPayload") as GraphQLObjectType).getFields();
+  things!.extensions = { payloadBound: { atMost: 0, perLine: new Map([["lines", 2]]) } };
+  some!.extensions = { payloadBound: { atMost: 7, perLine: new Map([["names", 1]]) } };
+  const rowsOf = (selection: string, input: unknown) => {
+    const source = `mutation ($input: DoInput!) { do(input: $input) { ${selection} } }`;
+    return operationSize(schema, parse(source), null, { input }).rows;
+  };
+
+  for (const [selection, input, rows] of [
+    ["notes { text }", {}, 0],
+    ["notes { text }", { lines: [1, 2, 3], names: ["a"] }, 4],
+    ["notes { text }", { note: [[1], [2, 3]] }, 5],
+    ["things { id }", { lines: [1, 2, 3] }, 3 + 6],
+    ["things { id }", { lines: { a: 1 } }, 2],
+    ["things { id }", {}, 500],
+    ["things { id }", { lines: null }, 500],
+    ["things { id }", { lines: Array(300).fill(1) }, 300 + 500],
+    ["some { id }", { names: ["a", "b"] }, 2 + 9],
+    ["some { id }", {}, 7],
+    ["others { id }", { lines: [1] }, 1 + 250],
+    ["things { id }", "nonsense", 500],
+    ["things { id }", null, 500],
+  ] as const) {
+    it(`${selection} for ${JSON.stringify(input).slice(0, 40)}`, () =>
+      assert.equal(rowsOf(selection, input), rows));
+  }
+
+  it("is found out however deeply an input is nested", () => {
+    const depth = 200_000;
+    const input: unknown = { note: JSON.parse("[".repeat(depth) + "]".repeat(depth)) };
+    assert.equal(rowsOf("notes { text }", input), depth - 1);
   });
 });

@@ -5,7 +5,7 @@ import { makeRandom } from "../plugins/random-operations.ts";
 import type { Samples } from "./random-reads.ts";
 import { randomRead } from "./random-reads.ts";
 import { takeSamples } from "./samples.ts";
-import { openTwoWays } from "./two-ways.ts";
+import { openTwoWays, withoutOpen } from "./two-ways.ts";
 import type { Request, TwoWays } from "./two-ways.ts";
 
 /** How many operations are compared for the head, and half as many for the frozen version. */
@@ -47,7 +47,7 @@ for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
         const short = await ways.short(request);
         const where = `seed ${seed}: ${JSON.stringify(request)}`;
         assert.deepEqual(short.errors, usual.errors, where);
-        assert.equal(short.text, usual.text, where);
+        assert.equal(withoutOpen(short.text), withoutOpen(usual.text), where);
         tally.valid++;
         if (usual.errors.length > 0) tally.withErrors++;
         else if (short.isShort) tally.short++;

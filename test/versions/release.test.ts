@@ -1,32 +1,27 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cp, readdir, readFile, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "../commands/process.ts";
+import pg from "pg";
+import { Project } from "../commands/project.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
 
 // On a copy of the project, for a release writes into it
-const root = fileURLToPath(new URL("../../", import.meta.url));
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let project: Project;
+let database: TestDatabase;
 before(async () => {
-  folder = await temporaryFolder();
-  for (const part of ["db", "plugins", "schema", "src", ".gmrc", "package.json"])
-    await cp(join(root, part), join(folder.path, part), { recursive: true });
-  await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
+  project = await Project.copy();
+  await project.commitCurrent();
+  database = await openTestDatabase("template0");
+  assert.equal((await project.run(["database.ts", "setup"], { DATABASE_URL: database.adminUrl })).code, 0);
 });
-after(() => folder.remove());
+after(async () => {
+  await database.close();
+  await project.remove();
+});
 
-const release = (...words: string[]) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    const env = { ...process.env, DATA_DIRECTORY: join(folder.path, ".data"), DATABASE_URL: "" };
-    const command = [join(folder.path, "src/commands/release.ts"), ...words];
-    execFile(process.execPath, command, { cwd: folder.path, env }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    );
-  });
-const read = (path: string) => readFile(join(folder.path, path), "utf8");
-const migrations = async () => (await readdir(join(folder.path, "db/committed"))).length;
+const release = (...words: string[]) => project.run(["release.ts", ...words]);
+const read = (path: string) => project.read(path);
+const migrations = async () => (await project.list("db/committed")).length;
 
 for (const [words, message] of [
   [["2027-02"], /no name of a version/],
@@ -44,20 +39,48 @@ for (const [words, message] of [
   });
 }
 
-test("releasing freezes the head: a migration, its schema, and a line in the list of versions", async () => {
-  const count = await migrations();
-  const { code, output } = await release("2027-01", "--date", "2027-01-12");
+test("releasing freezes the head, also while a process runs db/current at every change", async () => {
+  const settings = { DATABASE_URL: database.adminUrl };
+  const watching = project.start(["database.ts", "watch"], settings);
+  try {
+    await watching.said(/The API follows the database/);
+    const count = await migrations();
+    const { code, output } = await release("2027-01", "--date", "2027-01-12");
+    assert.equal(code, 0, output);
+    assert.equal(await migrations(), count + 1);
+    assert.equal(await read("schema/2027-01.graphql"), await read("schema/unstable.graphql"));
+    assert.equal(await read("schema/released/2027-01.graphql"), await read("schema/unstable.graphql"));
+    const list = JSON.parse(await read("src/versions/versions.json"));
+    assert.deepEqual(list.slice(-2), [{ slug: "2027-01", releasedOn: "2027-01-12" }, { slug: "unstable" }]);
+    assert.equal((await release("2027-01", "--date", "2027-01-12")).code, 1);
+    assert.deepEqual(await project.list("db/current"), ["1-current.sql"]);
+  } finally {
+    watching.kill("SIGINT");
+    await watching.ended;
+  }
+  // What was watched comes to the release like any other database
+  const client = new pg.Client({ connectionString: database.adminUrl });
+  await client.connect();
+  const { rows } = await client.query("select to_regnamespace('api_2027_01') as found");
+  await client.end();
+  assert.equal(rows[0].found, null);
+  const { code, output } = await project.run(["database.ts", "setup"], settings);
   assert.equal(code, 0, output);
-  assert.equal(await migrations(), count + 1);
-  assert.equal(await read("schema/2027-01.graphql"), await read("schema/unstable.graphql"));
-  assert.equal(await read("schema/released/2027-01.graphql"), await read("schema/unstable.graphql"));
-  const list = JSON.parse(await read("src/versions/versions.json"));
-  assert.deepEqual(list.slice(-2), [{ slug: "2027-01", releasedOn: "2027-01-12" }, { slug: "unstable" }]);
-  assert.equal((await release("2027-01", "--date", "2027-01-12")).code, 1);
+  const service = project.start(["start.ts"], settings);
+  try {
+    const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
+    // Which it is only when all versions could be built, and are as they were released
+    assert.deepEqual(await (await fetch(`${address}/healthz`)).json(), { status: "ok" });
+    const { versions } = (await (await fetch(`${address}/api/versions`)).json()) as { versions: any[] };
+    assert.ok(versions.some(({ slug }) => slug === "2027-01"));
+  } finally {
+    service.kill("SIGINT");
+    await service.ended;
+  }
 });
 
 test("and while a migration is being written, nothing is released", async () => {
-  await cp(join(root, "db/lint/search-path.sql"), join(folder.path, "db/current/0001-something.sql"));
+  await project.write("db/current/0001-something.sql", "select 1;");
   const { code, output } = await release("2027-04", "--date", "2027-04-01");
   assert.equal(code, 1);
   assert.match(output, /migration in db\/current/);

@@ -7,7 +7,11 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import type { Shop } from "../mutations/shop.ts";
 import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import { versions } from "../../src/versions/versions.ts";
 import { cuttableWay } from "../support/cuttable.ts";
+import { sequence } from "../events/support.ts";
+import type { Follower } from "./followers.ts";
+import { followByCursor, followBySequence } from "./followers.ts";
 import { calls } from "./stock-calls.ts";
 import { Clients, cutConnections } from "./stock-load.ts";
 
@@ -27,16 +31,36 @@ describe(`stock under load, seed ${seed}`, () => {
   let shop: Shop;
   let clients: Clients;
   let byComment: Map<string, Movement[]>;
+  let followers: Map<string, Follower>;
   let lost: Awaited<ReturnType<typeof cutConnections>>;
 
   before(async () => {
     shop = await openShop();
     const way = await cuttableWay(shop.loginUrl);
     clients = new Clients(shop, await shop.another({ loginUrl: way.url, poolSize: 10 }));
+    const reader = await shop.another({ versions });
+    const token = await shop.token();
+    let size = 0;
+    const pageSize = () => 1 + ((size += 37) % 100);
+    followers = new Map([
+      ...versions.map(({ slug }): [string, Follower] => [
+        `${slug} by cursor`,
+        followByCursor(reader, token, slug, pageSize),
+      ]),
+      ["unstable by sequence", followBySequence(reader, token)],
+    ]);
+    let isOver = false;
+    const numbering = (async () => {
+      while (!isOver) await shop.owner.query("select events.sequence_events(50)");
+      await sequence(shop.owner);
+    })();
     const end = performance.now() + seconds * 1_000;
     const cutting = cutConnections(shop.adminUrl, way, () => performance.now() > end);
     await clients.run(fc.sample(calls, { seed, numRuns: seconds * 1_000 }), 50, end);
     lost = await cutting;
+    isOver = true;
+    await numbering;
+    await Promise.all([...followers.values()].map((follower) => follower.stop()));
     await clients.process.close();
     await way.close();
     const { rows } = await shop.owner.query<Movement>(`
@@ -125,6 +149,25 @@ describe(`stock under load, seed ${seed}`, () => {
       assert.equal(quantity, sums.get(name) ?? 0, name);
       assert.ok(quantity >= 0 || name.endsWith("stock_correction"), `${name}: ${quantity}`);
     }
+  });
+
+  it("whoever follows has seen each movement exactly once, in every version", (context) => {
+    const all = [...byComment.values()].flat().map(({ id }) => `gid://service/StockMovement/${id}`);
+    for (const [name, { seen, failures }] of followers) {
+      const inOrder = seen.every((id, index) => index === 0 || id > seen[index - 1]!);
+      context.diagnostic(`${name}: ${failures()} failures, ${inOrder ? "none" : "some"} came late`);
+      assert.equal(seen.length, new Set(seen).size, `${name}: none twice`);
+      assert.deepEqual(seen.toSorted(), all.toSorted(), name);
+    }
+  });
+
+  it("movements have numbers without gaps", async () => {
+    const { rows } = await shop.owner.query(
+      `select count(*)::int as count, min(sequence)::int as first, max(sequence)::int as last,
+         count(*) filter (where movement_id in (select id from ledger.stock_movement))::int as present from ledger.movement_sequence`,
+    );
+    const count = await shop.movements();
+    assert.deepEqual(rows, [{ count, first: 1, last: count, present: count }]);
   });
 
   it("the books are right", () => assertBooksAreRight(shop));

@@ -1,0 +1,15 @@
+-- The mutations whose payloads have warnings, or whose inputs take no null in some field. Last, for what they call is made before.
+--!include functions/api/stock_place.sql
+--!include functions/api/stock_set.sql
+--!include functions/api/stock_adjust.sql
+--!include functions/api/stock_transfer.sql
+--!include functions/api/supplier_order.sql
+--!include functions/api/goods_receipt.sql
+--!include functions/api/order_shipment_complete.sql
+--!include functions/api/fulfillment_order.sql
+--!include functions/api/fulfillment.sql
+--!include functions/api/warehouse.sql
+--!include functions/api/webhook_subscription.sql
+--!include functions/api/webhook_delivery.sql
+
+--!include views/proof.sql

@@ -1,0 +1,74 @@
+import type { FieldNode, OperationDefinitionNode, ValueNode } from "postgraphile/graphql";
+import { Kind, valueFromASTUntyped } from "postgraphile/graphql";
+import type { PayloadBound } from "../../plugins/payload-bounds.ts";
+import { defaultBound } from "../../plugins/payload-bounds.ts";
+import { maximalPageSize } from "../../plugins/connections.ts";
+import type { Variables } from "../../plugins/operation.ts";
+
+/** The input of a mutation as far as it is known before it is checked: anything may be in it. */
+export class GivenInput {
+  readonly #value: unknown;
+  /** Whether variables have a part in it, so that it is another one each time. */
+  readonly isVariable: boolean;
+
+  constructor(node: FieldNode, operation: OperationDefinitionNode, variables: Variables) {
+    const given = node.arguments?.find(({ name }) => name.value === "input")?.value;
+    this.isVariable = given !== undefined && hasVariable(given);
+    this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
+  }
+
+  /** Elements of all lists in it. */
+  get lines(): number {
+    return elementsIn(this.#value);
+  }
+
+  /** Rows that a list of the payload can have. A list that isn't given may stand for anything. */
+  rowsWithin({ atMost, perLine }: PayloadBound = defaultBound): number {
+    let rows = atMost;
+    for (const [field, each] of perLine) {
+      const list =
+        isObject(this.#value) && Object.hasOwn(this.#value, field) ? this.#value[field] : undefined;
+      if (list !== undefined && list !== null) rows += each * lengthOf(list);
+      else if (atMost === 0) rows += each * maximalPageSize;
+    }
+    return rows;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** A single value stands for a list of one. Of more than can be given, nothing is done. */
+const lengthOf = (value: unknown): number =>
+  Math.min(Array.isArray(value) ? value.length : 1, maximalPageSize);
+
+/** Without recursion: what clients send may be nested more deeply than that can go. */
+function elementsIn(value: unknown): number {
+  let count = 0;
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (!isObject(next)) continue;
+    if (Array.isArray(next)) count += next.length;
+    for (const part of Object.values(next)) if (isObject(part)) left.push(part);
+  }
+  return count;
+}
+
+function hasVariable(node: ValueNode): boolean {
+  if (node.kind === Kind.VARIABLE) return true;
+  if (node.kind === Kind.LIST) return node.values.some(hasVariable);
+  return node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value));
+}
+
+function withDefaults(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Variables,
+): Variables {
+  const defaults = variableDefinitions.flatMap(({ variable: { name }, defaultValue }) =>
+    defaultValue && variables[name.value] === undefined
+      ? [[name.value, valueFromASTUntyped(defaultValue)]]
+      : [],
+  );
+  return defaults.length > 0 ? { ...variables, ...Object.fromEntries(defaults) } : variables;
+}

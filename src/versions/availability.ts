@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { UserError } from "../user-error.ts";
+import type { ServedVersion } from "./serve-version.ts";
+
+/** Seconds after which a version that can't be built is tried again. */
+export const retryAfterSeconds = 30;
+
+/** What is wrong with a version: it answers 503, or differs from what was released. */
+export interface VersionFault {
+  version: string;
+  state: "unavailable" | "different";
+  /** Names of what is missing or another; nothing that clients should not see. */
+  reason: string;
+}
+
+/** Which versions can be served, so that one that can't doesn't stop the others. */
+export class Availability {
+  readonly #served: readonly ServedVersion[];
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  readonly #closing = new AbortController();
+  #isRetrying = false;
+  /** By their Postgres schemas, how frozen versions differ from what was recorded of them. */
+  #differences = new Map<string, string[]>();
+  /** What the log has been told. */
+  #told = "";
+
+  constructor(served: readonly ServedVersion[], pool: Pool, logger: Logger) {
+    this.#served = served;
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  /**
+   * Looks at what has been built.
+   *
+   * @throws {UserError} when no version can be served
+   */
+  async check(): Promise<void> {
+    await this.#readDifferences();
+    const failures = this.#served.filter((each) => each.failure() !== null);
+    this.#tell();
+    if (failures.length === this.#served.length && failures.length > 0) {
+      const reasons = failures.map((each) => `  ${each.version.slug}: ${each.failure()!.message}`);
+      throw new UserError(`No version of the API can be built from the database:\n${reasons.join("\n")}`, {
+        cause: failures[0]!.failure(),
+      });
+    }
+    if (failures.length > 0) void this.#retry();
+  }
+
+  /** Whether a version can't answer now. */
+  isUnavailable(slug: string): boolean {
+    return this.#served.some((each) => each.version.slug === slug && each.failure() !== null);
+  }
+
+  /** All that is wrong, for health and log. */
+  faults(): VersionFault[] {
+    return this.#served.flatMap(({ version: { slug, schemaName }, failure }) => {
+      const differences = this.#differences.get(schemaName) ?? [];
+      const isUnavailable = failure() !== null;
+      if (!isUnavailable && differences.length === 0) return [];
+      const reason = differences.join("; ") || "Its schema can't be built; the log says why.";
+      return [{ version: slug, state: isUnavailable ? "unavailable" : "different", reason }];
+    });
+  }
+
+  /**
+   * Builds all versions anew.
+   *
+   * @throws the first failure, when all have been tried
+   */
+  async reload(): Promise<void> {
+    const results = await Promise.allSettled(this.#served.map((each) => each.reload()));
+    await this.#readDifferences();
+    this.#tell();
+    const failed = results.findIndex((result) => result.status === "rejected");
+    if (failed === -1) return;
+    const { reason } = results[failed] as PromiseRejectedResult;
+    throw new Error(`${this.#served[failed]!.version.slug}: ${(reason as Error).message}`, { cause: reason });
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** What was changed behind the back of the migrations. It is a help, so its failure stops nothing. */
+  async #readDifferences(): Promise<void> {
+    if (this.#served.every(({ version }) => version.kind === "floating")) return;
+    try {
+      const { rows } = await this.#pool.query<{ version: string; fault: string }>(
+        "select version, fault from api_meta.version_faults()",
+      );
+      const grouped = Object.groupBy(rows, ({ version }) => version);
+      this.#differences = new Map(
+        Object.entries(grouped).map(([version, faults]) => [version, faults!.map(({ fault }) => fault)]),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error }, "versions: can't look whether they are as they were released");
+    }
+  }
+
+  #tell(): void {
+    const faults = this.faults();
+    const text = JSON.stringify(faults);
+    if (text === this.#told) return;
+    if (faults.length === 0 && this.#told !== "")
+      this.#logger.info("versions: all are served as they were released");
+    this.#told = text;
+    for (const { version, state, reason } of faults) {
+      const err = this.#served.find((each) => each.version.slug === version)!.failure() ?? undefined;
+      const message = {
+        unavailable: "versions: one can't be built from the database, and answers 503",
+        different: "versions: one differs from what was released",
+      }[state];
+      this.#logger.error({ version, reason, err }, message);
+    }
+  }
+
+  /** Tries again what could not be built, until there is nothing left to try. */
+  async #retry(): Promise<void> {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    const { signal } = this.#closing;
+    for (;;) {
+      await sleep(retryAfterSeconds * 1000, undefined, { signal, ref: false }).catch(() => {});
+      const failed = this.#served.filter((each) => each.failure() !== null);
+      if (signal.aborted || failed.length === 0) break;
+      await Promise.allSettled(failed.map((each) => each.reload()));
+      await this.#readDifferences();
+      this.#tell();
+    }
+    this.#isRetrying = false;
+  }
+}

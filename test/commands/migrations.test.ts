@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, afterEach, before, describe, test } from "node:test";
+import pg from "pg";
+import { Project } from "./project.ts";
+import type { CommandProcess } from "./process.ts";
+import { catalogueOf, differencesOf } from "../support/catalogue.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { until } from "../support/service.ts";
+
+// On a copy of the project, with a database of its own, as developers and operators have them
+let project: Project;
+let database: TestDatabase;
+let owner: pg.Client;
+let settings: Record<string, string>;
+let asBefore: Map<string, string>;
+before(async () => {
+  project = await Project.copy();
+  await project.commitCurrent();
+  await project.write("db/fixtures/broken.sql", "-- A comment\n\nselect 1;\nbrake;\n");
+  database = await openTestDatabase("template0");
+  settings = { DATABASE_URL: database.adminUrl };
+  const { code, output } = await project.run(["database.ts", "setup"], settings);
+  assert.equal(code, 0, output);
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  asBefore = await catalogueOf(owner);
+});
+after(async () => {
+  await owner.end();
+  await database.close();
+  await project.remove();
+});
+
+const has = async (relation: string) =>
+  (await owner.query("select to_regclass($1) is not null as found", [relation])).rows[0].found as boolean;
+const assertUntouched = async () => assert.deepEqual(differencesOf(asBefore, await catalogueOf(owner)), []);
+
+/** Migrations that are refused, and what must be said of each. */
+const refused: Record<string, { text: string; says: RegExp[] }> = {
+  "of which nothing can be derived": {
+    // Views follow, but the events of supplier orders are declared to show the column by its name
+    text: `create table erp.half (id uuid primary key);
+      alter table erp.supplier_order rename column payment_state to paid;`,
+    says: [
+      /could not be derived: syntax error/,
+      /create or replace function events\.announce_supplier_order_insert\(\)/,
+      /in events\.derive_announcements\(\)/,
+    ],
+  },
+  "that would change a frozen version": {
+    text: `create table erp.half (id uuid primary key);
+      alter table erp.salutation drop column letter_name cascade;`,
+    says: [
+      /A frozen version of the API would change/,
+      /api_2026_06_unstable: view salutations is missing/,
+      /record_version/,
+    ],
+  },
+  "with a fault in a fixture": {
+    text: "create table erp.half (id uuid primary key);\n--!include broken.sql",
+    says: [/syntax error at or near "brake"/],
+  },
+};
+
+describe("db:watch", () => {
+  let watching: CommandProcess;
+  before(async () => {
+    watching = project.start(["database.ts", "watch"], settings);
+    await watching.said(/The API follows the database/);
+  });
+  after(async () => {
+    watching.kill("SIGINT");
+    assert.equal(await watching.ended, 0, watching.output());
+  });
+  afterEach(() => rm(join(project.path, "db/current/5-try.sql"), { force: true }));
+
+  for (const [what, { text, says }] of Object.entries(refused)) {
+    test(`keeps nothing of a migration ${what}, and says why`, async () => {
+      const length = watching.output().length;
+      await project.write("db/current/5-try.sql", text);
+      await until(
+        () => /5-try\.sql\) failed, and nothing of it was kept:/.test(watching.output().slice(length)),
+        20_000,
+      );
+      for (const pattern of says) assert.match(watching.output().slice(length), pattern);
+      assert.doesNotMatch(watching.output(), /\n\s+at /);
+      await assertUntouched();
+    });
+  }
+
+  test("names file and line of a fault", () =>
+    assert.match(
+      watching.output(),
+      /db\/fixtures\/broken\.sql, line 4, which db\/current\/5-try\.sql includes: syntax error/,
+    ));
+
+  test("runs one that is right, derives with it, and again at each change", async () => {
+    const table = (
+      name: string,
+    ) => `drop view if exists api_unstable.novelties; drop table if exists erp.novelty;
+      create table erp.novelty (id uuid primary key, ${name} text not null);
+      comment on column erp.novelty.${name} is 'How it is called.';
+      create view api_unstable.novelties with (security_invoker = true) as select id, ${name} from erp.novelty;
+      comment on view api_unstable.novelties is E'@primaryKey id\\n@requiresScopes tags:read\\nNew.';`;
+    for (const name of ["name", "title"]) {
+      await project.write("db/current/5-try.sql", table(name));
+      const column =
+        "select from pg_attribute where attrelid = to_regclass('api_unstable.novelties') and attname = $1";
+      await until(async () => (await owner.query(column, [name])).rows.length > 0, 20_000);
+      const { rows } = await owner.query(
+        `select col_description('api_unstable.novelties'::regclass, 2) as note,
+           has_column_privilege('service_api', 'erp.novelty', $1, 'select') as readable,
+           (select count(*)::int from pg_policy where polrelid = 'erp.novelty'::regclass) as policies`,
+        [name],
+      );
+      assert.deepEqual(rows, [{ note: "@notNull\nHow it is called.", readable: true, policies: 1 }]);
+    }
+    await owner.query("drop view api_unstable.novelties; drop table erp.novelty");
+  });
+});
+
+for (const [what, { text, says }] of Object.entries(refused).slice(0, 2)) {
+  test(`db:commit refuses a migration ${what}, and leaves all as it was`, async () => {
+    const committed = await project.list("db/committed");
+    await project.write("db/current/5-try.sql", text);
+    const { code, output } = await project.run(["database.ts", "commit", "try"], settings);
+    assert.equal(code, 1, output);
+    for (const pattern of says) assert.match(output, pattern);
+    assert.deepEqual(await project.list("db/committed"), committed);
+    assert.equal(await project.read("db/current/5-try.sql"), text);
+    await rm(join(project.path, "db/current/5-try.sql"));
+    await assertUntouched();
+  });
+
+  test(`db:setup refuses one that came all the same, names its file, and leaves all as it was`, async () => {
+    await project.commit("try", text);
+    const { code, output } = await project.run(["database.ts", "setup"], settings);
+    await project.uncommit();
+    assert.equal(code, 1, output);
+    assert.match(output, /0000\d\d-try\.sql failed, and nothing of it was kept:/);
+    for (const pattern of says) assert.match(output, pattern);
+    assert.doesNotMatch(output, /\n\s+at /);
+    await assertUntouched();
+  });
+}
+
+test("db:commit takes the files that are named, in their order, and db:uncommit brings them back", async () => {
+  const count = (await project.list("db/committed")).length;
+  await project.write("db/current/10-one.sql", "create table if not exists erp.one (id uuid primary key);\n");
+  await project.write(
+    "db/current/20-two.sql",
+    "create table if not exists erp.two (id uuid references erp.one);\n",
+  );
+  const early = await project.run(["database.ts", "commit", "two", "20-two.sql"], settings);
+  assert.equal(early.code, 1);
+  assert.match(early.output, /10-one\.sql must be committed before/);
+  for (const name of ["one", "two"]) {
+    const file = name === "one" ? "10-one.sql" : "20-two.sql";
+    const { code, output } = await project.run(["database.ts", "commit", name, file], settings);
+    assert.equal(code, 0, output);
+    assert.ok(await has(`erp.${name}`));
+  }
+  assert.deepEqual(await project.list("db/current"), ["1-current.sql"]);
+  const names = (await project.list("db/committed")).slice(count);
+  assert.deepEqual(
+    names.map((name) => name.slice(6)),
+    ["-one.sql", "-two.sql"],
+  );
+  const back = await project.run(["database.ts", "uncommit"], settings);
+  assert.equal(back.code, 0, back.output);
+  assert.match(await project.read("db/current/20-two.sql"), /create table if not exists erp\.two/);
+  await rm(join(project.path, "db/current/20-two.sql"));
+  await owner.query("drop table erp.two; drop table erp.one");
+  await owner.query("delete from graphile_migrate.migrations where filename = $1", [
+    `${names[0]!.slice(0, 6)}.sql`,
+  ]);
+  await project.uncommit();
+  await assertUntouched();
+});

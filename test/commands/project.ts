@@ -1,0 +1,98 @@
+import { chmod, cp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { calculateHash } from "graphile-migrate/dist/hash.js";
+import { compileIncludes, getAllMigrations } from "graphile-migrate/dist/migration.js";
+import type { FileMigration } from "graphile-migrate/dist/migration.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import { startCommand, temporaryFolder } from "./process.ts";
+import type { CommandProcess } from "./process.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A copy of the project, for tests of what writes into it. */
+export class Project {
+  readonly path: string;
+  readonly #remove: () => Promise<void>;
+
+  private constructor(path: string, remove: () => Promise<void>) {
+    this.path = path;
+    this.#remove = remove;
+  }
+
+  static async copy(): Promise<Project> {
+    const folder = await temporaryFolder();
+    for (const part of ["db", "plugins", "schema", "src", ".gmrc", "package.json"])
+      await cp(join(root, part), join(folder.path, part), { recursive: true });
+    await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
+    return new Project(folder.path, folder.remove);
+  }
+
+  remove(): Promise<void> {
+    return this.#remove();
+  }
+
+  /** A module of its own, such as one that runs its migrations. */
+  import<T>(file: string): Promise<T> {
+    return import(pathToFileURL(join(this.path, file)).href) as Promise<T>;
+  }
+
+  read(file: string): Promise<string> {
+    return readFile(join(this.path, file), "utf8");
+  }
+
+  write(file: string, text: string): Promise<void> {
+    return writeFile(join(this.path, file), text);
+  }
+
+  async list(folder: string): Promise<string[]> {
+    return (await readdir(join(this.path, folder))).sort();
+  }
+
+  /** Starts one of its commands. */
+  start(command: string[], settings: Record<string, string> = {}): CommandProcess {
+    return startCommand(command, { DATA_DIRECTORY: join(this.path, ".data"), ...settings }, this.path);
+  }
+
+  /** Runs one of its commands to its end. */
+  async run(command: string[], settings?: Record<string, string>) {
+    const process = this.start(command, settings);
+    const code = await process.ended;
+    return { code, output: process.output() };
+  }
+
+  /** Its committed migrations. */
+  migrations(): Promise<FileMigration[]> {
+    return getAllMigrations({ migrationsFolder: join(this.path, "db") } as ParsedSettings);
+  }
+
+  /** Commits a migration without trying it. */
+  async commit(name: string, text: string): Promise<void> {
+    const all = await this.migrations();
+    const previous = all.at(-1)!;
+    const settings = { migrationsFolder: join(this.path, "db") } as ParsedSettings;
+    const body = (await compileIncludes(settings, text, new Set())).trim() + "\n";
+    const file = `${String(all.length + 1).padStart(6, "0")}-${name}.sql`;
+    const header = `--! Previous: ${previous.hash}\n--! Hash: ${calculateHash(body, previous.hash)}`;
+    await this.write(`db/committed/${file}`, `${header}\n\n${body}`);
+  }
+
+  /** Takes the newest committed migrations away. */
+  async uncommit(count = 1): Promise<void> {
+    for (const { fullPath } of (await this.migrations()).slice(-count)) {
+      await chmod(fullPath, 0o644);
+      await rm(fullPath);
+    }
+  }
+
+  /** Commits each file of db/current as a migration of its own, as they are before a release. */
+  async commitCurrent(): Promise<void> {
+    const files = (await this.list("db/current")).toSorted((a, b) => Number.parseInt(a) - Number.parseInt(b));
+    for (const file of files) {
+      const text = await this.read(`db/current/${file}`);
+      await rm(join(this.path, "db/current", file));
+      if (/^(?!--(?!!include)|\s*$)/m.test(text)) await this.commit(file.replace(/^\d+-|\.sql$/g, ""), text);
+    }
+    await this.write("db/current/1-current.sql", "-- Enter migration here\n");
+  }
+}

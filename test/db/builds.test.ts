@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { runStringMigration } from "graphile-migrate/dist/migration.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import pg from "pg";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { printVersion } from "../../src/versions/sdl.ts";
+import { Project } from "../commands/project.ts";
+import { catalogueOf, differencesOf } from "../support/catalogue.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+
+/** A table and a column of which nothing is said that can be derived, as CONTRIBUTING.md has it; then a release. */
+const next = {
+  notes: `
+    create table erp.product_note (
+      id uuid primary key default uuidv7(),
+      product_id uuid not null references erp.product on delete cascade,
+      text text not null
+    );
+    create index on erp.product_note (product_id);
+    alter table erp.product_note enable row level security;
+    comment on table erp.product_note is 'Notes that people leave on products.';
+    comment on column erp.product_note.product_id is 'The product that the note is on.';
+    comment on column erp.product_note.text is 'The note.';
+    create view api_unstable.product_notes with (security_invoker = true) as
+      select id, product_id, text from erp.product_note;
+    comment on view api_unstable.product_notes is
+      E'@primaryKey id\\n@requiresScopes products:read\\n@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName notes\\nA note.';
+    alter table erp.tag add column color text not null default 'red';
+    comment on column erp.tag.color is 'Color of the label.';
+    create or replace view api_unstable.tags as select id, name, color from erp.tag;`,
+  "release-2027-01": "select api_meta.freeze('api_unstable', 'api_2027_01');",
+  renamed: "alter table erp.tag rename column name to label; alter table erp.tag rename to marker;",
+};
+
+describe("databases that are built from the committed migrations", () => {
+  let project: Project;
+  const open: TestDatabase[] = [];
+  before(async () => {
+    project = await Project.copy();
+    await project.commitCurrent();
+    for (const [name, text] of Object.entries(next)) await project.commit(name, text);
+  });
+  after(async () => {
+    for (const database of open) await database.close();
+    await project.remove();
+  });
+
+  const blank = async () => {
+    const database = await openTestDatabase("template0");
+    open.push(database);
+    return database;
+  };
+  const look = async <T>({ ownerUrl }: TestDatabase, work: (client: pg.PoolClient) => Promise<T>) => {
+    const client = new pg.Client({ connectionString: ownerUrl });
+    await client.connect();
+    try {
+      await client.query("set search_path = pg_catalog");
+      return await work(client as unknown as pg.PoolClient);
+    } finally {
+      await client.end();
+    }
+  };
+
+  /** As an installation that was updated after each migration, and derived then what followed from it. */
+  const buildStepByStep = async (database: TestDatabase) =>
+    look(database, async (client) => {
+      await client.query(`create schema graphile_migrate;
+        create table graphile_migrate.migrations (hash text primary key, previous_hash text references graphile_migrate.migrations, filename text not null, date timestamptz not null default now());
+        create table graphile_migrate.current (filename text primary key default 'current.sql', content text not null, date timestamptz not null default now())`);
+      for (const migration of await project.migrations()) {
+        const settings = { databaseOwner: "service_owner" } as ParsedSettings;
+        await runStringMigration(
+          client,
+          settings,
+          { database: "" },
+          migration.body,
+          migration.filename,
+          migration,
+        );
+        for (const derive of ["api_meta.derive()", "events.derive_announcements()"]) {
+          const { rows } = await client.query("select to_regprocedure($1) is not null as there", [derive]);
+          if (rows[0].there) await client.query(`select ${derive}`);
+        }
+      }
+    });
+
+  const sdlOf = async ({ adminUrl }: TestDatabase, schemaName: string) => {
+    const pgService = makePgService({ connectionString: adminUrl, pubsub: false });
+    try {
+      return await printVersion({ schemaName }, pgService);
+    } finally {
+      await pgService.release?.();
+    }
+  };
+
+  it("are the same step by step and at once, those that hold a release too", async () => {
+    const stepByStep = await blank();
+    await buildStepByStep(stepByStep);
+    const atOnce = await blank();
+    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
+      "src/database/migrations.ts",
+    );
+    await migrateDatabase(atOnce.adminUrl);
+
+    const [one, other] = [await look(stepByStep, catalogueOf), await look(atOnce, catalogueOf)];
+    assert.deepEqual(differencesOf(one, other), []);
+    assert.ok(one.size > 4000);
+    assert.match(other.get("column api_2027_01.product_notes.text")!, /@notNull\nThe note\./);
+    assert.ok(other.has("policy erp.product_note.product_note_select_api"));
+
+    const released = await sdlOf(atOnce, "api_2027_01");
+    assert.equal(released, await sdlOf(stepByStep, "api_2027_01"));
+    assert.match(released, /"""Color of the label\."""\s+color: String!/);
+    const parts = "select version, kind, name, parent, definition from api_meta.frozen_part order by 1, 2, 3";
+    const partsOf = (database: TestDatabase) =>
+      look(database, async (client) => (await client.query(parts)).rows);
+    assert.deepEqual(await partsOf(stepByStep), await partsOf(atOnce));
+  });
+
+  it("are the same as one in which db/current has been run", async () => {
+    const development = await openTestDatabase("template_schema");
+    open.push(development);
+    await project.uncommit(Object.keys(next).length);
+    const production = await blank();
+    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
+      "src/database/migrations.ts",
+    );
+    await migrateDatabase(production.adminUrl);
+    const [one, other] = [await look(development, catalogueOf), await look(production, catalogueOf)];
+    const isOurs = ([name]: [string, string]) => !name.includes("graphile_worker");
+    assert.deepEqual(differencesOf(new Map([...one].filter(isOurs)), other), []);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { versionOf, versions } from "../../src/versions/versions.ts";
+import { query, startProcess, startService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+
+// A version of which a view was dropped by hand, past the migrations, and one that has never been made
+const broken = "2026-06-unstable";
+const missing = versionOf({ slug: "2026-07", releasedOn: "2026-07-01" });
+let service: TestService;
+let token: string;
+before(async () => {
+  service = await startService({
+    versions: [...versions, missing],
+    now: () => Date.parse("2026-08-01"),
+    before: async (owner) => void (await owner.query("drop view api_2026_06_unstable.warehouses")),
+  });
+  token = await service.token();
+});
+after(() => service.close());
+
+const healthOf = async (url: string) => {
+  const response = await fetch(`${url}/healthz`);
+  return {
+    status: response.status,
+    body: (await response.json()) as { status: string; versions?: object[] },
+  };
+};
+
+test("a version that can't be built answers 503, with a code and nothing of the cause", async () => {
+  for (const version of [broken, missing.slug]) {
+    const { status, headers, body, text } = await service.ask(token, { query }, { version });
+    assert.equal(status, 503);
+    assert.equal(headers.get("retry-after"), "30");
+    const [{ status: inBody, code, meta, title, detail, ...more }] = body.errors;
+    assert.deepEqual(
+      [inBody, code, meta, more],
+      ["503", "SERVICE_GRAPHQL__VERSION_UNAVAILABLE", { requestedVersion: version }, {}],
+    );
+    assert.ok(title && detail);
+    assert.doesNotMatch(text, /\bat |\.ts|warehouses/);
+  }
+});
+
+test("the others answer", async () => {
+  const { status, codes } = await service.ask(token, { query });
+  assert.deepEqual([status, codes], [200, []]);
+});
+
+test("health and log say which version, and why", async () => {
+  const { status, body } = await healthOf(service.url);
+  assert.deepEqual([status, body.status], [200, "degraded"]);
+  assert.deepEqual(body.versions, [
+    { version: broken, state: "unavailable", reason: "view warehouses is missing" },
+    {
+      version: missing.slug,
+      state: "unavailable",
+      reason: "Its schema can't be built; the log says why.",
+    },
+  ]);
+  const lines = service.log.filter(({ msg }) => String(msg).includes("can't be built"));
+  assert.deepEqual(lines.map(({ version }) => version).sort(), [broken, missing.slug]);
+  assert.ok(lines.every(({ err }) => (err as { message: string }).message.length > 0));
+});
+
+test("it answers again when it was mended and all is built anew", async () => {
+  await service.owner.query(
+    `create view api_2026_06_unstable.warehouses with (security_invoker = true) as select * from api_unstable.warehouses`,
+  );
+  const { rows } = await service.owner.query<{ note: string }>(
+    "select obj_description('api_unstable.warehouses'::regclass) as note",
+  );
+  await service.owner.query(
+    `comment on view api_2026_06_unstable.warehouses is $note$${rows[0]!.note}$note$; select api_meta.derive()`,
+  );
+  await assert.rejects(service.app.reload(), /2026-07/);
+  const { status, codes } = await service.ask(token, { query }, { version: broken });
+  assert.deepEqual([status, codes], [200, []]);
+  const { body } = await healthOf(service.url);
+  const [first] = body.versions as { version: string; state: string; reason: string }[];
+  assert.deepEqual([first!.version, first!.state], [broken, "different"]);
+  assert.match(first!.reason, /query of warehouses is another/);
+});
+
+test("where no version can be built, nothing starts, and it is said in plain words", async () => {
+  await assert.rejects(startProcess({ loginUrl: service.loginUrl, versions: [missing] }), {
+    name: "UserError",
+    message: /No version of the API can be built.*\n {2}2026-07: /,
+  });
+});

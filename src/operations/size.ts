@@ -19,7 +19,7 @@ import { apiError } from "../errors.ts";
 import { defaultPageSize, maximalPageSize } from "../../plugins/connections.ts";
 import type { Variables } from "../../plugins/operation.ts";
 import { findOperation, isLeftOut } from "../../plugins/operation.ts";
-import { GivenInput } from "./input-size.ts";
+import { GivenArgument } from "./given-argument.ts";
 import type { Limits } from "./limits.ts";
 
 /** How much an operation asks for. */
@@ -28,7 +28,10 @@ export interface OperationSize {
   depth: number;
   /** Relations and lists, fragments counted each time they are spread. */
   relations: number;
-  /** Rows that the answer can hold, reckoned from `first` and inputs; and what lists of inputs have in them. */
+  /**
+   * Rows that the answer can hold, reckoned from `first` and inputs; what lists of inputs have in them; and comparisons of
+   * filters, as many rows as they weigh.
+   */
   rows: number;
   mutations: number;
 }
@@ -86,7 +89,7 @@ export function operationSize(
   let isAlwaysSo = true;
 
   const measureMutation = (target: GraphQLNamedType, node: FieldNode): OperationSize => {
-    const input = new GivenInput(node, operation, variables);
+    const input = new GivenArgument(node, "input", operation, variables);
     if (input.isVariable) isAlwaysSo = false;
     const part = node.selectionSet
       ? measure(target, node.selectionSet, { input, measured: new Map() })
@@ -94,10 +97,17 @@ export function operationSize(
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   };
 
+  const comparisons = (node: FieldNode): number => {
+    if (!node.arguments?.some(({ name }) => name.value === "filter")) return 0;
+    const filter = new GivenArgument(node, "filter", operation, variables);
+    if (filter.isVariable) isAlwaysSo = false;
+    return filter.comparisons;
+  };
+
   const measureField = (
     type: GraphQLNamedType | null | undefined,
     node: FieldNode,
-    input: GivenInput | undefined,
+    input: GivenArgument | undefined,
   ): OperationSize => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return nothing; // __typename, and introspection at the root
@@ -111,17 +121,18 @@ export function operationSize(
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maximalPageSize) : 1;
     const times = isList ? pageSize(node, operation, variables) : others;
     if (isList && hasVariable(node)) isAlwaysSo = false;
+    const compared = isList ? comparisons(node) : 0;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { ...nothing, depth: depth + 1, relations, rows };
-    return { ...nothing, depth: depth + 1, relations: relations + 1, rows: times * (rows + 1) };
+    return { ...nothing, depth: depth + 1, relations: relations + 1, rows: times * (rows + 1) + compared };
   };
 
   // Only the fields of a payload itself depend on the input; whatever is below is the same everywhere
   const measure = (
     type: GraphQLNamedType | null | undefined,
     set: SelectionSetNode,
-    payload?: { input: GivenInput; measured: Measured },
+    payload?: { input: GivenArgument; measured: Measured },
   ): OperationSize => {
     const measured = payload?.measured ?? shared;
     const earlier = measured.get(set);

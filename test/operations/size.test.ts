@@ -133,3 +133,34 @@ describe("the size of mutations", () => {
     assert.equal(rowsOf("notes { text }", input), depth - 1);
   });
 });
+
+describe("the comparisons of a filter", () => {
+  const rows = (filter: string, variables: object = {}) => {
+    const text = `query ($f: ThingFilter) { things(first: 1, filter: ${filter}) { edges { node { id } } } }`;
+    return operationSize(filtering, parse(text), null, variables as never).rows - 1;
+  };
+  const filtering = buildSchema(`
+    interface Node { id: ID! }
+    type Thing implements Node { id: ID! }
+    type ThingEdge { node: Thing! }
+    type ThingConnection { edges: [ThingEdge!]! }
+    input StringFilter { equals: String in: [String!] contains: String endsWith: String }
+    input ThingFilter { name: StringFilter AND: [ThingFilter!] OR: [ThingFilter!] NOT: ThingFilter }
+    type Query { things(first: Int, filter: ThingFilter): ThingConnection! }`);
+
+  it("count as rows, and those that no index answers as twenty", () => {
+    assert.equal(rows("{}"), 0);
+    assert.equal(rows('{ name: { equals: "a" } }'), 1);
+    assert.equal(rows('{ name: { in: ["a", "b", "c"] } }'), 3);
+    assert.equal(rows('{ name: { contains: "a", endsWith: "b" } }'), 40);
+    assert.equal(rows('{ OR: [{ name: { contains: "a" } }, { NOT: { name: { equals: "a" } } }] }'), 21);
+  });
+
+  it("count when they come by variables, whatever is in these", () => {
+    const one = { name: { contains: "a" } };
+    assert.equal(rows("$f", { f: { OR: Array(250).fill(one) } }), 5_000);
+    assert.equal(rows("$f", { f: one }), 20);
+    assert.equal(rows("$f"), 0);
+    for (const f of [null, 1, "a", [[]], { name: null }]) assert.ok(rows("$f", { f }) <= 1);
+  });
+});

@@ -5,14 +5,19 @@ import { defaultBound } from "../../plugins/payload-bounds.ts";
 import { maximalPageSize } from "../../plugins/connections.ts";
 import type { Variables } from "../../plugins/operation.ts";
 
-/** The input of a mutation as far as it is known before it is checked: anything may be in it. */
-export class GivenInput {
+/** Operators that no index answers: they look at one row after the other. */
+const scanning = new Set(["contains", "endsWith"]);
+/** Rows that such a comparison counts as. Any other counts as one. */
+const rowsPerScan = 20;
+
+/** An argument, such as the input of a mutation, as far as it is known before it is checked: anything may be in it. */
+export class GivenArgument {
   readonly #value: unknown;
   /** Whether variables have a part in it, so that it is another one each time. */
   readonly isVariable: boolean;
 
-  constructor(node: FieldNode, operation: OperationDefinitionNode, variables: Variables) {
-    const given = node.arguments?.find(({ name }) => name.value === "input")?.value;
+  constructor(node: FieldNode, argument: string, operation: OperationDefinitionNode, variables: Variables) {
+    const given = node.arguments?.find(({ name }) => name.value === argument)?.value;
     this.isVariable = given !== undefined && hasVariable(given);
     this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
   }
@@ -20,6 +25,16 @@ export class GivenInput {
   /** Elements of all lists in it. */
   get lines(): number {
     return elementsIn(this.#value);
+  }
+
+  /** What its comparisons, when it is a filter, weigh in rows. */
+  get comparisons(): number {
+    let rows = 0;
+    forEachPart(this.#value, (value, name) => {
+      if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
+      else if (!isObject(value)) rows += scanning.has(name) ? rowsPerScan : 1;
+    });
+    return rows;
   }
 
   /** Rows that a list of the payload can have. A list that isn't given may stand for anything. */
@@ -42,16 +57,26 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const lengthOf = (value: unknown): number =>
   Math.min(Array.isArray(value) ? value.length : 1, maximalPageSize);
 
-/** Without recursion: what clients send may be nested more deeply than that can go. */
+/** Without recursion: what clients send may be nested more deeply than that can go. Elements of lists have no name. */
+function forEachPart(value: unknown, look: (value: unknown, name: string) => void): void {
+  const left: [value: unknown, name: string][] = [[value, ""]];
+  for (let next; (next = left.pop());) {
+    const [part, name] = next;
+    if (part === undefined) continue;
+    look(part, name);
+    if (Array.isArray(part)) for (const each of part) if (isObject(each)) left.push([each, ""]);
+    if (isObject(part) && !Array.isArray(part)) left.push(...swapped(part));
+  }
+}
+
+const swapped = (object: Record<string, unknown>): [unknown, string][] =>
+  Object.entries(object).map(([name, value]) => [value, name]);
+
 function elementsIn(value: unknown): number {
   let count = 0;
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (!isObject(next)) continue;
-    if (Array.isArray(next)) count += next.length;
-    for (const part of Object.values(next)) if (isObject(part)) left.push(part);
-  }
+  forEachPart(value, (part) => {
+    if (Array.isArray(part)) count += part.length;
+  });
   return count;
 }
 

@@ -92,6 +92,21 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
       }
     }
 
+    it("cursors in what a mutation answers are as good", async () => {
+      const slow = await at.begin();
+      const select =
+        "stockMovements { destinationWarehouse { page: destinationStockMovements(first: 250) { pageInfo { endCursor } } } }";
+      const lines = [{ productId: at.shop.id.hammer, place: { warehouseId: at.shop.id.hall }, delta: 1 }];
+      const { stockMovements } = await at.shop.mutate("stockAdjust", { lines }, { select, version: slug });
+      const reader = at.follower(lists[2]!);
+      const { endCursor } = stockMovements[0].destinationWarehouse.page.pageInfo;
+      reader.cursor = endCursor;
+      reader.seen.push("what was read before");
+      assert.deepEqual(await reader.read(), []);
+      await slow.commit();
+      assert.deepEqual(await reader.read(), slow.ids);
+    });
+
     it("a booking that stays open holds up nobody, and what it wrote in parts comes whole", async () => {
       const reader = at.follower(lists[0]!, 2);
       await reader.read();

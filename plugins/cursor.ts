@@ -25,6 +25,7 @@ const form = /^([A-Za-z0-9]+\.[A-Za-z0-9]+):([^:]{36,}):([0-9a-f]{8})$/;
 const openForm = /^~\d{1,18}(\.\d{1,18})*(-\d{1,18}\.\d{1,18})?$/;
 /** Each connection may have a transaction open, at each stage. More than this no server has. */
 const maxCharacters = 500_000;
+/** Each stage needs a transaction that ended while a reader stood among late rows, all behind those of the one before. */
 const maxStages = 100;
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
 

@@ -77,7 +77,7 @@ where d.type = 1 and not d.is_draft order by d.n;
 insert into erp.invoice_line_item (id, document_id, order_line_item_id, quantity)
 select demo.id('invoice line', row_number() over (order by d.n, p.ordinality)), d.id, p.order_line_item_id, p.quantity
 from demo.document d cross join lateral unnest(erp.billable_parts(demo.id('order', d.order_n), false)) with ordinality p
-where d.type = 1 and not d.is_draft;
+where d.type = 1 and not d.is_draft order by d.n, p.ordinality;
 update erp.sales_order_line_item l set invoiced_quantity = i.quantity
 from erp.invoice_line_item i join erp.invoice v on v.document_id = i.document_id and v.cancellation_id is null
 where i.order_line_item_id = l.id;

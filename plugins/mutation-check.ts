@@ -1,4 +1,4 @@
-/** A user error as `mutation.user_error` makes it: the way to the input in names of columns. */
+/** A user error, or a warning, as `mutation.user_error` makes it: the way to the input in names of columns. */
 export interface UserErrorRow {
   code: string;
   message: string;

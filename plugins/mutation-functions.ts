@@ -10,6 +10,8 @@ export interface Mutation {
   input: PgCodec;
   payload: PgCodec;
   userError: PgCodec;
+  /** Of payloads that can have warnings. */
+  warning: PgCodec | undefined;
 }
 
 const isComposite = (codec: PgCodec, name: RegExp): boolean =>
@@ -19,7 +21,7 @@ const isComposite = (codec: PgCodec, name: RegExp): boolean =>
 export const isInput = (codec: PgCodec): boolean => isComposite(codec, /_input$/);
 
 /** Whether a codec is of a composite type that mutations answer. Its GraphQL type is made in mutation-types.ts. */
-export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payload$|^user_error$/);
+export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payload$|^user_error$|^warning$/);
 
 function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource): Mutation {
   const { name } = resource.extensions!.pg!;
@@ -37,6 +39,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
     input: input.codec,
     payload: resource.codec,
     userError,
+    warning: resource.codec.attributes!.warnings?.codec.arrayOfCodec,
   };
 }
 
@@ -59,10 +62,14 @@ export function mutationsOf(build: GraphileBuild.Build): Mutation[] {
   return mutations;
 }
 
-/** What the function's comment says, and what its tags say: scopes, user errors. */
+/** What the function's comment says, and what its tags say: scopes, user errors, warnings. */
 export function describeMutation({ resource }: Mutation): string {
-  const codes = tagLines(resource, "userErrors").join(" ").split(/\s+/).filter(Boolean);
+  const listed = (tag: string) => tagLines(resource, tag).join(" ").split(/\s+/).filter(Boolean);
   const scopes = tagLines(resource, "requiresScopes").join(" ");
-  const userErrors = [...codes, "IDEMPOTENCY_KEY_MISMATCH"].join(", ");
-  return `${resource.description}\n\nScope: ${scopes}. User errors: ${userErrors}.`;
+  const userErrors = [...listed("userErrors"), "IDEMPOTENCY_KEY_MISMATCH"].join(", ");
+  const warnings = listed("warnings").join(", ");
+  return (
+    `${resource.description}\n\nScope: ${scopes}. User errors: ${userErrors}.` +
+    (warnings ? ` Warnings: ${warnings}.` : "")
+  );
 }

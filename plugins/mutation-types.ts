@@ -41,8 +41,8 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
   return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;
 }
 
-/** The fields of the GraphQL type of user errors. */
-export function userErrorFields(build: GraphileBuild.Build, codec: PgCodec) {
+/** The fields of the GraphQL types of user errors and of warnings. */
+export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   const fields = Object.entries(codec.attributes!).map(([attributeName, attribute]) => {
     const { codec: column, description } = attribute;
     const named = build.getGraphQLTypeByPgCodec(column.arrayOfCodec ?? column, "output") as GraphQLOutputType;

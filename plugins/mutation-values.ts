@@ -2,6 +2,7 @@ import type {} from "postgraphile";
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "./global-id.ts";
+import type { UserErrorRow } from "./mutation-check.ts";
 import { tagText } from "./tags.ts";
 
 /** A JSON value as `mutation.run` takes and gives it. */
@@ -58,25 +59,21 @@ function decodeEntity(typeName: string, codec: PgCodec): Converter {
   return unlessNull(codec.arrayOfCodec ? toEach(encode) : encode);
 }
 
-interface UserError {
-  code: string;
-  message: string;
-  field: string[] | null;
-  details: Json;
-}
-
 /**
- * Makes what turns a user error of `mutation.user_error` into what clients read: the way to the input in the names of
- * its fields, and no code that this version doesn't list.
+ * Makes what turns a user error or a warning, as `mutation.user_error` makes it, into what clients read: the way to the
+ * input in the names of its fields, and no code that this version doesn't list.
+ *
+ * @param unlisted the code that stands for all that the version has no code for
  */
-export function userErrorDecoder(
+export function noteDecoder(
   build: GraphileBuild.Build,
   codec: PgCodec,
-): (error: UserError) => UserError {
+  unlisted: string,
+): (note: UserErrorRow) => UserErrorRow {
   const codes = codec.attributes!.code!.codec;
   const known = new Set(isEnumCodec(codes) ? codes.values.map(({ value }) => value) : []);
   return ({ code, message, field, details }) => ({
-    code: known.has(code) ? code : "INVALID",
+    code: known.has(code) ? code : unlisted,
     message,
     field: field?.map((part) => build.inflection.camelCase(part)) ?? null,
     details,

@@ -6,8 +6,8 @@ import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
 import type { Mutation } from "./mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
-import { fieldsOfEveryInput, inputFieldType, payloadField, userErrorFields } from "./mutation-types.ts";
-import { inputEncoder, payloadDecoder, userErrorDecoder } from "./mutation-values.ts";
+import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./mutation-types.ts";
+import { inputEncoder, noteDecoder, payloadDecoder } from "./mutation-values.ts";
 import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
 
 declare global {
@@ -57,12 +57,15 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
     },
     hooks: {
       init(_, build) {
-        for (const codec of new Set(mutationsOf(build).map(({ userError }) => userError))) {
+        const notes = mutationsOf(build).flatMap(({ userError, warning }) =>
+          [userError, warning ?? []].flat(),
+        );
+        for (const codec of new Set(notes)) {
           build.registerObjectType(
             build.inflection.tableType(codec),
             {},
-            () => ({ description: codec.description, fields: () => userErrorFields(build, codec) }),
-            "MutationsPlugin user errors",
+            () => ({ description: codec.description, fields: () => noteFields(build, codec) }),
+            "MutationsPlugin user errors and warnings",
           );
         }
         for (const { payload, payloadName, resource } of mutationsOf(build)) {
@@ -115,11 +118,12 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
 };
 
 function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<any> {
-  const { resource, input, payload, payloadName, userError } = mutation;
+  const { resource, input, payload, payloadName, userError, warning } = mutation;
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
   const decode = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
-  const decodeError = userErrorDecoder(build, userError);
+  const decodeError = noteDecoder(build, userError, "INVALID");
+  const decodeWarning = warning && noteDecoder(build, warning, "OTHER");
   const empty = Object.fromEntries(
     Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
   );
@@ -140,7 +144,11 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {} },
         ] = values as unknown as any[];
         const { idempotencyKey = null, validateOnly, ...fields } = given as Record<string, unknown>;
-        const { payload: row, userErrors } = await runMutation(withPgClient, pgSettings, {
+        const {
+          payload: row,
+          userErrors,
+          warnings,
+        } = await runMutation(withPgClient, pgSettings, {
           version: version,
           operation,
           input: encode(fields),
@@ -150,7 +158,11 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           check: mutationChecks[operation],
           scopes: scopes ?? new Set(),
         });
-        return { ...(row ? decode({ ...empty, ...row }) : empty), user_errors: userErrors.map(decodeError) };
+        return {
+          ...(row ? decode({ ...empty, ...row }) : empty),
+          user_errors: userErrors.map(decodeError),
+          warnings: decodeWarning ? warnings.map(decodeWarning) : [],
+        };
       }),
   };
 }

@@ -26,6 +26,7 @@ export interface MutationCall {
 export interface MutationResult {
   payload: Record<string, unknown> | null;
   userErrors: UserErrorRow[];
+  warnings: UserErrorRow[];
 }
 
 const attempts = 4;
@@ -60,7 +61,7 @@ export async function runMutation(
         return (await client.query<any>({ text, values })).rows;
       }),
   });
-  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals };
+  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
   const values = [version, operation, json, idempotencyKey, validateOnly];
   const settings = { ...pgSettings, statement_timeout: String(timeout) };
   for (let attempt = 1; ; attempt++) {

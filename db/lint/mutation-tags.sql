@@ -1,5 +1,5 @@
--- Functions of API schemas that are no mutations: without a scope, or with user errors that the version does not list;
--- and such that run with the rights of their owner, which is what mutation.run is for.
+-- Functions of API schemas that are no mutations: without a scope, or with user errors or warnings that the version does
+-- not list; and such that run with the rights of their owner, which is what mutation.run is for.
 select p.oid::regprocedure as object, fault
 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
 cross join lateral (select coalesce(obj_description(p.oid, 'pg_proc'), '') as note) d
@@ -8,8 +8,11 @@ cross join lateral (
   union all
   select 'security definer' where p.prosecdef
   union all
-  select '@userErrors ' || code from regexp_split_to_table(substring(note from '(?n)^@userErrors +(.*)$'), ' +') code
+  select format('@%s %s', c.tag, code)
+  from (values ('userErrors', 'user_error_code'), ('warnings', 'warning_code')) c (tag, enum)
+  cross join regexp_split_to_table(substring(note from format('(?n)^@%s +(.*)$', c.tag)), ' +') code
   where not exists (
-    select from pg_enum e where e.enumtypid = to_regtype(format('%I.user_error_code', n.nspname)) and e.enumlabel = code)
+    select from pg_enum e
+    where e.enumtypid = to_regtype(format('%I.%I', n.nspname, c.enum)) and e.enumlabel = code)
 ) f
 where n.nspname ~ '^api_(unstable|\d)';

@@ -12,6 +12,14 @@ const schema = buildSchema(await readFile(new URL("../../schema/unstable.graphql
 const table = (head: string[], rows: string[][]) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
+const tableOf = (codes: string) =>
+  table(
+    ["Code", "What happened"],
+    (schema.getType(codes) as GraphQLEnumType)
+      .getValues()
+      .map(({ name, description }) => [`\`${name}\``, description!.replaceAll("\n", " ")]),
+  );
+
 const tables: Record<string, string> = {
   graphql: table(
     ["Code", "Status", "Retryable", "What happened, and what to do"],
@@ -19,12 +27,8 @@ const tables: Record<string, string> = {
       return [`\`${code}\``, status, retryable ? "yes" : "no", meaning];
     }),
   ),
-  user: table(
-    ["Code", "What happened"],
-    (schema.getType("UserErrorCode") as GraphQLEnumType)
-      .getValues()
-      .map(({ name, description }) => [`\`${name}\``, description!.replaceAll("\n", " ")]),
-  ),
+  user: tableOf("UserErrorCode"),
+  warnings: tableOf("WarningCode"),
 };
 
 test("docs/errors.md has every code as it is (WRITE_ANSWERS=1 writes them anew)", async () => {

@@ -1,0 +1,10 @@
+-- The mutations whose payloads have warnings. Last, for what they call is made before.
+--!include functions/api/stock_place.sql
+--!include functions/api/stock_set.sql
+--!include functions/api/stock_adjust.sql
+--!include functions/api/stock_transfer.sql
+--!include functions/api/supplier_order.sql
+--!include functions/api/goods_receipt.sql
+--!include functions/api/order_shipment_complete.sql
+--!include functions/api/fulfillment_order.sql
+--!include functions/api/fulfillment.sql

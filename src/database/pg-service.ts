@@ -1,10 +1,16 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
+import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { flightAdaptor } from "./flights/adaptor.ts";
 import { whyNotFly } from "./flights/check.ts";
 import type { ReadText } from "./flights/read-text.ts";
 import { textReader } from "./flights/read-text.ts";
+
+/** Lends connections of a pool to PostGraphile, each with the settings of a transaction. */
+export type WithClients = WithPgClient<NodePostgresPgClient>;
 
 /** The ways to the database. */
 export interface DatabaseWays {
@@ -12,6 +18,8 @@ export interface DatabaseWays {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** That of reads which are one statement; null when there is only the other. */
   readText: ReadText | null;
+  /** That of PostGraphile, on other connections. */
+  withClientsOf: (pool: Pool) => WithClients;
 }
 
 /**
@@ -31,6 +39,13 @@ export async function openWays(
   const trouble = fastReads ? await whyNotFly(pool) : null;
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
-  if (!fastReads || trouble !== null) return { pgService: service, readText: null };
-  return { pgService: { ...service, adaptor: flightAdaptor(pool) }, readText: textReader(pool) };
+  if (!fastReads || trouble !== null) {
+    const withClientsOf = (other: Pool) => createWithPgClient({ pool: other }) as WithClients;
+    return { pgService: service, readText: null, withClientsOf };
+  }
+  return {
+    pgService: { ...service, adaptor: flightAdaptor(pool) },
+    readText: textReader(pool),
+    withClientsOf: (other) => flightAdaptor(other).createWithPgClient({ pool: other }) as WithClients,
+  };
 }

@@ -43,8 +43,8 @@ export interface ServeOptions {
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
   mutationChecks?: MutationChecks;
-  /** Destinations of webhooks that are allowed beside those of the public internet, as the database reads them. */
-  webhookAllow?: string;
+  /** Settings of the database that rules about what is written read. */
+  mutationSettings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -108,13 +108,13 @@ export async function serveVersion(
   };
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
+type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: Express.Locals,
-  { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
-  const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
+  const pgSettings = { ...context.pgSettings, ...mutationSettings };
   return { ...context, readFailure, mutationTimeout, mutationChecks, pgSettings };
 }

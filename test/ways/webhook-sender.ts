@@ -1,4 +1,4 @@
-// A process of webhooks.test.ts: sends webhooks until it is killed. Retries follow one another within moments.
+// A process of tests: sends webhooks until it is killed. Retries follow one another within moments.
 import { pino } from "pino";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";
@@ -11,7 +11,7 @@ startWebhooks({
   readPayload: readPlain,
   logger: pino({ level: process.env.LOUD ? "warn" : "error" }, process.stderr),
   clock: { pace: 0.0001, random: Math.random },
-  lease: 3_000,
-  timeout: 500,
+  lease: Number(process.env.SENDER_LEASE ?? 3_000),
+  timeout: Number(process.env.SENDER_TIMEOUT ?? 500),
 });
 process.stdout.write("ready\n");

@@ -24,6 +24,7 @@ describe("payload queries", () => {
     receiver = await startReceiver();
     pool = openPayloadPool(bench.service.loginUrl);
     admin = new pg.Client({ connectionString: bench.service.adminUrl });
+    admin.on("error", () => {});
     await admin.connect();
     await bench.rows(
       "insert into erp.tag (name) select repeat('some long name ', 12) || n from generate_series(1, 20000) n",

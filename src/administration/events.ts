@@ -107,7 +107,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
-  if (typeof details.dropped === "number") lines.push(`Waiting were ${count(details.dropped)} messages`);
+  if (typeof details.dropped === "number") lines.push(`Messages that waited: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&
     html`<ul class="details">

@@ -40,12 +40,12 @@ export async function openWays(
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
   if (!fastReads || trouble !== null) {
-    const withClientsOf = (other: Pool) => createWithPgClient({ pool: other }) as WithClients;
+    const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return { pgService: service, readText: null, withClientsOf };
   }
   return {
     pgService: { ...service, adaptor: flightAdaptor(pool) },
     readText: textReader(pool),
-    withClientsOf: (other) => flightAdaptor(other).createWithPgClient({ pool: other }) as WithClients,
+    withClientsOf: (other) => flightAdaptor(other).createWithPgClient({ pool: other }),
   };
 }

@@ -93,7 +93,7 @@ function unread(
   const payloadFailures = state.payloadFailures + 1;
   const next = { ...state, payloadFailures };
   if (payloadFailures < tolerated) return next;
-  const words = `The last ${payloadFailures} tries to read the payload failed, so there is less often another one; what waits is kept.`;
+  const words = `The payload could not be read ${payloadFailures} times in a row, so the payloadQuery is run less often. What waits is kept.`;
   // Points come back by themselves
   const isSuspended =
     state.health === "SUSPENDED" || (kind === "costly" && payloadFailures >= suspendedByPayload);

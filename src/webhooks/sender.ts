@@ -144,7 +144,10 @@ export class Sender {
       const attempted = await this.#attempt(next);
       if (attempted.outcome || attempted.attempt)
         this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
+      const moment = this.#leases.now();
       next = await this.#recorder.record(attempted, count < laneTurn && !stopping.aborted);
+      // Noting a result takes the lane for another lease
+      if (next) this.#leases.renewed([next], moment);
     }
   }
 

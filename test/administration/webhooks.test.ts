@@ -298,7 +298,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
       details: { subscription_id: id, dropped: 6_001 },
     },
   ]);
-  assert.match(textOf(await visitor.get("/admin/activity")), /Waiting were 6,001 messages/);
+  assert.match(textOf(await visitor.get("/admin/activity")), /Messages that waited: 6,001/);
 
   // What was dropped can be had again
   receiver.answer = (_, response) => response.writeHead(204).end();

@@ -101,7 +101,10 @@ describe("a payloadQuery that takes too much", () => {
     assert.deepEqual(after(times(2, costly)), { ...wellState, payloadFailures: 2 });
     const degraded = after(times(3, costly));
     assert.equal(degraded.health, "DEGRADED");
-    assert.match(degraded.reason!, /^The last 3 tries to read the payload failed, .*: It took too long\.$/);
+    assert.match(
+      degraded.reason!,
+      /^The payload could not be read 3 times in a row, .*: It took too long\.$/,
+    );
     assert.equal(after(times(4, costly)).health, "DEGRADED");
     assert.equal(after(times(5, costly)).health, "SUSPENDED");
     assert.deepEqual([degraded.failures, degraded.failingSince], [0, null]);

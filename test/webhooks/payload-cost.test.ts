@@ -106,7 +106,7 @@ describe("payload queries", () => {
     const { health_reason, paused_until, payload_failures, consecutive_failures } = await subscription(id);
     assert.match(
       health_reason,
-      /^The last 5 tries to read the payload failed, .*The payloadQuery failed: .*\(QUERY_TIMEOUT\)$/,
+      /^The payload could not be read 5 times in a row, .*The payloadQuery failed: .*\(QUERY_TIMEOUT\)$/,
     );
     assert.deepEqual([payload_failures, consecutive_failures], [5, 0]);
     assert.ok(paused_until instanceof Date);

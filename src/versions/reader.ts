@@ -88,7 +88,7 @@ export class Reader {
         ...{ schema, resolvedPreset, document, rootValue: null, contextValue: {}, variableValues: variables },
         requestContext: { inside: context },
       });
-      if (withPgClient) (args.contextValue).withPgClient = withPgClient;
+      if (withPgClient) args.contextValue.withPgClient = withPgClient;
       const result = (await execute(args)) as ExecutionResult;
       if (!result.errors) return result;
       return { ...result, errors: result.errors.map((each) => clientError(each, scene)) };

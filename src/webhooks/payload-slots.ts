@@ -47,7 +47,8 @@ export class PayloadSlots {
     const kept = all.filter((each) => each.group !== group);
     if (kept.length > 0) this.#waiting.set(owner, kept);
     else this.#waiting.delete(owner);
-    for (const each of all) if (each.group === group) each.refuse(reason);
+    // Not before the one that this is about has been told of, so that its result is noted first
+    for (const each of all) if (each.group === group) setImmediate(() => each.refuse(reason));
   }
 
   #turn(owner: string, group: string): Promise<void> {

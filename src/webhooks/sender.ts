@@ -55,7 +55,9 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#leases = new Leases(options.leaseMs);
-    this.#tools = { ...options, isHeld: (delivery) => this.#leases.isHeld(delivery) };
+    // What was not sent when all is to stop is given back
+    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#leases.isHeld(delivery);
+    this.#tools = { ...options, isHeld };
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
   }
 
@@ -67,7 +69,7 @@ export class Sender {
       await this.#finish(Promise.all(this.#work));
     } finally {
       this.#ended.abort();
-      await renewing;
+      await within(lastWords, renewing);
     }
   }
 

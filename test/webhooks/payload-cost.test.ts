@@ -171,6 +171,28 @@ describe("payload queries", () => {
     assert.deepEqual(receiver.received, []);
   });
 
+  it("are given back when all is to stop, and don't send anything afterwards", async () => {
+    await told(cheap);
+    const locked = new pg.Client({ connectionString: bench.service.ownerUrl });
+    await locked.connect();
+    await insert("saw");
+    // Reading waits for the lock
+    await locked.query("begin; lock table erp.product in access exclusive mode");
+    start({ patience: 0 });
+    await until(
+      async () => (await bench.rows("select from events.lane where claimed_by is not null")).length > 0,
+    );
+    const stopped = webhooks!.stop();
+    webhooks = undefined;
+    await locked.query("rollback");
+    await stopped;
+    await locked.end();
+    assert.deepEqual(receiver.received, []);
+    assert.deepEqual(await bench.rows("select l.claimed_by, d.state from events.lane l, events.delivery d"), [
+      { claimed_by: null, state: "pending" },
+    ]);
+  });
+
   it("that cost more than is allowed are refused; those that do by now are not run", async () => {
     const payloadQuery = `query ($id: ID!) { product(id: $id) { name } tags(first: 250) { edges { node { products(first: 10) { edges { node { id } } } } } } }`;
     const input = { topic: "product.created", url: receiver.url, apiVersion: "unstable", payloadQuery };

@@ -9,8 +9,8 @@ import { until } from "../support/service.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const limits = { ...usualLimits, cost: 100_000, bucket: 10_000, refill: 1 };
-const webhookLimits = { ...defaultWebhookLimits, queryTimeoutMs: 150, maxQueryCost: 100 };
+const limits = { ...usualLimits, cost: 100_000, bucket: 10_000, refill: 0.01 };
+const webhookLimits = { ...defaultWebhookLimits, queryTimeoutMs: 150, maxQueryCost: 5_000 };
 
 describe("payload queries", () => {
   const bench: Bench = useBench({
@@ -194,17 +194,17 @@ describe("payload queries", () => {
   });
 
   it("that cost more than is allowed are refused; those that do by now are not run", async () => {
-    const payloadQuery = `query ($id: ID!) { product(id: $id) { name } tags(first: 250) { edges { node { products(first: 10) { edges { node { id } } } } } } }`;
+    const payloadQuery = `query ($id: ID!) { product(id: $id) { name } tags(first: 250) { edges { node { products(first: 250) { edges { node { id } } } } } } }`;
     const input = { topic: "product.created", url: receiver.url, apiVersion: "unstable", payloadQuery };
     const refused = await bench.mutate("webhookSubscriptionCreate", input, "webhookSubscription { id }");
     const details = assertRefused(refused, "INVALID", ["payloadQuery"]);
-    assert.equal(details.maximum, 100);
-    assert.ok(details.cost > 100);
-    assert.match(refused.userErrors[0]!.message, /costs \d+ points, and 100 are allowed/);
+    assert.equal(details.maximum, 5_000);
+    assert.ok(details.cost > 5_000);
+    assert.match(refused.userErrors[0]!.message, /costs \d+ points, and 5000 are allowed/);
     const id = await told(payloadQuery);
     await insert("saw");
     start();
     await until(async () => (await subscription(id)).payload_failures > 0);
-    assert.match((await attempts())[0]!.error, /^The payloadQuery costs \d+ points; 100 are allowed\.$/);
+    assert.match((await attempts())[0]!.error, /^The payloadQuery costs \d+ points; 5000 are allowed\.$/);
   });
 });

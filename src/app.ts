@@ -40,6 +40,7 @@ import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { Meter } from "./rate-limits/meter.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { spender } from "./rate-limits/spend.ts";
 import { Availability } from "./versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { Reader } from "./versions/reader.ts";
@@ -48,6 +49,10 @@ import { pathOf, versions as allVersions } from "./versions/versions.ts";
 import type { Version } from "./versions/versions.ts";
 import { AllowList } from "./webhooks/addresses.ts";
 import { subscriptionChecks } from "./webhooks/check-subscription.ts";
+import { defaultWebhookLimits, webhookSettings } from "./webhooks/limits.ts";
+import type { WebhookLimits } from "./webhooks/limits.ts";
+import { payloadReader } from "./webhooks/payload.ts";
+import type { ReadPayload } from "./webhooks/payload.ts";
 
 /** Settings that the stations need. The service's settings (src/settings.ts) have them, among others. */
 export interface AppSettings {
@@ -61,6 +66,8 @@ export interface AppSettings {
   publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
+  /** What webhooks may take: subscriptions, and payload queries. */
+  webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
   timeouts?: { mutation: number };
   /** What operations and clients may ask for, where the plan says nothing else. */
@@ -92,8 +99,12 @@ export interface App {
   metrics: Metrics;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
-  /** What runs queries of the service's own in a version; undefined when that isn't there. */
-  readerOf(slug: string): Reader | undefined;
+  /**
+   * What reads the data of webhooks.
+   *
+   * @param pool connections that nobody else uses, of the login role
+   */
+  payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
   reload(): Promise<void>;
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -116,11 +127,13 @@ export async function createApp({
   const fastReads = settings.fastReads ?? true;
   const rates = new RateLimits(limiterPool, logger);
   const meter = new Meter(rates);
-  const { pgService, readText } = await openWays(pool, { fastReads, logger, onUsed: meter.used });
-  const { webhookAllow = [] } = settings;
+  const { pgService, readText, withClientsOf } = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
-  const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
+  const mutationChecks = subscriptionChecks({
+    ...{ allowed: new AllowList(webhookAllow), readerOf, maxCost: webhookLimits.maxQueryCost },
+  });
   const documentCache = new DocumentCache();
   const served = await Promise.all(
     versions.map((version) =>
@@ -130,7 +143,7 @@ export async function createApp({
         logger,
         documentCache,
         mutationChecks,
-        webhookAllow: webhookAllow.join(),
+        mutationSettings: webhookSettings(webhookAllow, webhookLimits),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
@@ -241,7 +254,15 @@ export async function createApp({
   return {
     metrics,
     listener,
-    readerOf,
+    payloadReader: (payloadPool) =>
+      payloadReader({
+        readerOf,
+        withPgClient: withClientsOf(payloadPool),
+        connections: payloadPool.options.max,
+        spend: spender(rates, limitsNow),
+        maxCost: webhookLimits.maxQueryCost,
+        timeoutMs: webhookLimits.queryTimeoutMs,
+      }),
     async reload() {
       await availability.reload();
       await locales.refresh();

@@ -7,6 +7,8 @@ import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { UserError } from "./user-error.ts";
 import { AllowList } from "./webhooks/addresses.ts";
+import { defaultWebhookLimits } from "./webhooks/limits.ts";
+import type { WebhookLimits } from "./webhooks/limits.ts";
 
 const limit = (usual: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(usual);
 /** Seconds outside, milliseconds inside. */
@@ -51,6 +53,16 @@ export const environment = z.object({
   PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
+  WEBHOOK_QUERY_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(defaultWebhookLimits.queryConnections),
+  WEBHOOK_QUERY_TIMEOUT: seconds(defaultWebhookLimits.queryTimeoutMs / 1_000),
+  WEBHOOK_QUERY_COST: limit(defaultWebhookLimits.maxQueryCost),
+  WEBHOOK_SUBSCRIPTIONS_PER_TOKEN: limit(defaultWebhookLimits.maxSubscriptionsPerToken),
+  WEBHOOK_SUBSCRIPTIONS: limit(defaultWebhookLimits.maxSubscriptions),
   STATEMENT_TIMEOUT: seconds(5),
   MUTATION_TIMEOUT: seconds(15),
   LOCK_TIMEOUT: seconds(3),
@@ -103,6 +115,8 @@ export interface Settings {
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
   webhookAllow: string[];
+  /** What webhooks may take: subscriptions, and payload queries. */
+  webhookLimits: WebhookLimits;
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
   timeouts: { statement: number; mutation: number; lock: number };
   /** How long migrations wait for locks, and how often they are begun. */
@@ -157,6 +171,13 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
+    webhookLimits: {
+      maxSubscriptionsPerToken: data.WEBHOOK_SUBSCRIPTIONS_PER_TOKEN,
+      maxSubscriptions: data.WEBHOOK_SUBSCRIPTIONS,
+      maxQueryCost: data.WEBHOOK_QUERY_COST,
+      queryTimeoutMs: data.WEBHOOK_QUERY_TIMEOUT,
+      queryConnections: data.WEBHOOK_QUERY_CONNECTIONS,
+    },
     timeouts: {
       statement: data.STATEMENT_TIMEOUT,
       mutation: data.MUTATION_TIMEOUT,

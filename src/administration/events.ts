@@ -1,4 +1,4 @@
-import { moment, momentText, resourceName } from "./format.ts";
+import { count, moment, momentText, resourceName } from "./format.ts";
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
@@ -38,6 +38,7 @@ const deeds: Readonly<Record<string, string>> = {
   "webhook_subscription.tested": "Sent a test to the webhook",
   "webhook_subscription.enabled": "Enabled the webhook",
   "webhook_subscription.disabled": "Disabled the webhook",
+  "webhook_subscription.stopped": "Stopped the webhook, and dropped what waited,",
   "webhook_delivery.retried": "Sent a message again to the webhook",
   "plan.changed": "Changed the plan to",
   "session.started": "Logged in",
@@ -106,6 +107,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
+  if (typeof details.dropped === "number") lines.push(`Messages that waited: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&
     html`<ul class="details">

@@ -10,12 +10,14 @@ export interface PoolOptions {
   role?: string;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't know them. */
   prepare?: boolean;
+  /** What Postgres calls them in its views. */
+  name?: string;
 }
 
-/** The connections that requests are served on. */
+/** The connections that requests are served on, or others like them. */
 export function createPool(
   connectionString: string,
-  { max, timeouts = { statement: 5_000, lock: 3_000 }, role, prepare = true }: PoolOptions,
+  { max, timeouts = { statement: 5_000, lock: 3_000 }, role, prepare = true, name = "service" }: PoolOptions,
 ): pg.Pool {
   const session = {
     timezone: "UTC",
@@ -36,7 +38,7 @@ export function createPool(
     keepAlive: true,
     query_timeout: 20_000,
     options,
-    application_name: "service",
+    application_name: name,
   });
   // A connection that breaks while idle is replaced. Without listeners it would end the process.
   pool.on("error", () => {});

@@ -27,7 +27,7 @@ export class Metrics {
 
   readonly #webhooks = new Counter({
     name: "service_webhook_attempts_total",
-    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone, or withheld, which were none.",
+    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });

@@ -10,7 +10,6 @@ import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
 import { UserError } from "../user-error.ts";
 import { AllowList } from "../webhooks/addresses.ts";
-import { payloadReader } from "../webhooks/payload.ts";
 import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../worker/crontab.ts";
 import { startWorker } from "../worker/start.ts";
@@ -72,11 +71,19 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
       closing.push(() => worker.stop());
     }
     if (isBackground && settings.webhookConcurrency > 0) {
+      const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
+      const payloadPool = createPool(databaseUrl, {
+        max: queryConnections,
+        timeouts: { statement: queryTimeoutMs, lock: settings.timeouts.lock },
+        prepare: settings.preparedStatements,
+        name: "webhook payloads",
+      });
+      closing.push(() => payloadPool.end());
       const webhooks = startWebhooks({
         url: databaseUrl,
         concurrency: settings.webhookConcurrency,
         allowed: new AllowList(settings.webhookAllow),
-        readPayload: payloadReader((slug) => app.readerOf(slug)),
+        readPayload: app.payloadReader(payloadPool),
         onAttempt: app.metrics.countWebhook,
         logger,
       });

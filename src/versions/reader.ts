@@ -10,6 +10,7 @@ import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql
 import type { ServiceContext } from "../../plugins/context.ts";
 import { requiringFields } from "../../plugins/requiring-fields.ts";
 import { missingScopes } from "../../plugins/scope-check.ts";
+import type { WithClients } from "../database/pg-service.ts";
 import { apiError } from "../errors.ts";
 import { clientError } from "../http/client-errors.ts";
 import { assess } from "../operations/assess.ts";
@@ -27,7 +28,11 @@ declare global {
 
 /** Values of variables. */
 type Variables = Record<string, unknown>;
-type Reading = { document: DocumentNode; error: null } | { document: null; error: GraphQLError };
+type Reading =
+  { document: DocumentNode; cost: number; error: null } | { document: null; cost: null; error: GraphQLError };
+
+/** What a document would cost in points, or why it would be refused. */
+export type Price = { cost: number; error: null } | { cost: null; error: GraphQLError };
 
 /**
  * Runs queries of the service's own through the schema of a version: with the same limits, scopes and policies as
@@ -57,8 +62,23 @@ export class Reader {
     return missingScopes(requiringFields(schema, document, null, variables), scopes);
   }
 
-  /** Runs a document that has a query. Its errors are those that a client would get. */
-  async run(source: string, variables: Variables, context: ServiceContext): Promise<ExecutionResult> {
+  /** What a document would cost, whoever runs it. */
+  async price(source: string, variables: Variables): Promise<Price> {
+    const { cost, error } = await this.#read(source, variables);
+    return error ? { cost: null, error } : { cost, error: null };
+  }
+
+  /**
+   * Runs a document that has a query. Its errors are those that a client would get.
+   *
+   * @param withPgClient where it reads, if not on the connections of requests
+   */
+  async run(
+    source: string,
+    variables: Variables,
+    context: ServiceContext,
+    withPgClient?: WithClients,
+  ): Promise<ExecutionResult> {
     const scene = { requestId: context.requestId, logger: this.#logger };
     try {
       const { document, error } = await this.#read(source, variables);
@@ -68,6 +88,7 @@ export class Reader {
         ...{ schema, resolvedPreset, document, rootValue: null, contextValue: {}, variableValues: variables },
         requestContext: { inside: context },
       });
+      if (withPgClient) args.contextValue.withPgClient = withPgClient;
       const result = (await execute(args)) as ExecutionResult;
       if (!result.errors) return result;
       return { ...result, errors: result.errors.map((each) => clientError(each, scene)) };
@@ -80,14 +101,15 @@ export class Reader {
     const limits = await this.#limits();
     const { schema, documents } = this.#version.current();
     const { document = null, errors = [] } = { document: undefined, ...documents.read(source, limits) };
-    if (!document) return { document: null, error: errors[0]! };
+    const refused = (error: GraphQLError): Reading => ({ document: null, cost: null, error });
+    if (!document) return refused(errors[0]!);
     const error = operationError(document);
-    if (error) return { document: null, error };
+    if (error) return refused(error);
     const { variableDefinitions = [] } = operationsOf(document)[0]!;
     const { errors: wrong } = getVariableValues(schema, variableDefinitions, variables);
-    if (wrong) return { document: null, error: apiError("BAD_USER_INPUT", wrong[0]!.message) };
-    const { refusal } = assess(schema, document, null, variables, limits);
-    return refusal ? { document: null, error: refusal } : { document, error: null };
+    if (wrong) return refused(apiError("BAD_USER_INPUT", wrong[0]!.message));
+    const { cost, refusal } = assess(schema, document, null, variables, limits);
+    return refusal ? refused(refusal) : { document, cost, error: null };
   }
 }
 

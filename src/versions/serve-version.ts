@@ -57,8 +57,8 @@ export interface ServeOptions {
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
   mutationChecks?: MutationChecks;
-  /** Destinations of webhooks that are allowed beside those of the public internet, as the database reads them. */
-  webhookAllow?: string;
+  /** Settings of the database that rules about what is written read. */
+  mutationSettings?: Readonly<Record<string, string>>;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -144,14 +144,14 @@ function boundPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "webhookAllow">;
+type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: Express.Locals,
-  { mutationTimeout, mutationChecks, webhookAllow = "" }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
-  const pgSettings = { ...context.pgSettings, "service.webhook_allow": webhookAllow };
+  const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
 }

@@ -15,20 +15,22 @@ export interface Attempted {
   outcome: Outcome | null;
   /** Null when nothing was tried. */
   attempt: Attempt | null;
-  /** Milliseconds that the receiver wants to be left alone; null when it didn't say. */
+  /** Milliseconds until the next attempt, as the receiver wants it, or at least; null when nobody said. */
   wish: number | null;
 }
 
 export interface AttemptTools {
   poster: Pick<Poster, "post">;
   readPayload: ReadPayload;
+  /** Whether the delivery is still ours to send: nobody else can have taken it meanwhile. */
+  isHeld: (delivery: Delivery) => boolean;
   /** In milliseconds since 1970. */
   now: () => number;
 }
 
 /** Tries once to deliver. Throws only what is a fault of ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
-  const { poster, readPayload, now } = tools;
+  const { poster, readPayload, isHeld, now } = tools;
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
@@ -43,6 +45,8 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   let request_headers: Record<string, string> = {};
   try {
     const { headers, body } = messageOf(delivery, await readPayload(delivery), now());
+    // This process may have stood still meanwhile, and another one may be sending it
+    if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);
     const answer = await poster.post(delivery.url, headers, body);
     const { outcome, error } = meaningOf(answer);
@@ -56,13 +60,24 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
       wish: retryAfter(answer.headers["retry-after"], now()),
     };
   } catch (error) {
-    if (error instanceof PayloadFailure)
-      return { delivery, outcome: null, attempt: tried({ error: error.message }), wish: null };
+    if (error instanceof PayloadFailure) return unread(delivery, error, tried({ error: error.message }));
     if (!(error instanceof NoAnswer || error instanceof RefusedDestination)) throw error;
     const { message: reason } = error;
     const outcome = { kind: "failed", reason } as const;
     return { delivery, outcome, attempt: tried({ error: reason, request_headers }), wish: null };
   }
+}
+
+/** What is given back as if it hadn't been begun. */
+export const untried = (delivery: Delivery, wish: number | null = null): Attempted => ({
+  ...{ delivery, outcome: null, attempt: null, wish },
+});
+
+function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): Attempted {
+  const { kind, message: reason, retryAfterMs } = failure;
+  if (kind === "untried") return untried(delivery, retryAfterMs);
+  if (kind === "wrong") return { delivery, outcome: null, attempt, wish: null };
+  return { delivery, outcome: { kind, reason }, attempt, wish: retryAfterMs };
 }
 
 function meaningOf({ status }: Answer): { outcome: Outcome; error: string | null } {

@@ -8,13 +8,15 @@ export interface CheckTools {
   allowed: AllowList;
   /** Knows the schema of a version of the API; undefined when it isn't served. */
   readerOf: (version: string) => Reader | undefined;
+  /** Points that a payloadQuery may cost. */
+  maxCost: number;
 }
 
 /** What of a subscription can't be checked in SQL: whether its payloadQuery can be run, and its address called. */
-export function subscriptionChecks({ allowed, readerOf }: CheckTools): MutationChecks {
+export function subscriptionChecks(tools: CheckTools): MutationChecks {
   const settingsCheck = async (settings: Settings, scopes: ReadonlySet<string>): Promise<UserErrorRow[]> => [
-    ...addressErrors(settings.url, allowed),
-    ...(await queryErrors(settings, scopes, readerOf)),
+    ...addressErrors(settings.url, tools.allowed),
+    ...(await queryErrors(settings, scopes, tools)),
   ];
   const create: MutationCheck = async (input, { scopes }) => settingsCheck(input, scopes);
   // From a change on the scopes of whoever made it decide, also about a query that stays as it was
@@ -57,22 +59,26 @@ const someId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
 async function queryErrors(
   { api_version, payload_query }: Settings,
   scopes: ReadonlySet<string>,
-  readerOf: CheckTools["readerOf"],
+  { readerOf, maxCost }: CheckTools,
 ): Promise<UserErrorRow[]> {
   const reader = readerOf(String(api_version));
   if (typeof payload_query !== "string" || !reader) return [];
   // Whether there is such a version, and the length of the query, are told in SQL
   if (payload_query.trim() === "" || payload_query.length > 10_000) return [];
-  const refusal = await reader.refusal(payload_query, { id: someId }, scopes);
-  if (!refusal) return [];
-  const { code, ...details } = refusal.extensions;
-  const isScope = code === "FORBIDDEN";
-  return [
-    {
-      code: isScope ? "SCOPE_MISSING" : "INVALID",
-      message: `The query can't be run: ${refusal.message.replace(/[.]?$/, ".")}`,
-      field: ["payload_query"],
-      details: isScope ? details : null,
-    },
-  ];
+  const variables = { id: someId };
+  const refusal = await reader.refusal(payload_query, variables, scopes);
+  if (refusal) {
+    const { code, ...details } = refusal.extensions;
+    const isScope = code === "FORBIDDEN";
+    return [queryError(refusal.message, isScope ? "SCOPE_MISSING" : "INVALID", isScope ? details : null)];
+  }
+  const { cost } = await reader.price(payload_query, variables);
+  if (cost === null || cost <= maxCost) return [];
+  const message = `it costs ${cost} points, and ${maxCost} are allowed, since it is run for each event`;
+  return [queryError(message, "INVALID", { cost, maximum: maxCost })];
+}
+
+function queryError(reason: string, code: string, details: unknown): UserErrorRow {
+  const message = `The query can't be run: ${reason.replace(/[.]?$/, ".")}`;
+  return { code, message, field: ["payload_query"], details };
 }

@@ -29,6 +29,25 @@ export interface Delivery {
   withheld: string | null;
   /** What it is signed with, the newest first. */
   secrets: string[];
+  /** Whether it was taken before its schedule, to try whether the receiver is back. */
+  is_early: boolean;
+}
+
+/** A lane that is taken by a claim. */
+export type ClaimedLane = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
+
+/** How much a process takes of what is due. */
+export interface Take {
+  /** A name that no other claim has. */
+  claim: string;
+  /** How many lanes at most. */
+  wanted: number;
+  /** How many of one subscription at most, with those that this process is busy with; of one credential likewise. */
+  share: number;
+  credentialShare: number;
+  /** How many lanes of each subscription this process is busy with, and how many of these with one attempt for long. */
+  busy: Map<string, number>;
+  hanging: Map<string, number>;
 }
 
 /** What is kept of an attempt. */
@@ -53,8 +72,8 @@ export interface Result {
   tried: boolean;
   /** Whether it brings the delivery nearer to being given up. */
   counted: boolean;
-  /** Milliseconds until the next attempt. */
-  delay: number;
+  /** Milliseconds until the next attempt; null when that stays as it is. */
+  delay: number | null;
   /** Whether to go on with the next delivery of the lane. */
   go_on: boolean;
   attempt: Attempt | null;
@@ -67,8 +86,14 @@ export interface NextState {
   reason: string | null;
   failures: number;
   failing_since: string | null;
-  /** Milliseconds until it is probed; null when it is not suspended. */
+  /** Milliseconds until it is probed, whatever the schedule says; null when it is healthy. */
   probe_after: number | null;
+  /** How often in a row its payloadQuery took too much. */
+  payload_failures: number;
+  /** Milliseconds that nothing is sent for that; null when it goes on. */
+  paused_for: number | null;
+  /** Whether its pause, if any, lasts as long as it was to last. */
+  stays_paused: boolean;
   /** Whether all that waits is to be tried at once. */
   hurry: boolean;
 }
@@ -80,7 +105,7 @@ export class Lanes {
 
   /**
    * @param pool connections of service_delivery
-   * @param lease milliseconds for which a lane is taken. Whoever works on it takes it anew with each result
+   * @param lease milliseconds for which a lane is taken. Who works on it renews it, and takes it anew with each result
    */
   constructor(pool: Pool, lease: number) {
     this.#pool = pool;
@@ -96,18 +121,22 @@ export class Lanes {
     return rows[0]!.moved;
   }
 
-  /**
-   * Takes lanes that are due.
-   *
-   * @param claim a name for this, that no other claim has
-   * @param wanted how many at most
-   * @param share how many of one subscription at most, with those that this process is busy with
-   */
-  async claim(claim: string, wanted: number, share: number, busy: Map<string, number>): Promise<Delivery[]> {
+  /** Takes lanes that are due. */
+  async claim({ claim, wanted, share, credentialShare, busy, hanging }: Take): Promise<Delivery[]> {
+    const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
-      text: "select * from events.claim_lanes($1, $2, $3, $4, $5)",
-      values: [claim, wanted, share, JSON.stringify(Object.fromEntries(busy)), this.#lease],
+      text: "select * from events.claim_lanes($1, $2, $3, $4, $5, $6, $7)",
+      values: [claim, wanted, share, counts(busy), this.#lease, counts(hanging), credentialShare],
     });
+    return rows;
+  }
+
+  /** Keeps the lanes of claims for another lease. Answers which were renewed. */
+  async renew(claims: string[]): Promise<ClaimedLane[]> {
+    const { rows } = await this.#pool.query<ClaimedLane>(
+      "select subscription_id, entity_id, claim from events.renew_claims($1, $2)",
+      [claims, this.#lease],
+    );
     return rows;
   }
 
@@ -141,7 +170,8 @@ export class Lanes {
 
 async function lockedStates(client: PoolClient, ids: string[]): Promise<Map<string, HealthState>> {
   const { rows } = await client.query({
-    text: `select id, health, health_reason as reason, consecutive_failures as failures, failing_since
+    text: `select id, health, health_reason as reason, consecutive_failures as failures, failing_since,
+        payload_failures as "payloadFailures"
       from events.webhook_subscription where id = any ($1) order by id for no key update`,
     values: [ids],
   });

@@ -1,51 +1,173 @@
 import type { ExecutionResult } from "postgraphile/graphql";
 import type { ServiceContext } from "../../plugins/context.ts";
+import type { WithClients } from "../database/pg-service.ts";
+import { apiError } from "../errors.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Spend } from "../rate-limits/spend.ts";
 import type { Reader } from "../versions/reader.ts";
 import { contextFor } from "../versions/context.ts";
 import type { Delivery } from "./lanes.ts";
+import { PayloadSlots } from "./payload-slots.ts";
 
 /** What a payload can be at most, in characters of JSON. */
 const maximalLength = 1_000_000;
+/** Milliseconds of reading that cost a point. */
+const msPerPoint = 10;
+/** Milliseconds until a query is tried again that something on our side kept from being run. */
+const unavailableRetryMs = 5_000;
+
+/**
+ * What kind of failure it is: the query is `wrong`, or may not be run any more; it is `costly`, since it takes too much;
+ * `unpaid`, since its token has too few points left; or `untried`, for a reason that isn't its own.
+ */
+export type PayloadFailureKind = "wrong" | "costly" | "unpaid" | "untried";
 
 /** What kept the data of a message from being read, for whoever subscribed. */
 export class PayloadFailure extends Error {
   override name = "PayloadFailure";
+  readonly kind: PayloadFailureKind;
+  /** Milliseconds after which it may succeed; null when nobody knows. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, kind: PayloadFailureKind = "wrong", retryAfterMs: number | null = null) {
+    super(message);
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** Reads what a message says about the subject of its event. */
 export type ReadPayload = (delivery: Delivery) => Promise<unknown>;
 
+export interface PayloadOptions {
+  /** Runs queries in a version of the API; undefined when it isn't served any more. */
+  readerOf: (version: string) => Reader | undefined;
+  /** Connections that nobody else reads on. */
+  withPgClient: WithClients;
+  /** How many of these there are: each query takes one. */
+  connections: number;
+  /** Takes what a query costs from the points of its credential. */
+  spend: Spend;
+  /** Points that a query may cost. */
+  maxCost: number;
+  /** Milliseconds that reading may take, all statements of a query together. */
+  timeoutMs: number;
+}
+
 /**
  * Makes a reader of payloads: of what was true when the event happened, or of what the subscription's payloadQuery
- * answers, which is run with the scopes that its credential has now.
+ * answers, which is run with the scopes that its credential has now, and on its account.
  *
- * @param readerOf runs queries in a version of the API; undefined when it isn't served any more
  * @throws {PayloadFailure} from the reader, when the query can't be answered
  */
-export function payloadReader(readerOf: (version: string) => Reader | undefined): ReadPayload {
+export function payloadReader(options: PayloadOptions): ReadPayload {
+  const slots = new PayloadSlots(options.connections, Math.max(1, Math.floor(options.connections / 2)));
   return async (delivery) => {
-    const { payload_query: source, topic, body, api_version } = delivery;
-    const { data } = body;
+    const { payload_query: source, topic, body, subscription_id: id } = delivery;
     // Of what has been deleted, nothing but the event can be told
-    if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test") return data;
-    const reader = readerOf(api_version);
-    if (!reader) throw new PayloadFailure(`The version ${api_version} isn't served any more.`);
-    const variables = { id: data.id };
-    const result = await reader.run(source, variables, contextOf(delivery));
-    const read = requireData(result);
-    const isGone = Object.values(read).every((value) => value === null);
-    if (isGone) return data;
-    const { length } = JSON.stringify(read);
-    if (length > maximalLength)
-      throw new PayloadFailure(`The payload has ${length} characters; ${maximalLength} are allowed.`);
-    return read;
+    if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test")
+      return body.data;
+    const owner = delivery.credential_id ?? id;
+    return slots.run(owner, id, async () => {
+      try {
+        return await readQuery(source, delivery, options);
+      } catch (error) {
+        // The others would fare no better, and each would take as much
+        if (error instanceof PayloadFailure && error.kind !== "wrong")
+          slots.drop(owner, id, new PayloadFailure(error.message, "untried"));
+        throw error;
+      }
+    });
+  };
+}
+
+async function readQuery(source: string, delivery: Delivery, options: PayloadOptions): Promise<unknown> {
+  const { api_version, credential_id, body } = delivery;
+  const { data } = body;
+  const reader = options.readerOf(api_version);
+  if (!reader) throw new PayloadFailure(`The version ${api_version} isn't served any more.`);
+  const variables = { id: data.id };
+  const { cost, error } = await reader.price(source, variables);
+  if (error) throw failureOf(error.message, error.extensions.code as ErrorCode);
+  if (cost > options.maxCost)
+    throw new PayloadFailure(
+      `The payloadQuery costs ${cost} points; ${options.maxCost} are allowed.`,
+      "costly",
+    );
+  const settle = await pay(options.spend, credential_id, cost);
+  const begun = performance.now();
+  let result: ExecutionResult;
+  try {
+    const withPgClient = limitedTo(options.timeoutMs, options.withPgClient);
+    result = await reader.run(source, variables, contextOf(delivery), withPgClient);
+  } finally {
+    await settle(performance.now() - begun);
+  }
+  const read = requireData(result);
+  const isGone = Object.values(read).every((value) => value === null);
+  if (isGone) return data;
+  const { length } = JSON.stringify(read);
+  if (length > maximalLength)
+    throw new PayloadFailure(`The payload has ${length} characters; ${maximalLength} are allowed.`, "costly");
+  return read;
+}
+
+/**
+ * Pays for a query before it is run. Answers what pays for the time that it took in the end, as far as the points reach.
+ * What an administrator made costs nothing.
+ *
+ * @throws {PayloadFailure} when there are too few points
+ */
+async function pay(
+  spend: Spend,
+  credentialId: string | null,
+  cost: number,
+): Promise<(ms: number) => Promise<void>> {
+  if (credentialId === null) return async () => {};
+  const { isAllowed, remaining, retryAfterMs } = await spend(credentialId, cost);
+  if (!isAllowed)
+    throw new PayloadFailure(
+      `The payloadQuery costs ${cost} points, and its token has too few left.`,
+      "unpaid",
+      retryAfterMs,
+    );
+  return async (ms) => {
+    const rest = Math.min(Math.ceil(ms / msPerPoint) - cost, remaining);
+    if (rest > 0) await spend(credentialId, rest);
+  };
+}
+
+/** Connections for one query: one at a time, and not for longer than this altogether. */
+function limitedTo(timeoutMs: number, withPgClient: WithClients): WithClients {
+  const end = performance.now() + timeoutMs;
+  let last: Promise<unknown> = Promise.resolve();
+  return (settings, work) => {
+    const next = last.then(() => {
+      const left = Math.floor(end - performance.now());
+      if (left < 1) throw apiError("QUERY_TIMEOUT", "It took too long and was stopped.");
+      return withPgClient({ ...settings, statement_timeout: String(left) }, work);
+    });
+    last = next.catch(() => {});
+    return next;
   };
 }
 
 function requireData({ data, errors = [] }: ExecutionResult): Record<string, unknown> {
   const [error] = errors;
-  if (error) throw new PayloadFailure(`The payloadQuery failed: ${error.message} (${error.extensions.code})`);
+  if (error) throw failureOf(error.message, error.extensions.code as ErrorCode);
   return data!;
+}
+
+const kinds: Partial<Record<ErrorCode, PayloadFailureKind>> = {
+  QUERY_TIMEOUT: "costly",
+  QUERY_TOO_COMPLEX: "costly",
+  SERVICE_UNAVAILABLE: "untried",
+};
+
+function failureOf(message: string, code: ErrorCode): PayloadFailure {
+  const kind = kinds[code] ?? "wrong";
+  const words = `The payloadQuery failed: ${message} (${code})`;
+  return new PayloadFailure(words, kind, kind === "untried" ? unavailableRetryMs : null);
 }
 
 function contextOf({ scopes, credential_id, event_id }: Delivery): ServiceContext {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { within } from "../worker/within.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
 import { Bell } from "./bell.ts";
 import type { Delivery, Lanes } from "./lanes.ts";
+import { Leases } from "./leases.ts";
 import { persist } from "./persist.ts";
 import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry.ts";
+import { UnderWay } from "./under-way.ts";
 
 /** Milliseconds after which it is looked whether there is something to do. */
 const pollInterval = 250;
@@ -18,8 +20,13 @@ const laneTurn = 50;
 /** Milliseconds that noting what was broken off may take, when all is to stop. */
 const lastWords = 2_000;
 
-export interface SenderOptions extends AttemptTools {
+/** How often leases are renewed while they last. */
+const renewalsPerLease = 4;
+
+export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   lanes: Lanes;
+  /** Milliseconds for which lanes are taken. */
+  leaseMs: number;
   clock: RetryClock;
   /** Deliveries at a time. */
   concurrency: number;
@@ -38,26 +45,58 @@ export class Sender {
   readonly #recorder: Recorder;
   readonly #bell = new Bell();
   readonly #givingUp = new AbortController();
-  readonly #under = new Set<Promise<void>>();
-  /** How many lanes of each subscription are under way. */
-  readonly #busy = new Map<string, number>();
+  readonly #ended = new AbortController();
+  readonly #work = new Set<Promise<void>>();
+  readonly #underWay = new UnderWay();
+  readonly #leases: Leases;
+  readonly #tools: AttemptTools;
   #isBrokenOff = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#leases = new Leases(options.leaseMs);
+    // What was not sent when all is to stop is given back
+    const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#leases.isHeld(delivery);
+    this.#tools = { ...options, isHeld };
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
   }
 
   /** Works until it is to stop. Then it lets what is under way end, or gives it back. */
   async run(stopping: AbortSignal): Promise<void> {
-    await Promise.all([this.#sequence(stopping), this.#claim(stopping)]);
-    const all = Promise.all(this.#under);
+    const renewing = this.#renew(this.#ended.signal);
+    try {
+      await Promise.all([this.#sequence(stopping), this.#claim(stopping)]);
+      await this.#finish(Promise.all(this.#work));
+    } finally {
+      this.#ended.abort();
+      await within(lastWords, renewing);
+    }
+  }
+
+  async #finish(all: Promise<unknown>): Promise<void> {
     if (await within(this.#options.patience, all)) return;
     this.#isBrokenOff = true;
     this.#options.breakOff();
     if (await within(lastWords, all)) return;
     this.#givingUp.abort();
     await within(lastWords, all);
+  }
+
+  /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
+  async #renew(ended: AbortSignal): Promise<void> {
+    const { lanes, leaseMs, logger } = this.#options;
+    const pause = new Bell();
+    while (!ended.aborted) {
+      await pause.wait(leaseMs / renewalsPerLease, ended);
+      const claims = this.#leases.claims();
+      if (ended.aborted || claims.length === 0) continue;
+      const moment = this.#leases.now();
+      try {
+        this.#leases.renewed(await lanes.renew(claims), moment);
+      } catch (error) {
+        logger.warn({ err: error }, "webhooks: can't renew what was taken; trying again");
+      }
+    }
   }
 
   async #sequence(stopping: AbortSignal): Promise<void> {
@@ -72,38 +111,45 @@ export class Sender {
 
   async #claim(stopping: AbortSignal): Promise<void> {
     const { lanes, concurrency, logger } = this.#options;
-    // One subscription whose receiver is slow leaves room for others
+    // One subscription whose receiver is slow leaves room for others, and so do all of one credential
     const share = Math.max(Math.ceil(concurrency / 4), 1);
+    const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
     while (!stopping.aborted) {
-      const free = concurrency - this.#under.size;
-      const take = () => lanes.claim(randomUUID(), free, share, this.#busy);
-      const claimed = free > 0 ? ((await persist("take deliveries", take, logger, stopping)) ?? []) : [];
+      const wanted = concurrency - this.#underWay.size;
+      let moment = this.#leases.now();
+      const take = () => {
+        moment = this.#leases.now();
+        const counts = this.#underWay.counts();
+        return lanes.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
+      };
+      const claimed = wanted > 0 ? ((await persist("take deliveries", take, logger, stopping)) ?? []) : [];
       for (const delivery of claimed) {
-        this.#count(delivery, 1);
-        const work = this.#work(delivery, stopping).finally(() => {
-          this.#under.delete(work);
-          this.#count(delivery, -1);
+        this.#leases.begin(delivery, moment);
+        this.#underWay.begin(delivery);
+        const work = this.#deliver(delivery, stopping).finally(() => {
+          this.#work.delete(work);
+          this.#underWay.end(delivery);
+          this.#leases.end(delivery);
           this.#bell.ring();
         });
-        this.#under.add(work);
+        this.#work.add(work);
       }
       await this.#bell.wait(pollInterval, stopping);
     }
   }
 
-  #count({ subscription_id: id }: Delivery, change: 1 | -1): void {
-    const count = (this.#busy.get(id) ?? 0) + change;
-    if (count === 0) this.#busy.delete(id);
-    else this.#busy.set(id, count);
-  }
-
   /** Delivers what waits in a lane, one after the other. */
-  async #work(first: Delivery, stopping: AbortSignal): Promise<void> {
-    let next: Delivery | null = first;
+  async #deliver(lane: Delivery, stopping: AbortSignal): Promise<void> {
+    let next: Delivery | null = lane;
     for (let count = 1; next; count++) {
+      this.#underWay.begin(lane);
       const attempted = await this.#attempt(next);
-      this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
+      if (attempted.outcome || attempted.attempt)
+        this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
+      const moment = this.#leases.now();
       next = await this.#recorder.record(attempted, count < laneTurn && !stopping.aborted);
+      // Noting a result takes the lane for another lease
+      if (next) this.#leases.renewed([next], moment);
     }
   }
 
@@ -111,7 +157,7 @@ export class Sender {
     const { logger, now } = this.#options;
     let attempted: Attempted;
     try {
-      attempted = await attempt(delivery, this.#options);
+      attempted = await attempt(delivery, this.#tools);
     } catch (error) {
       logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
       attempted = {
@@ -128,6 +174,6 @@ export class Sender {
     }
     // What we broke off ourselves says nothing about the receiver
     const wasBrokenOff = this.#isBrokenOff && attempted.outcome?.kind === "failed";
-    return wasBrokenOff ? { delivery, outcome: null, attempt: null, wish: null } : attempted;
+    return wasBrokenOff ? untried(delivery) : attempted;
   }
 }

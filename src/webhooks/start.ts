@@ -9,10 +9,13 @@ import type { RetryClock } from "./retry.ts";
 import { usualClock } from "./retry.ts";
 import { Sender } from "./sender.ts";
 
-/** One takes events from the outbox, one takes deliveries, one notes results. */
-const connections = 3;
-/** Milliseconds for which a lane is taken: longer than the longest attempt. */
-const usualLease = 60_000;
+/** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
+const connections = 4;
+/**
+ * Milliseconds for which a lane is taken, and renewed while it is worked on: how long nobody works on it when a process
+ * was killed. Long enough for Postgres or this process to stand still for a few seconds.
+ */
+const defaultLeaseMs = 8_000;
 /** Milliseconds that deliveries under way are waited for when all is to stop. */
 const usualPatience = 4_000;
 /** Milliseconds that closing connections may take. */
@@ -49,14 +52,24 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   const {
     clock = usualClock,
     now = Date.now,
-    lease = usualLease,
+    lease = defaultLeaseMs,
     onAttempt = () => {},
     patience = usualPatience,
   } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
   const poster = new Poster({ allowed, timeout });
   const sender = new Sender({
-    ...{ lanes: new Lanes(pool, lease), poster, readPayload, clock, now, concurrency, logger, patience },
+    ...{
+      lanes: new Lanes(pool, lease),
+      leaseMs: lease,
+      poster,
+      readPayload,
+      clock,
+      now,
+      concurrency,
+      logger,
+      patience,
+    },
     onAttempt,
     breakOff: () => poster.close(),
   });

@@ -1,9 +1,12 @@
 import type { Attempted } from "./attempt.ts";
-import { healthAfter, isBack, probeInterval } from "./health.ts";
+import { healthAfter, isBack, pauseAfter, probeAfter } from "./health.ts";
 import type { HealthState } from "./health.ts";
 import type { NextState, Result } from "./lanes.ts";
 import type { RetryClock } from "./retry.ts";
 import { delayAfter } from "./retry.ts";
+
+/** Milliseconds that a subscription pauses at least when there are too few points for its payloadQuery. */
+const shortestPauseMs = 1_000;
 
 /** What is to be noted of attempts. */
 export interface Verdict {
@@ -26,42 +29,77 @@ export function judge(
 ): Verdict {
   const after = new Map(before);
   const hurried = new Set<string>();
+  const pauses = new Map<string, Pause>();
   const results: Result[] = [];
   for (const attempted of attempts) {
-    const id = attempted.delivery.subscription_id;
+    const { outcome, delivery } = attempted;
+    const id = delivery.subscription_id;
     const state = after.get(id);
     if (!state) continue;
-    const next = attempted.outcome ? healthAfter(state, attempted.outcome, now) : state;
+    const next = outcome ? healthAfter(state, outcome, now) : state;
     after.set(id, next);
     if (isBack(state, next, now)) hurried.add(id);
+    if (outcome) pauses.set(id, pauseOf(attempted, next, clock));
     results.push(resultOf(attempted, next, clock, goesOn(attempted)));
   }
-  const states = [...after].map(([id, { health, reason, failures, failingSince }]) => ({
-    ...{ id, health, reason, failures, hurry: hurried.has(id) },
-    failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-    probe_after: health === "SUSPENDED" ? Math.round(probeInterval * clock.pace) : null,
-  }));
+  const states = [...after].map(([id, state]) =>
+    nextState(id, state, hurried.has(id), pauses.get(id) ?? null, clock),
+  );
   return { results, states };
 }
 
-function resultOf(
-  { delivery, outcome, attempt, wish }: Attempted,
-  { health }: HealthState,
-  clock: RetryClock,
-  goOn: boolean,
-): Result {
-  const { delivery_id, subscription_id, entity_id, claim, failures } = delivery;
+/** For how long nothing is sent, and whether it is probed before the schedule, in milliseconds. */
+interface Pause {
+  pausedFor: number | null;
+  /** As the receiver wants it. */
+  probedAfter: number;
+}
+
+function pauseOf({ outcome, wish }: Attempted, state: HealthState, { pace }: RetryClock): Pause {
+  if (outcome?.kind === "unpaid") return { pausedFor: Math.max(wish ?? 0, shortestPauseMs), probedAfter: 0 };
+  const pause = outcome?.kind === "costly" ? pauseAfter(state) : null;
+  return { pausedFor: pause === null ? null : Math.round(pause * pace), probedAfter: wish ?? 0 };
+}
+
+/** @param pause null when nothing was tried */
+function nextState(
+  id: string,
+  state: HealthState,
+  hurry: boolean,
+  pause: Pause | null,
+  { pace }: RetryClock,
+): NextState {
+  const { health, reason, failures, failingSince, payloadFailures } = state;
+  const probe = probeAfter(state);
+  return {
+    ...{ id, health, reason, failures, hurry },
+    failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+    probe_after: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfter ?? 0),
+    payload_failures: payloadFailures,
+    paused_for: pause?.pausedFor ?? null,
+    stays_paused: pause === null,
+  };
+}
+
+function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, goOn: boolean): Result {
+  const { delivery, outcome, attempt, wish } = attempted;
+  const { delivery_id, subscription_id, entity_id, claim, failures, is_early } = delivery;
   const named = { delivery: delivery_id, subscription: subscription_id, entity: entity_id, claim };
   const result = { ...named, attempt, tried: attempt !== null };
-  const isOpen = health === "HEALTHY" || health === "DEGRADED";
+  const isOpen = state.health === "HEALTHY" || state.health === "DEGRADED";
   if (outcome?.kind === "delivered")
     return { ...result, state: "delivered", counted: false, delay: 0, go_on: goOn && isOpen };
-  if (attempt === null) return { ...result, state: "pending", counted: false, delay: 0, go_on: false };
+  const waits = (delay: number | null): Result => ({
+    ...{ ...result, state: "pending", counted: false, delay, go_on: false },
+  });
+  if (attempt === null) return waits(wish ?? 0);
+  // It says nothing about the message
+  if (outcome?.kind === "costly" || outcome?.kind === "unpaid")
+    return waits(pauseOf(attempted, state, clock).pausedFor);
   // While nothing gets through at all, what is tried now and then isn't given up for it
-  if (!isOpen) {
-    const delay = delayAfter(1, wish, clock)!;
-    return { ...result, state: "pending", counted: false, delay, go_on: false };
-  }
+  if (!isOpen) return waits(delayAfter(1, wish, clock));
+  // Nor what was tried before its time, which comes all the same
+  if (is_early) return waits(wish);
   const delay = delayAfter(failures + 1, wish, clock);
   if (delay === null) return { ...result, state: "failed", counted: false, delay: 0, go_on: goOn };
   return { ...result, state: "pending", counted: true, delay, go_on: false };

@@ -133,7 +133,7 @@ describe("the administration in Chromium", { skip: skipBrowser }, () => {
       await inspect(page, name);
     }
     const webhook = await hostileWebhook();
-    for (const path of ["/admin/webhooks", webhook, `${webhook}/disable`]) {
+    for (const path of ["/admin/webhooks", webhook, `${webhook}/disable`, `${webhook}/stop`]) {
       await page.goto(path);
       await inspect(page, path);
     }

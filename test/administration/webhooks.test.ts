@@ -265,6 +265,53 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   );
 });
 
+test("stopping asks first, drops what waits, and is noted once; the log still has it", async () => {
+  receiver.answer = (_, response) => response.writeHead(500).end();
+  const { id: credential } = await service.credential({ name: "Too much", read: ["products"] });
+  const { id, path } = await told({ credential_id: credential });
+  await triedDelivery(id);
+  await rows(
+    "insert into erp.product (product_number) select gen_random_uuid()::text from generate_series(1, 6000)",
+  );
+  await until(async () => (await subscriptionOf(id)).backlog_count === 6_001, 20_000);
+  assert.match(textOf(await visitor.get(path)), /Stop and drop what waits/);
+  assert.match(textOf(await visitor.get(`${path}/stop`)), /6,001 messages that wait are dropped/);
+  for (let times = 0; times < 2; times++) {
+    const { status, location } = await visitor.post(`${path}/stop`);
+    assert.deepEqual([status, location], [303, `${path}?done=stopped`]);
+  }
+  const { enabled, health, health_reason, backlog_count } = await subscriptionOf(id);
+  const reason = "An administrator stopped it, and dropped what waited.";
+  assert.deepEqual([enabled, health, health_reason, backlog_count], [false, "DISABLED", reason, 0]);
+  assert.deepEqual(await rows("select from events.lane"), []);
+  const states = await rows("select state, count(*)::int as count from events.delivery group by state");
+  assert.deepEqual(states, [{ state: "cancelled", count: 6_001 }]);
+  const page = await visitor.get(path);
+  assert.match(textOf(page), /An administrator stopped it, and dropped what waited\. Waiting 0/);
+  assert.doesNotMatch(page.html, /stop"/, "there is nothing left to stop");
+
+  const events = (await noted()).filter(({ details }) => details.subscription_id === id);
+  assert.deepEqual(events, [
+    {
+      ...{ name: "anna", action: "webhook_subscription.stopped", credential_id: credential },
+      subject: `product.created to ${new URL(receiver.url).host}`,
+      details: { subscription_id: id, dropped: 6_001 },
+    },
+  ]);
+  assert.match(textOf(await visitor.get("/admin/activity")), /Messages that waited: 6,001/);
+
+  // What was dropped can be had again
+  receiver.answer = (_, response) => response.writeHead(204).end();
+  receiver.received.length = 0;
+  await visitor.post(`${path}/enable`, {}, { on: path });
+  const [event] = await rows("select sequence from events.event order by sequence desc limit 1");
+  const token = await service.token({ read: ["products"], write: ["webhook_subscriptions"] });
+  const query = `mutation { webhookDeliveriesReplay(input: { id: "gid://service/WebhookSubscription/${id}", fromSequence: ${event.sequence} }) { replayedCount } }`;
+  const { body } = await service.ask(token, { query });
+  assert.equal(body.data.webhookDeliveriesReplay.replayedCount, 1);
+  await until(() => receiver.received.length === 1);
+});
+
 test("one that is suspended is let go on as well", async () => {
   const { id, path } = await told({ health: "SUSPENDED", next_probe_at: "2100-01-01T00:00:00Z" });
   await until(async () => (await subscriptionOf(id)).backlog_count === 1);
@@ -286,7 +333,7 @@ test("nothing is done without the token of a form, nor without a session", async
   const { id, path } = await told();
   const page = await triedDelivery(id);
   const nobody = await service.owner.query("select from auth.audit_event");
-  for (const deed of [`${path}/test`, `${path}/enable`, `${path}/disable`, `${page}/retry`]) {
+  for (const deed of [`${path}/test`, `${path}/enable`, `${path}/disable`, `${path}/stop`, `${page}/retry`]) {
     assert.equal((await visitor.postRaw(deed, {})).status, 403, deed);
     const stranger = await fetch(service.url + deed, { method: "POST", redirect: "manual" });
     assert.equal(stranger.status, 303, deed);
@@ -305,6 +352,7 @@ test("there is nothing where nothing is", async () => {
     "/admin/webhooks/x",
     `/admin/webhooks/${none}`,
     `/admin/webhooks/${none}/disable`,
+    `/admin/webhooks/${none}/stop`,
     "/admin/webhooks?before=x",
     `${path}?before=x`,
     `${path}/deliveries/x`,
@@ -319,6 +367,6 @@ test("there is nothing where nothing is", async () => {
     [],
     "not sent again",
   );
-  for (const deed of ["test", "enable", "disable", `deliveries/${none}/retry`])
+  for (const deed of ["test", "enable", "disable", "stop", `deliveries/${none}/retry`])
     assert.equal((await visitor.post(`/admin/webhooks/${none}/${deed}`, {}, { on: path })).status, 404, deed);
 });

@@ -1,17 +1,17 @@
-// A process of webhooks.test.ts: sends webhooks until it is killed. Retries follow one another within moments.
+// A process of tests: sends webhooks until it is killed. Retries follow one another within moments.
 import { pino } from "pino";
 import { AllowList } from "../../src/webhooks/addresses.ts";
-import { payloadReader } from "../../src/webhooks/payload.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";
+import { readPlain } from "../webhooks/support.ts";
 
 startWebhooks({
   url: process.env.SENDER_DATABASE!,
   concurrency: 32,
   allowed: new AllowList(["127.0.0.1"]),
-  readPayload: payloadReader(() => undefined),
+  readPayload: readPlain,
   logger: pino({ level: process.env.LOUD ? "warn" : "error" }, process.stderr),
   clock: { pace: 0.0001, random: Math.random },
-  lease: 3_000,
-  timeout: 500,
+  lease: Number(process.env.SENDER_LEASE ?? 3_000),
+  timeout: Number(process.env.SENDER_TIMEOUT ?? 500),
 });
 process.stdout.write("ready\n");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HealthState, Outcome } from "../../src/webhooks/health.ts";
-import { healthAfter, isBack, wellState } from "../../src/webhooks/health.ts";
+import { healthAfter, isBack, pauseAfter, probeAfter, wellState } from "../../src/webhooks/health.ts";
 
 const hour = 3_600_000;
 const failed: Outcome = { kind: "failed", reason: "The answer was 503." };
@@ -26,6 +26,7 @@ describe("the health of a subscription", () => {
       reason: "The last 3 attempts failed. The last failure: The answer was 503.",
       failures: 3,
       failingSince: 0,
+      payloadFailures: 0,
     });
   });
 
@@ -64,21 +65,76 @@ describe("the health of a subscription", () => {
       reason: withheld.reason,
       failures: 0,
       failingSince: null,
+      payloadFailures: 0,
     });
     assert.deepEqual(healthAfter(state, failed, 7), {
       health: "DEGRADED",
       reason: "The last attempt failed. The last failure: The answer was 503.",
       failures: 1,
       failingSince: 7,
+      payloadFailures: 0,
     });
   });
 
-  it("tells when all that waits is to be tried at once: after half an hour without success", () => {
+  it("tells when all that waits is to be tried at once: after five minutes without success", () => {
     const degraded = after(times(3, failed));
-    assert.equal(isBack(degraded, wellState, hour / 2), true);
-    assert.equal(isBack(degraded, wellState, hour / 2 - 1), false);
+    assert.equal(isBack(degraded, wellState, hour / 12), true);
+    assert.equal(isBack(degraded, wellState, hour / 12 - 1), false);
     assert.equal(isBack(degraded, healthAfter(degraded, failed, hour), hour), false);
     assert.equal(isBack(after([withheld]), wellState, 1), true);
     assert.equal(isBack(after([failed]), wellState, hour), false);
+  });
+
+  it("tells when to try whether the receiver is back, whatever the schedule says", () => {
+    assert.equal(probeAfter(wellState), null);
+    assert.equal(probeAfter(after(times(3, failed))), hour / 12);
+    assert.equal(probeAfter(after([withheld])), hour / 4);
+    assert.equal(probeAfter(after([{ kind: "gone" }])), null);
+  });
+});
+
+describe("a payloadQuery that takes too much", () => {
+  const costly: Outcome = { kind: "costly", reason: "It took too long." };
+  const unpaid: Outcome = { kind: "unpaid", reason: "There are too few points." };
+
+  it("is borne twice, then degrades its subscription, then suspends it, and says why", () => {
+    assert.deepEqual(after(times(2, costly)), { ...wellState, payloadFailures: 2 });
+    const degraded = after(times(3, costly));
+    assert.equal(degraded.health, "DEGRADED");
+    assert.match(
+      degraded.reason!,
+      /^The payload could not be read 3 times in a row, .*: It took too long\.$/,
+    );
+    assert.equal(after(times(4, costly)).health, "DEGRADED");
+    assert.equal(after(times(5, costly)).health, "SUSPENDED");
+    assert.deepEqual([degraded.failures, degraded.failingSince], [0, null]);
+  });
+
+  it("is tried less and less often", () => {
+    const pauses = [0, 1, 2, 3, 4, 9].map((count) => pauseAfter(after(times(count, costly))));
+    assert.deepEqual(pauses, [null, 10_000, 60_000, 300_000, 900_000, 900_000]);
+  });
+
+  it("whose token has no points left isn't suspended: they come back", () => {
+    assert.equal(after(times(20, unpaid)).health, "DEGRADED");
+  });
+
+  it("is forgotten as soon as a payload could be read, whatever the receiver makes of it", () => {
+    const suspended = after(times(6, costly));
+    assert.deepEqual(healthAfter(suspended, { kind: "delivered" }, 0), wellState);
+    assert.equal(isBack(suspended, wellState, 0), true);
+    assert.equal(isBack(after([costly]), wellState, 0), true);
+    assert.equal(isBack(after([costly]), after([costly, failed]), 0), false);
+    for (const count of [3, 6]) {
+      const refused = healthAfter(after(times(count, costly)), failed, 7);
+      assert.deepEqual(
+        [refused.health, refused.reason, refused.payloadFailures],
+        ["DEGRADED", "The last attempt failed. The last failure: The answer was 503.", 0],
+      );
+    }
+  });
+
+  it("leaves alone what was disabled", () => {
+    assert.equal(after([{ kind: "gone" }, ...times(9, costly)]).health, "DISABLED");
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { payloadReader } from "../../src/webhooks/payload.ts";
+import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench, uuidOf } from "../mutations/support.ts";
 import { until } from "../support/service.ts";
-import { fast, startReceiver, startTestWebhooks } from "./support.ts";
+import { fast, openPayloadPool, startReceiver, startTestWebhooks } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
 const bench: Bench = useBench({ versions, settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
@@ -108,9 +108,12 @@ describe("the address of a webhook", () => {
 
 describe("a message with a payloadQuery", () => {
   let webhooks: TestWebhooks;
+  let pool: pg.Pool;
+  before(() => void (pool = openPayloadPool(bench.service.loginUrl)));
+  after(() => pool.end());
   beforeEach(() => {
     const { app } = bench.service;
-    const readPayload = payloadReader((version) => app.readerOf(version));
+    const readPayload = app.payloadReader(pool);
     webhooks = startTestWebhooks(bench.service.loginUrl, { readPayload, clock: fast(0) });
   });
   afterEach(() => webhooks.stop());

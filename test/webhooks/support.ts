@@ -6,8 +6,9 @@ import type { AddressInfo } from "node:net";
 import type pg from "pg";
 import { pino } from "pino";
 import { Webhook } from "standardwebhooks";
+import { createPool } from "../../src/database/pool.ts";
 import { AllowList } from "../../src/webhooks/addresses.ts";
-import { payloadReader } from "../../src/webhooks/payload.ts";
+import type { ReadPayload } from "../../src/webhooks/payload.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";
 import type { WebhookOptions, Webhooks } from "../../src/webhooks/start.ts";
 
@@ -84,6 +85,9 @@ export interface TestWebhooks extends Webhooks {
   log: any[];
 }
 
+/** What the event says, whatever the subscription asks for. */
+export const readPlain: ReadPayload = async ({ body }) => body.data;
+
 export function startTestWebhooks(url: string, options: Partial<WebhookOptions> = {}): TestWebhooks {
   const log: any[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
@@ -92,7 +96,7 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
     log,
     ...startWebhooks({
       url,
-      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: payloadReader(() => undefined) },
+      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: readPlain },
       ...options,
     }),
   };
@@ -105,3 +109,7 @@ export const fast = (pace: number) => ({ pace, random: () => 0.5 });
 export function verify({ headers, text }: Received, secret: string): void {
   new Webhook(secret).verify(text, headers as Record<string, string>);
 }
+
+/** Connections that payload queries are read on, of a test's own. */
+export const openPayloadPool = (loginUrl: string, max = 2): pg.Pool =>
+  createPool(loginUrl, { max, name: "webhook payloads" });

@@ -10,11 +10,16 @@ const clock = { random: () => 0.5, pace: 1 };
 const failed: Outcome = { kind: "failed", reason: "The answer was 500." };
 
 /** An attempt to deliver something that has failed so often before. */
-const attempted = (outcome: Outcome | null, failures = 0, wish: number | null = null): Attempted => ({
+const attempted = (
+  outcome: Outcome | null,
+  failures = 0,
+  wish: number | null = null,
+  is_early = false,
+): Attempted => ({
   delivery: {
     ...{ subscription_id: "s", entity_id: "e", claim: "c", failures, delivery_id: "d", event_id: "i" },
     ...{ topic: "order.created", body: { data: {} }, url: "https://example.com/", api_version: "unstable" },
-    ...{ payload_query: null, credential_id: null, scopes: [], withheld: null, secrets: [] },
+    ...{ payload_query: null, credential_id: null, scopes: [], withheld: null, secrets: [], is_early },
   },
   outcome,
   attempt:
@@ -96,6 +101,44 @@ describe("the verdict on an attempt", () => {
     const { results, state } = verdictOn([attempted(null)]);
     assert.deepEqual(results, [{ state: "pending", tried: true, counted: true, delay: 5_000, go_on: false }]);
     assert.deepEqual([state.health, state.failures], ["HEALTHY", 0]);
+  });
+
+  it("whose payload took too much: it counts for nothing, and the subscription pauses", () => {
+    const costly: Outcome = { kind: "costly", reason: "It took too long." };
+    const { results, state } = verdictOn([attempted(costly, 9)]);
+    assert.deepEqual(results, [
+      { state: "pending", tried: true, counted: false, delay: 10_000, go_on: false },
+    ]);
+    assert.deepEqual([state.payload_failures, state.paused_for, state.stays_paused], [1, 10_000, false]);
+    const again = verdictOn([attempted(costly)], { ...wellState, payloadFailures: 5 });
+    assert.deepEqual([again.state.health, again.state.paused_for], ["SUSPENDED", hour / 4]);
+    const well = verdictOn([attempted({ kind: "delivered" })], { ...wellState, payloadFailures: 1 }).state;
+    assert.deepEqual([well.payload_failures, well.paused_for, well.stays_paused], [0, null, false]);
+    assert.equal(well.hurry, true);
+  });
+
+  it("for whose payload there were too few points: it waits for these", () => {
+    const unpaid: Outcome = { kind: "unpaid", reason: "There are too few." };
+    const { results, state } = verdictOn([attempted(unpaid, 0, 42_000)]);
+    assert.deepEqual([results[0]!.delay, state.paused_for], [42_000, 42_000]);
+    assert.equal(verdictOn([attempted(unpaid, 0, 0)]).state.paused_for, 1_000);
+  });
+
+  it("that was given back: pauses go on as they were", () => {
+    const untried = { ...attempted(null), attempt: null };
+    const { results, state } = verdictOn([untried], { ...wellState, payloadFailures: 2 });
+    assert.deepEqual(results, [{ state: "pending", tried: false, counted: false, delay: 0, go_on: false }]);
+    assert.deepEqual([state.payload_failures, state.stays_paused], [2, true]);
+    assert.equal(verdictOn([{ ...untried, wish: 5_000 }]).results[0]!.delay, 5_000);
+  });
+
+  it("that was made early and failed: it comes again when it was to come, and isn't counted", () => {
+    const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
+    const { results, state } = verdictOn([attempted(failed, 3, null, true)], before);
+    assert.deepEqual(results, [{ state: "pending", tried: true, counted: false, delay: null, go_on: false }]);
+    assert.equal(state.probe_after, hour / 12);
+    const asked = verdictOn([attempted(failed, 3, 2 * hour, true)], before);
+    assert.deepEqual([asked.results[0]!.delay, asked.state.probe_after], [2 * hour, 2 * hour]);
   });
 
   it("of a subscription that is gone: there is nothing to note", () => {

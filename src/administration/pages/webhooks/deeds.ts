@@ -1,5 +1,6 @@
 import type { Response, Router } from "express";
 import { csrfField } from "../../csrf.ts";
+import { count } from "../../format.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
@@ -7,7 +8,7 @@ import type { AdministrationOptions } from "../../visit.ts";
 import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 
-/** What can be done about webhooks: tests, retries, enabling, and disabling after a question. */
+/** What can be done about webhooks: tests, retries, enabling; and, after a question, disabling and stopping. */
 export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">): void {
   router.post("/:id/test", async (request, response) => {
     const { id } = request.params;
@@ -58,6 +59,50 @@ export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptio
     const statement = "select administration.set_webhook_enabled($1, false) as made";
     if ((await run(response, id, statement, [id])) !== refused)
       response.redirect(303, `/admin/webhooks/${id}?done=disabled`);
+  });
+  stopping(router);
+}
+
+/** Deliveries that are dropped in one transaction. */
+const dropBatch = 5_000;
+/** Milliseconds after which a page says that there is more to drop, instead of going on. */
+const dropTimeoutMs = 20_000;
+
+/** Stopping a subscription for good, after a question: what waits is dropped. */
+function stopping(router: Router): void {
+  router.get("/:id/stop", async (request, response) => {
+    const visit = visitOf(response);
+    const subscription = await visit.run((client) => readSubscription(client, request.params.id));
+    const waiting = Number(subscription.backlog_count);
+    showPage(response, {
+      title: "Stop this subscription and drop what waits?",
+      trail: subscriptionTrail(subscription),
+      body: html`
+        <form method="post" action="/admin/webhooks/${subscription.id}/stop" class="card narrow">
+          ${csrfField(visit)}
+          <p>
+            Nothing is sent from now on.
+            ${waiting === 0 ? "Nothing waits." : waiting === 1 ? "1 message that waits is dropped." : `${count(waiting)} messages that wait are dropped.`}
+            The events stay in the log for 30 days, so the client can have them sent again once the
+            subscription is enabled. To keep what waits, disable the subscription instead.
+          </p>
+          <div class="actions">
+            <button class="danger">Stop and drop what waits</button>
+            <a class="button" href="/admin/webhooks/${subscription.id}">Cancel</a>
+          </div>
+        </form>
+      `,
+    });
+  });
+  router.post("/:id/stop", async (request, response) => {
+    const { id } = request.params;
+    const stop = "select administration.stop_webhook($1) as made";
+    if ((await run(response, id, stop, [id])) === refused) return;
+    const drop = `select administration.drop_webhook_backlog($1, ${dropBatch}) as made`;
+    const end = performance.now() + dropTimeoutMs;
+    // A long backlog is dropped in parts, each of which is soon done
+    while ((await run(response, id, drop, [id])) === dropBatch && performance.now() < end);
+    response.redirect(303, `/admin/webhooks/${id}?done=stopped`);
   });
 }
 

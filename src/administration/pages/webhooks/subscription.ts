@@ -17,6 +17,7 @@ const pageSize = 50;
 
 const notices = {
   enabled: "The subscription goes on. What waits is sent at once.",
+  stopped: "The subscription is disabled, and what waited was dropped. If some still waits, do it once more.",
   disabled: "The subscription is disabled. Nothing is sent before it is enabled again.",
 };
 
@@ -99,7 +100,7 @@ function facts(subscription: Subscription): Html {
   </dl>`;
 }
 
-function actions(response: Response, { id, enabled, health }: Subscription): Html {
+function actions(response: Response, { id, enabled, health, backlog_count }: Subscription): Html {
   const form = (deed: string, label: string, kind = "") =>
     html`<form method="post" action="/admin/webhooks/${id}/${deed}">
       ${csrfField(visitOf(response))}<button class="${kind}">${label}</button>
@@ -108,6 +109,10 @@ function actions(response: Response, { id, enabled, health }: Subscription): Htm
     ${health !== "HEALTHY" && form("enable", enabled ? "Send what waits now" : "Enable", "main")}
     ${enabled && form("test", "Send a test")}
     ${enabled && html`<a class="button" href="/admin/webhooks/${id}/disable">Disable</a>`}
+    ${
+      (enabled || backlog_count !== "0") &&
+      html`<a class="button" href="/admin/webhooks/${id}/stop">Stop and drop what waits</a>`
+    }
   </div>`;
 }
 

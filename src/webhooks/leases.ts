@@ -1,0 +1,64 @@
+import type { ClaimedLane } from "./lanes.ts";
+
+/** The part of a lease for which it is relied on: a message that is sent then arrives before it ends. */
+const reliedOn = 0.75;
+
+/** A moment by two clocks: one doesn't go on while the machine sleeps, the other is set by people. */
+interface Moment {
+  steady: number;
+  wall: number;
+}
+
+const keyOf = ({ subscription_id, entity_id, claim }: ClaimedLane): string =>
+  `${subscription_id} ${entity_id} ${claim}`;
+
+/**
+ * What this process knows about its leases, by its own clocks: since when each lasts at least. How long they last is
+ * for Postgres to say, so clocks need not agree. A process that stood still, or was cut off from Postgres, finds that
+ * they may have ended.
+ */
+export class Leases {
+  readonly #leaseMs: number;
+  readonly #since = new Map<string, { lane: ClaimedLane; moment: Moment }>();
+
+  constructor(leaseMs: number) {
+    this.#leaseMs = leaseMs;
+  }
+
+  /** To be asked before leases are taken or renewed. */
+  now(): Moment {
+    return { steady: performance.now(), wall: Date.now() };
+  }
+
+  /** Claims of lanes that are worked on. */
+  claims(): string[] {
+    return [...new Set([...this.#since.values()].map(({ lane }) => lane.claim))];
+  }
+
+  /** @param moment before the lane was taken */
+  begin({ subscription_id, entity_id, claim }: ClaimedLane, moment: Moment): void {
+    const lane = { subscription_id, entity_id, claim };
+    this.#since.set(keyOf(lane), { lane, moment });
+  }
+
+  /** @param moment before the lanes were renewed */
+  renewed(lanes: readonly ClaimedLane[], moment: Moment): void {
+    for (const lane of lanes) {
+      const known = this.#since.get(keyOf(lane));
+      if (known) known.moment = moment;
+    }
+  }
+
+  end(lane: ClaimedLane): void {
+    this.#since.delete(keyOf(lane));
+  }
+
+  /** Whether nobody else can have taken it. */
+  isHeld(lane: ClaimedLane): boolean {
+    const known = this.#since.get(keyOf(lane));
+    if (!known) return false;
+    const { steady, wall } = this.now();
+    const passed = Math.max(steady - known.moment.steady, Math.abs(wall - known.moment.wall));
+    return passed < this.#leaseMs * reliedOn;
+  }
+}

@@ -228,7 +228,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     it("ids that are made elsewhere are refused", async () => {
       await assert.rejects(
         at.shop.owner.query(
-          "insert into ledger.stock_movement (id, created_at, product_id, quantity, source_location_type_technical_name, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_special_stock_location_technical_name) select uuidv7(), id, 1, 'special_stock_location', 'import', 'special_stock_location', 'unknown' from erp.product limit 1",
+          "insert into ledger.stock_movement (id, product_id, quantity, source_location_type_technical_name, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_special_stock_location_technical_name) select uuidv7(), id, 1, 'special_stock_location', 'import', 'special_stock_location', 'unknown' from erp.product limit 1",
         ),
         { message: /The ledger gives movements their ids/, constraint: "stock_movement_id_is_given" },
       );

@@ -1,5 +1,5 @@
 --! Previous: sha1:ae3bbf97b047e15fc65bbb9c46f338c5cb8ae76e
---! Hash: sha1:991d387a6489a3c22e0d1daa14d4c9dba6b7f66e
+--! Hash: sha1:59f021b3be39f269671caedbad00b535b23a4bdb
 --! Message: books
 
 --! split: 5-warnings.sql
@@ -2013,10 +2013,11 @@ declare
     when upper > lower is not false and substring(uuid_send(upper) from 1 for 8) = head
       then substring(uuid_send(upper) from 9)::bigint::numeric - 1
     else greatest_tail end;
-  room constant numeric := div(last_tail - first_tail, wanted);
+  -- Evenly, so that there is room again and again; nearly, so that nobody can tell
+  room constant numeric := div(last_tail - first_tail, wanted + 1);
 begin
   return case when room > 0 and last_tail <= greatest_tail
-    then encode(head || int8send((first_tail + random(0, room))::bigint), 'hex')::uuid end;
+    then encode(head || int8send((first_tail + room - div(room, 32) + random(0, div(room, 16)))::bigint), 'hex')::uuid end;
 end
 $$;
 comment on function erp.id_between(uuid, uuid, integer) is
@@ -3657,7 +3658,7 @@ begin
   end if;
   if not exists (select from pg_constraint where conname = 'order_line_item_invoices_no_more_than_ordered') then
     alter table erp.sales_order_line_item
-      add constraint order_line_item_invoices_no_more_than_ordered check (invoiced_quantity between 0 and quantity);
+      add constraint order_line_item_invoices_no_more_than_ordered check (invoiced_quantity between 0 and greatest(quantity, 0));
   end if;
 end
 $$;

@@ -239,7 +239,7 @@ describe("the plan of", () => {
         stockAdjust(input: $input) { stockMovements { id product { id tags(first: 3) { edges { node { name } } } } } stocks { id } userErrors { code message } } }`,
       { input: { lines } },
     );
-    const several = sent.filter(({ text }) => text.includes("json_array_elements"));
+    const several = sent.filter(({ text }) => /json_array_elements|= any \(/.test(text));
     assert.ok(several.length >= 3, "there are statements for several rows");
     for (const statement of several) {
       const scans = (await planOf(statement)).filter(

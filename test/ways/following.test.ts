@@ -155,9 +155,9 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
       await reader.read();
       await at.shop.owner.query(
         `begin; alter table ledger.stock_movement disable trigger stock_movement_names_its_places;
-         insert into ledger.stock_movement (id, product_id, quantity, source_location_type_technical_name,
+         insert into ledger.stock_movement (id, created_at, product_id, quantity, source_location_type_technical_name,
            source_special_stock_location_technical_name, destination_location_type_technical_name, destination_special_stock_location_technical_name)
-         select uuidv7(interval '1 hour'), id, 1, 'special_stock_location', 'import', 'special_stock_location', 'unknown' from erp.product limit 1;
+         select uuidv7(interval '1 hour'), now(), id, 1, 'special_stock_location', 'import', 'special_stock_location', 'unknown' from erp.product limit 1;
          alter table ledger.stock_movement enable trigger stock_movement_names_its_places; commit`,
       );
       const [future, ...others] = await reader.read();

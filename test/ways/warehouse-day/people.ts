@@ -173,12 +173,12 @@ export class People {
     assert.ok(done, `The count of ${quantity} at ${countedAt} was refused.`);
   }
 
-  /** Uses a bin for a moment only. What was asked with a key answers the same when the bin is gone. */
+  /** Uses a bin for a moment only, where nothing is picked from. What was asked with a key answers the same when the bin is gone. */
   async #passBin(product: string, quantity: number): Promise<void> {
     const code = `T-${++this.#calls}`;
     const made = await this.#mutate(
       "binLocationCreate",
-      { code, warehouseId: this.#id("hall") },
+      { code, warehouseId: this.#id("shed") },
       1,
       "binLocation { id }",
     );

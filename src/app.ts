@@ -11,6 +11,7 @@ import { isSessionToken } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
 import { openWays } from "./database/pg-service.ts";
+import { databaseCheck } from "./database/readiness.ts";
 import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
@@ -18,7 +19,7 @@ import { Renderer } from "./documents/renderer.ts";
 import { directly } from "./http/direct-way.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
 import { readGraphqlBody } from "./http/graphql-body.ts";
-import { health } from "./http/health.ts";
+import { liveness, readinessEndpoint } from "./http/health.ts";
 import { notFound, unexpectedError } from "./http/last-resort.ts";
 import { Locales, negotiateLocale } from "./http/locale.ts";
 import { negotiateMediaType, onlyPost } from "./http/media-types.ts";
@@ -34,6 +35,7 @@ import { spendPoints } from "./operations/spend-points.ts";
 import { currentPlan } from "./plan/plan.ts";
 import { requirePlan } from "./plan/require-plan.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { Readiness } from "./service/readiness.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
 import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
@@ -83,6 +85,8 @@ export interface AppOptions {
 export interface App {
   /** What it counts about itself. */
   metrics: Metrics;
+  /** Whether it can do its work. Parts that may fail add a check. */
+  readiness: Readiness;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /** What runs queries of the service's own in a version; undefined when that isn't there. */
@@ -133,6 +137,9 @@ export async function createApp({
   const renderer = new Renderer();
   const metrics = new Metrics(pool);
   const usage = new Usage(pool, logger);
+  const readiness = new Readiness(logger);
+  const database = databaseCheck(pool);
+  readiness.add("database", database.check);
 
   const app = express()
     .disable("x-powered-by")
@@ -143,13 +150,14 @@ export async function createApp({
 
   const ofEveryRequest = [requestId(logger), securityHeaders];
   app.use(ofEveryRequest);
-  app.get("/healthz", health(pool));
+  app.get("/livez", liveness);
+  // `/healthz` is what it was called
+  app.get(["/readyz", "/healthz"], readinessEndpoint(readiness));
 
   // The way of credentials
   app.all(
     "/api/oauth/token",
-    requirePlan(plan, logger),
-    tokenEndpoint({ pool, tokens, logger, rates, perMinute: settings.tokenRequestsPerMinute ?? 20 }),
+    tokenEndpoint({ pool, plan, tokens, logger, rates, perMinute: settings.tokenRequestsPerMinute ?? 20 }),
   );
 
   // The way of documents
@@ -209,6 +217,7 @@ export async function createApp({
 
   return {
     metrics,
+    readiness,
     listener,
     readerOf,
     async reload() {
@@ -219,6 +228,7 @@ export async function createApp({
       await usage.close();
       await memory.close();
       await renderer.close();
+      await database.close();
       await Promise.all(served.map((version) => version.close()));
     },
   };

@@ -4,6 +4,8 @@ import { json, Router, urlencoded } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { databaseFailure } from "../http/postgres-errors.ts";
+import type { CurrentPlan } from "../plan/plan.ts";
+import { requirePlanForTokens } from "../plan/require-plan.ts";
 import type { AccessTokens } from "./access-token.ts";
 import { accessTokenLifetime } from "./access-token.ts";
 import { asAuthRole } from "./as-role.ts";
@@ -17,6 +19,7 @@ const largestBody = 16_384;
 
 export interface TokenEndpointOptions {
   pool: Pool;
+  plan: CurrentPlan;
   tokens: AccessTokens;
   logger: Logger;
   rates: RateLimits;
@@ -27,6 +30,7 @@ export interface TokenEndpointOptions {
 /** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
 export function tokenEndpoint({
   pool,
+  plan,
   tokens,
   logger,
   rates,
@@ -38,6 +42,7 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
+  router.use(requirePlanForTokens(plan));
   router.use(onlyPost);
   router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
@@ -113,7 +118,8 @@ function oauthError(error: unknown, log: () => void): OAuthError {
     return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
   }
   log();
-  if (databaseFailure(error)) {
+  const failure = databaseFailure(error);
+  if (failure && failure.code !== "BAD_USER_INPUT") {
     return new OAuthError(
       503,
       "temporarily_unavailable",

@@ -107,7 +107,8 @@ export async function createApp({
   versions = allVersions,
 }: AppOptions): Promise<App> {
   const fastReads = settings.fastReads ?? true;
-  const { pgService, readText } = await openWays(pool, { fastReads, logger });
+  const ways = await openWays(pool, { fastReads, logger });
+  const { pgService, readText } = ways;
   const { webhookAllow = [] } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
@@ -229,6 +230,7 @@ export async function createApp({
       await memory.close();
       await renderer.close();
       await database.close();
+      await ways.close();
       await Promise.all(served.map((version) => version.close()));
     },
   };

@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { UserError } from "../user-error.ts";
-import { asOwner } from "./roles.ts";
+import { asRole } from "./roles.ts";
 
 const root = new URL("../../", import.meta.url);
 const current = new URL("db/current/", root);
@@ -17,18 +17,22 @@ const current = new URL("db/current/", root);
 function graphileMigrate(adminUrl: string, args: string[], stdio: "pipe" | "inherit"): ChildProcess {
   const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
   const database = new URL(adminUrl).pathname.slice(1);
-  const besides = (name: string) => Object.assign(new URL(asOwner(adminUrl)), { pathname: `/${name}` }).href;
+  const besides = (name: string) => Object.assign(new URL(patient(adminUrl)), { pathname: `/${name}` }).href;
   return spawn(process.execPath, [program, ...args], {
     cwd: fileURLToPath(root),
     stdio: ["ignore", stdio, stdio],
     env: {
       ...process.env,
-      DATABASE_URL: asOwner(adminUrl),
+      DATABASE_URL: patient(adminUrl),
       SHADOW_DATABASE_URL: besides(`${database}_shadow`),
       ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
     },
   });
 }
+
+/** As the owner, for as long as it takes: limits that the role or the database has are meant for requests. */
+const patient = (adminUrl: string) =>
+  asRole(adminUrl, "service_owner", { statement_timeout: "0", idle_in_transaction_session_timeout: "0" });
 
 async function run(adminUrl: string, ...args: string[]): Promise<void> {
   const child = graphileMigrate(adminUrl, args, "pipe");

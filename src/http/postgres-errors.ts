@@ -29,11 +29,13 @@ const uncertain: DatabaseFailure = {
 };
 const notWritable: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The service can read its data, but not change it at the moment. Nothing was done. Send the request again later.",
+  message:
+    "The service can read its data, but not change it at the moment. Nothing was done. Send the request again later.",
 };
 const diskFull: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
-  message: "The service has no room for more data at the moment. Nothing was done. Send the request again later.",
+  message:
+    "The service has no room for more data at the moment. Nothing was done. Send the request again later.",
 };
 const unstorable: DatabaseFailure = {
   code: "BAD_USER_INPUT",
@@ -87,7 +89,7 @@ const unavailableClass = /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P[0-9A-Z]{2})$/;
 
 // The driver gives these no code.
 const connectionLost =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
 
 const uncertainErrors = new WeakSet<object>();
 

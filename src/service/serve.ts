@@ -1,20 +1,23 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
+import { canceller } from "../database/cancel.ts";
 import { createPool } from "../database/pool.ts";
 import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../worker/crontab.ts";
 import { startWorker } from "../worker/start.ts";
 import { tasksAtStart, tasksOf } from "../worker/tasks.ts";
+import { within } from "../worker/within.ts";
+import { HttpServer } from "./http-server.ts";
+
+/** Milliseconds in which a process stops, unless it is told otherwise. */
+export const defaultStopMs = 9_000;
+/** Milliseconds of them that are left for the connections to Postgres when all requests have been answered. */
+const closingMs = 1_500;
 
 /** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
 export interface Serving {
@@ -23,8 +26,14 @@ export interface Serving {
   figures: Figures;
   /** Where it listens. */
   port: number;
-  /** Lets requests end, then stops. */
-  stop(): Promise<void>;
+  /** Has the readiness say that this process is about to stop. It goes on serving. */
+  announceStop(): void;
+  /**
+   * Answers what has been asked, then stops. What takes too long is broken off.
+   *
+   * @param withinMs milliseconds that it may take
+   */
+  stop(withinMs?: number): Promise<void>;
 }
 
 export interface ServeOptions {
@@ -47,64 +56,66 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
     timeouts: settings.timeouts,
     prepare: settings.preparedStatements,
   });
+  const cancelStatements = canceller(pool);
   const limiterPool = settings.sharedRates
     ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
     : null;
-  const closing: (() => Promise<unknown>)[] = [() => pool.end(), async () => limiterPool?.end()];
-  const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
+  const background: { stop(): Promise<void> }[] = [];
+  let app: App | undefined;
+  let server: HttpServer | undefined;
+  let isStopping = false;
+
+  const stop = async (withinMs = defaultStopMs) => {
+    const deadline = performance.now() + withinMs;
+    isStopping = true;
+    await Promise.all([
+      server?.stop(deadline - closingMs, cancelStatements),
+      ...background.map((work) => within(withinMs - closingMs, work.stop())),
+    ]);
+    // A database that is silent could put these off
+    const close = async () => {
+      await app?.close();
+      await Promise.all([pool.end(), limiterPool?.end()]);
+    };
+    await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    const app = await createApp({ settings, pool, limiterPool, logger });
-    closing.push(() => app.close());
-    const server = createServer(app.listener);
-    await listen(server, settings);
-    closing.push(() => closeServer(server));
+    app = await createApp({ settings, pool, limiterPool, logger });
+    const { metrics, readiness, readerOf } = app;
+    readiness.add("process", () => (isStopping ? stopping : null));
+    const listening = new HttpServer(app.listener);
+    await listening.listen(settings);
+    server = listening;
     if (isBackground && settings.workerConcurrency > 0) {
-      const worker = startWorker({
-        url: databaseUrl,
-        concurrency: settings.workerConcurrency,
-        logger,
-        tasks: tasksOf(settings),
-        crontab: crontabOf(settings),
-        atStart: tasksAtStart,
-      });
-      closing.push(() => worker.stop());
+      background.push(
+        startWorker({
+          url: databaseUrl,
+          concurrency: settings.workerConcurrency,
+          logger,
+          tasks: tasksOf(settings),
+          crontab: crontabOf(settings),
+          atStart: tasksAtStart,
+        }),
+      );
     }
     if (isBackground && settings.webhookConcurrency > 0) {
-      const webhooks = startWebhooks({
-        url: databaseUrl,
-        concurrency: settings.webhookConcurrency,
-        allowed: new AllowList(settings.webhookAllow),
-        readPayload: payloadReader((slug) => app.readerOf(slug)),
-        onAttempt: app.metrics.countWebhook,
-        logger,
-      });
-      closing.push(() => webhooks.stop());
+      background.push(
+        startWebhooks({
+          url: databaseUrl,
+          concurrency: settings.webhookConcurrency,
+          allowed: new AllowList(settings.webhookAllow),
+          readPayload: payloadReader(readerOf),
+          onAttempt: metrics.countWebhook,
+          logger,
+        }),
+      );
     }
-    return { app, figures: app.metrics.registry, port: (server.address() as AddressInfo).port, stop };
+    const announceStop = () => void (isStopping = true);
+    return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function listen(server: Server, { host, port }: Settings): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, "listening");
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === "EADDRINUSE" ? "another program uses it. Set PORT to another one" : message;
-    throw new UserError(`Can't listen on ${host}:${port}: ${reason}.`, { cause });
-  }
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  server.close();
-  server.closeIdleConnections();
-  const patience = setTimeout(() => server.closeAllConnections(), 3_000);
-  await closed;
-  clearTimeout(patience);
-}
+const stopping = { code: "STOPPING", message: "This process is about to stop." };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../user-error.ts";
 
@@ -20,10 +20,15 @@ const idleCheckMs = 50;
 export class HttpServer {
   readonly #server: Server;
   readonly #answering = new Set<ServerResponse>();
+  readonly #sockets = new Set<Socket>();
   #isClosing = false;
 
   constructor(listener: RequestListener) {
     this.#server = createServer();
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     this.#server.on("request", (_request, response) => {
       this.#answering.add(response);
       response.once("close", () => this.#answering.delete(response));
@@ -74,11 +79,17 @@ export class HttpServer {
     await Promise.race([ended, sleep(idleGraceMs)]);
     const idle = setInterval(() => {
       // After what has arrived was read, so that its connection doesn't count as idle
-      setImmediate(() => this.#server.closeIdleConnections());
+      setImmediate(() => this.#closeIdle());
     }, idleCheckMs);
     await ended;
     for (const timer of [late, cut, idle]) clearTimeout(timer);
     this.#server.close(); // Ends its watch over slow requests, which is all that is left
+  }
+
+  #closeIdle(): void {
+    this.#server.closeIdleConnections();
+    // To Node, those that nothing has come on yet aren't idle. Browsers open such ones in advance.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 

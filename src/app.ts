@@ -37,6 +37,7 @@ import { requirePlan } from "./plan/require-plan.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { Readiness } from "./service/readiness.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
+import { retirementOf } from "./versions/lifetime.ts";
 import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
@@ -113,8 +114,10 @@ export async function createApp({
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({ allowed: new AllowList(webhookAllow), readerOf });
+  // Of what has ended nothing is asked any more; what is announced may begin while the process runs
+  const living = versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
   const served = await Promise.all(
-    versions.map((version) =>
+    living.map((version) =>
       serveVersion(version, {
         pgService,
         fastReads,

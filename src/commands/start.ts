@@ -20,6 +20,7 @@ import { startWorkers } from "../service/workers.ts";
 import type { Workers } from "../service/workers.ts";
 import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
+import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
 import { fillDemo } from "./demo.ts";
@@ -154,7 +155,8 @@ function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
 }
 
 function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
-  say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
+  const first = versions.find((version) => isServed(version, versions, Date.now()))!;
+  say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
     const head = versions.find(({ kind }) => kind === "floating")!;
     say(`An explorer is at ${address}/, that of the head at ${address}${explorerPathOf(head)}`);
@@ -183,7 +185,7 @@ TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \
   -d '{"grant_type":"client_credentials","client_id":"${clientId}","client_secret":"${clientSecret}"}' \\
   | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 
-curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
 `);
 }

@@ -4,6 +4,8 @@ import { prepareNothingOn } from "./flights/statements.ts";
 export interface PoolOptions {
   /** Connections at most. */
   max: number;
+  /** Connections that stay open when they are idle; none unless set. */
+  min?: number;
   /** How long Postgres works on a statement and waits for a lock, in milliseconds. */
   timeouts?: { statement: number; lock: number; mutation?: number };
   /** The role of every statement, where it isn't set for each transaction. */
@@ -41,11 +43,12 @@ export function startOptions(timeouts = defaultTimeouts, others: Record<string, 
 /** The connections that requests are served on. */
 export function createPool(
   connectionString: string,
-  { max, timeouts = defaultTimeouts, role, prepare = true }: PoolOptions,
+  { max, min = 0, timeouts = defaultTimeouts, role, prepare = true }: PoolOptions,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     max,
+    min,
     connectionTimeoutMillis: 5_000,
     // A connection that the other side has silently left is noticed by these alone
     keepAlive: true,

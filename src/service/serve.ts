@@ -3,6 +3,7 @@ import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { canceller } from "../database/cancel.ts";
 import { createPool } from "../database/pool.ts";
+import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import type { Figures } from "../metrics/serve-metrics.ts";
 import type { Settings } from "../settings.ts";
 import { AllowList } from "../webhooks/addresses.ts";
@@ -53,6 +54,7 @@ export interface ServeOptions {
 export async function serve({ databaseUrl, settings, logger, isBackground }: ServeOptions): Promise<Serving> {
   const pool = createPool(databaseUrl, {
     max: settings.databasePoolSize,
+    min: warmCount(settings.databasePoolSize),
     timeouts: settings.timeouts,
     prepare: settings.preparedStatements,
   });
@@ -63,6 +65,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
   const background: { stop(): Promise<void> }[] = [];
   let app: App | undefined;
   let server: HttpServer | undefined;
+  let warmer: PoolWarmer | undefined;
   let isStopping = false;
 
   const stop = async (withinMs = defaultStopMs) => {
@@ -74,6 +77,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
     ]);
     // A database that is silent could put these off
     const close = async () => {
+      await warmer?.close();
       await app?.close();
       await Promise.all([pool.end(), limiterPool?.end()]);
     };
@@ -86,6 +90,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
     const listening = new HttpServer(app.listener);
     await listening.listen(settings);
     server = listening;
+    warmer = new PoolWarmer(pool, logger);
     if (isBackground && settings.workerConcurrency > 0) {
       background.push(
         startWorker({

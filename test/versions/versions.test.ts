@@ -120,6 +120,17 @@ test("then it is refused as the specification says", async () => {
   assert.deepEqual(warnings(answer), none);
 });
 
+test("what has ended isn't built any more by processes that start", async () => {
+  const late = await service.another({ versions: all, now: () => Date.parse("2028-02-01") });
+  assert.deepEqual(
+    all.filter(({ slug }) => late.app.readerOf(slug)).map(({ slug }) => slug),
+    ["unstable"],
+  );
+  assert.deepEqual((await late.ask(null, { query }, { version })).codes, [
+    "SERVICE_GRAPHQL__UNSUPPORTED_API_VERSION",
+  ]);
+});
+
 test("the list of versions says it all, without a token", async () => {
   at("2027-11-05");
   const response = await fetch(`${service.url}/api/versions`);

@@ -100,8 +100,9 @@ function narrow(held: string[], wanted: string[] | null): string[] {
 function sendOAuthError(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) return next(error);
-    const { status, code, message } = oauthError(error, () => {
-      logger.error({ requestId: response.locals.requestId, err: error }, "token exchange failed");
+    const { requestId } = response.locals;
+    const { status, code, message } = oauthError(error, (level) => {
+      logger[level]({ requestId, err: error }, "token exchange failed");
     });
     // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
@@ -110,16 +111,17 @@ function sendOAuthError(logger: Logger): ErrorRequestHandler {
   };
 }
 
-function oauthError(error: unknown, log: () => void): OAuthError {
+function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof Error && "type" in error && "status" in error) {
     // Of Express's body parsers
     if (error.status === 413) return new OAuthError(413, "invalid_request", "The body is too large.");
     return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
   }
-  log();
   const failure = databaseFailure(error);
-  if (failure && failure.code !== "BAD_USER_INPUT") {
+  const isAway = failure !== null && failure.code !== "BAD_USER_INPUT";
+  log(isAway ? "warn" : "error");
+  if (isAway) {
     return new OAuthError(
       503,
       "temporarily_unavailable",

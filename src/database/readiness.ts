@@ -22,12 +22,13 @@ const stateQuery = `
     api_meta.migration_count() as migrations`;
 
 /**
- * Sorts a megabyte in 64 kB, so that Postgres writes a temporary file: that needs room on the disk as new rows do, and
+ * Sorts a megabyte of what it can't know before in 64 kB, so that Postgres writes a temporary file: that needs room on the disk as new rows do, and
  * leaves nothing behind. A row that is changed would not tell, for it may find room in a file that is there.
  */
 const roomQuery = `
   set local work_mem = '64kB';
-  select count(*) from (select repeat('.', 1000) || n as text from generate_series(1, 1000) n order by text offset 0) s`;
+  select count(*) from (
+    select n, repeat('.', 1000) || random() as text from generate_series(1, 1000) n order by text offset 0) filler`;
 
 const away: Obstacle = { code: "DATABASE_AWAY", message: "The database can't be reached." };
 const recovering: Obstacle = {

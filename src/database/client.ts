@@ -38,7 +38,7 @@ export async function connect(url: string, options?: string): Promise<pg.Client>
     return client;
   } catch (cause) {
     const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
-    if (/^unsupported startup parameter/.test(reason)) {
+    if (isPoolerRefusal(cause)) {
       throw new UserError(
         `PgBouncer at ${placeOf(url)} refuses the settings that connections of the service begin with (${reason}). ` +
           "Put `ignore_startup_parameters = options,extra_float_digits` into its configuration.",
@@ -49,6 +49,11 @@ export async function connect(url: string, options?: string): Promise<pg.Client>
       cause,
     });
   }
+}
+
+/** Whether PgBouncer refuses the settings that a connection begins with. */
+export function isPoolerRefusal(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("unsupported startup parameter");
 }
 
 /** The address of a database as it may be shown: without user and password. */

@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../user-error.ts";
+import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
 import { runsOn } from "./pid-file.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
@@ -43,8 +43,6 @@ const initdbOptions = [
 
 /** Milliseconds that a start under way is waited for before Postgres is stopped all the same. */
 const startBreakOffMs = 2_000;
-/** Milliseconds between two looks whether Postgres has recovered from a crash. */
-const recoveryCheckMs = 250;
 
 const ordinarySettings = {
   listen_addresses: "127.0.0.1",
@@ -231,35 +229,4 @@ async function freePort(wanted: number | null): Promise<number> {
 
 function urlOf(password: string, port: number, database: string): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
-}
-
-/**
- * Takes the lock that says who uses the cluster. Postgres gives it back when the process ends, however it ends. While
- * Postgres is still recovering, waits.
- *
- * @throws {UserError} when another process has it
- */
-async function holdAlone(url: string, home: string, isRunning: () => Promise<boolean>): Promise<pg.Client> {
-  const client = await connectWhenReady(url, isRunning);
-  const { rows } = await client.query(
-    "select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held",
-  );
-  if (rows[0].held) return client;
-  await client.end();
-  throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
-}
-
-async function connectWhenReady(url: string, isRunning: () => Promise<boolean>): Promise<pg.Client> {
-  for (;;) {
-    const client = new pg.Client({ connectionString: url });
-    client.on("error", () => {});
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      // cannot_connect_now
-      if ((error as { code?: string }).code !== "57P03" || !(await isRunning())) throw error;
-      await sleep(recoveryCheckMs);
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFailure } from "../http/postgres-errors.ts";
 import { UserError } from "../user-error.ts";
-import { placeOf } from "./client.ts";
+import { isPoolerRefusal, placeOf } from "./client.ts";
 
 /** Milliseconds between two attempts, and between two lines that say what is waited for. */
 const intervalMs = 1_000;
@@ -65,6 +65,6 @@ function inPlainWords(error: unknown, url: string, reason: string): UserError {
 }
 
 function isAway(error: unknown): error is Error {
-  if (databaseFailure(error)?.code !== "SERVICE_UNAVAILABLE") return false;
+  if (databaseFailure(error)?.code !== "SERVICE_UNAVAILABLE" || isPoolerRefusal(error)) return false;
   return !lasting.has(String((error as { code?: unknown }).code));
 }

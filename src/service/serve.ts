@@ -85,42 +85,52 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
   };
   try {
     app = await createApp({ settings, pool, limiterPool, logger });
-    const { metrics, readiness, readerOf } = app;
+    const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const listening = new HttpServer(app.listener);
     await listening.listen(settings);
     server = listening;
     warmer = new PoolWarmer(pool, logger);
-    if (isBackground && settings.workerConcurrency > 0) {
-      background.push(
-        startWorker({
-          url: databaseUrl,
-          concurrency: settings.workerConcurrency,
-          logger,
-          tasks: tasksOf(settings),
-          crontab: crontabOf(settings),
-          atStart: tasksAtStart,
-        }),
-      );
-    }
-    if (isBackground && settings.webhookConcurrency > 0) {
-      background.push(
-        startWebhooks({
-          url: databaseUrl,
-          concurrency: settings.webhookConcurrency,
-          allowed: new AllowList(settings.webhookAllow),
-          readPayload: payloadReader(readerOf),
-          onAttempt: metrics.countWebhook,
-          logger,
-        }),
-      );
-    }
+    if (isBackground) background.push(...startBackground(app, { databaseUrl, settings, logger }));
     const announceStop = () => void (isStopping = true);
     return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Begins background work, and sends webhooks, as far as the settings want it. */
+function startBackground(
+  { metrics, readerOf }: App,
+  { databaseUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
+): { stop(): Promise<void> }[] {
+  const started: { stop(): Promise<void> }[] = [];
+  if (settings.workerConcurrency > 0) {
+    started.push(
+      startWorker({
+        url: databaseUrl,
+        concurrency: settings.workerConcurrency,
+        logger,
+        tasks: tasksOf(settings),
+        crontab: crontabOf(settings),
+        atStart: tasksAtStart,
+      }),
+    );
+  }
+  if (settings.webhookConcurrency > 0) {
+    started.push(
+      startWebhooks({
+        url: databaseUrl,
+        concurrency: settings.webhookConcurrency,
+        allowed: new AllowList(settings.webhookAllow),
+        readPayload: payloadReader(readerOf),
+        onAttempt: metrics.countWebhook,
+        logger,
+      }),
+    );
+  }
+  return started;
 }
 
 const stopping = { code: "STOPPING", message: "This process is about to stop." };

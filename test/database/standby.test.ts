@@ -99,7 +99,7 @@ const create = {
 };
 const readiness = async () => {
   const response = await fetch(`${service.url}/readyz`);
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: await response.json() };
 };
 
 test("on a standby, what reads is answered, what writes is SERVICE_UNAVAILABLE, and the readiness says why", async () => {
@@ -116,7 +116,7 @@ test("on a standby, what reads is answered, what writes is SERVICE_UNAVAILABLE, 
       client_secret: pair.clientSecret,
     }),
   });
-  assert.deepEqual([refused.status, ((await refused.json()) as any).error], [503, "temporarily_unavailable"]);
+  assert.deepEqual([refused.status, (await refused.json()).error], [503, "temporarily_unavailable"]);
   assert.equal((await fetch(`${service.url}/livez`)).status, 200);
   const message = "The database is starting, recovering, or the standby of another one.";
   const obstacles = [{ part: "database", code: "DATABASE_RECOVERING", message }];

@@ -72,7 +72,7 @@ export const errorCodes = {
     retryable: true,
     status: "200 or 503",
     meaning:
-      "The data is out of reach, or can only be read: the database is away, recovering, a standby, read-only or out of room. Send it again a little later; where a mutation says `retryable: false`, look first whether it was done.",
+      "The data is out of reach or read-only. Send it again a little later; where a mutation says `retryable: false`, look whether it was done.",
   },
   INTERNAL_SERVER_ERROR: {
     retryable: true,

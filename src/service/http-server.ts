@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { RequestListener, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,18 +22,19 @@ export class HttpServer {
   readonly #sockets = new Set<Socket>();
   #isClosing = false;
 
-  constructor(listener: RequestListener) {
-    this.#server = createServer();
+  /** @param server one that doesn't listen yet */
+  constructor(server: Server) {
+    this.#server = server;
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    this.#server.on("request", (_request, response) => {
+    // Before those that answer
+    this.#server.prependListener("request", (_request, response) => {
       this.#answering.add(response);
       response.once("close", () => this.#answering.delete(response));
       if (this.#isClosing) response.setHeader("connection", "close");
     });
-    this.#server.on("request", listener);
   }
 
   /** Where it listens. */

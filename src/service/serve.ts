@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import type { Logger } from "pino";
 import { createApp } from "../app.ts";
 import type { App } from "../app.ts";
@@ -87,7 +88,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
     app = await createApp({ settings, pool, limiterPool, logger });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
-    const listening = new HttpServer(app.listener);
+    const listening = new HttpServer(createServer(app.listener));
     await listening.listen(settings);
     server = listening;
     warmer = new PoolWarmer(pool, logger);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Agent, request } from "node:http";
+import { Agent, createServer, request } from "node:http";
+import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,12 +10,13 @@ import { until } from "../support/service.ts";
 
 /** Answers after some milliseconds, which the address names. */
 async function startServer(): Promise<HttpServer & { url: string }> {
-  const server = new HttpServer((incoming, response) => {
+  const listener: RequestListener = (incoming, response) => {
     const ms = Number(incoming.url!.slice(1));
     incoming.resume();
     if (ms === 0) response.end("done");
     else setTimeout(() => response.end("done"), ms).unref();
-  });
+  };
+  const server = new HttpServer(createServer(listener));
   await server.listen({ host: "127.0.0.1", port: 0 });
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
 }

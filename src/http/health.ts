@@ -16,6 +16,8 @@ export function readinessEndpoint(readiness: Readiness): RequestHandler {
     const obstacles = await readiness.look();
     response.setHeader("cache-control", "no-store");
     if (obstacles.length === 0) return void response.json({ status: "ok" });
+    if (obstacles.every(({ isPartial }) => isPartial))
+      return void response.json({ status: "degraded", obstacles });
     response.status(503).setHeader("retry-after", "1");
     response.json({ status: "unavailable", obstacles });
   };

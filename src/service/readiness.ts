@@ -10,6 +10,8 @@ export interface Obstacle {
   code: string;
   /** For people. Anybody may read it, so it names no host and no address. */
   message: string;
+  /** True where all other work goes on: the process is ready then, and says so with this remark. */
+  isPartial?: boolean;
 }
 
 /** Looks at one part of the service: null while nothing is in its way. A check that fails counts as an obstacle. */
@@ -44,7 +46,7 @@ export class Readiness {
     const answers = await Promise.all(
       [...this.#checks].map(async ([part, check]): Promise<FailedCheck[]> => {
         const obstacle = await this.#run(part, check);
-        return obstacle ? [{ part, code: obstacle.code, message: obstacle.message }] : [];
+        return obstacle ? [{ part, ...obstacle }] : [];
       }),
     );
     const failed = answers.flat();

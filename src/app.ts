@@ -11,6 +11,7 @@ import { sessionCheck } from "./auth/session-token.ts";
 import { loadSigningKeys } from "./auth/signing-keys.ts";
 import { tokenEndpoint } from "./auth/token-endpoint.ts";
 import { openWays } from "./database/pg-service.ts";
+import { databaseCheck } from "./database/readiness.ts";
 import { countUse, Usage } from "./auth/usage.ts";
 import { usualMutationTimeout } from "../plugins/run-mutation.ts";
 import { documentDownload, documentPath } from "./documents/download.ts";
@@ -18,7 +19,7 @@ import { Renderer } from "./documents/renderer.ts";
 import { directly } from "./http/direct-way.ts";
 import { explorerPathOf, explorers } from "./http/explorer.ts";
 import { readGraphqlBody } from "./http/graphql-body.ts";
-import { health } from "./http/health.ts";
+import { liveness, readinessEndpoint } from "./http/health.ts";
 import { notFound, unexpectedError } from "./http/last-resort.ts";
 import { Locales, negotiateLocale } from "./http/locale.ts";
 import { oneHost } from "./http/one-host.ts";
@@ -41,8 +42,10 @@ import { requirePlan } from "./plan/require-plan.ts";
 import { Meter } from "./rate-limits/meter.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { spender } from "./rate-limits/spend.ts";
+import { Readiness } from "./service/readiness.ts";
 import { Availability } from "./versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./versions/find-version.ts";
+import { retirementOf } from "./versions/lifetime.ts";
 import { Reader } from "./versions/reader.ts";
 import { serveVersion } from "./versions/serve-version.ts";
 import { pathOf, versions as allVersions } from "./versions/versions.ts";
@@ -97,6 +100,8 @@ export interface AppOptions {
 export interface App {
   /** What it counts about itself. */
   metrics: Metrics;
+  /** Whether it can do its work. Parts that may fail add a check. */
+  readiness: Readiness;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -127,7 +132,8 @@ export async function createApp({
   const fastReads = settings.fastReads ?? true;
   const rates = new RateLimits(limiterPool, logger);
   const meter = new Meter(rates);
-  const { pgService, readText, withClientsOf } = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const { pgService, readText, withClientsOf } = ways;
   const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
@@ -135,8 +141,10 @@ export async function createApp({
     ...{ allowed: new AllowList(webhookAllow), readerOf, maxCost: webhookLimits.maxQueryCost },
   });
   const documentCache = new DocumentCache();
+  // Of what has ended nothing is asked any more; what is announced may begin while the process runs
+  const living = versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
   const served = await Promise.all(
-    versions.map((version) =>
+    living.map((version) =>
       serveVersion(version, {
         pgService,
         fastReads,
@@ -165,6 +173,10 @@ export async function createApp({
   const usage = new Usage(pool, logger);
   const spending = new Spending(rates, meter, served);
   const unread = new UnreadAnswers();
+  const readiness = new Readiness(logger);
+  const database = databaseCheck(pool);
+  readiness.add("database", database.check);
+  readiness.add("versions", () => availability.obstacle());
 
   const app = express()
     .disable("x-powered-by")
@@ -175,18 +187,15 @@ export async function createApp({
 
   const ofEveryRequest = [requestId(logger), securityHeaders, oneHost];
   app.use(ofEveryRequest);
-  app.get("/healthz", health(pool, availability));
+  app.get("/livez", liveness);
+  // `/healthz` is what it was called
+  app.get(["/readyz", "/healthz"], readinessEndpoint(readiness));
 
   // The way of credentials
   app.all(
     "/api/oauth/token",
-    requirePlan(plan, logger),
     tokenEndpoint({
-      pool,
-      tokens,
-      logger,
-      rates,
-      refusals,
+      ...{ pool, plan, tokens, logger, rates, refusals },
       perMinute: settings.tokenRequestsPerMinute ?? 20,
     }),
   );
@@ -253,6 +262,7 @@ export async function createApp({
 
   return {
     metrics,
+    readiness,
     listener,
     payloadReader: (payloadPool) =>
       payloadReader({
@@ -274,6 +284,8 @@ export async function createApp({
       await usage.close();
       await memory.close();
       await renderer.close();
+      await database.close();
+      await ways.close();
       await Promise.all(served.map((version) => version.close()));
     },
   };

@@ -72,7 +72,7 @@ export const errorCodes = {
     retryable: true,
     status: "200 or 503",
     meaning:
-      "The data is out of reach. Send it again a little later; where a mutation says `retryable: false`, look first whether it was done.",
+      "The data is out of reach or read-only. Send it again a little later; where a mutation says `retryable: false`, look whether it was done.",
   },
   PAYLOAD_UNAVAILABLE: {
     retryable: false,

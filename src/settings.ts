@@ -12,10 +12,10 @@ import type { WebhookLimits } from "./webhooks/limits.ts";
 
 const limit = (usual: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(usual);
 /** Seconds outside, milliseconds inside. */
-const seconds = (usual: number) =>
+const seconds = (usual: number, min = 0.1) =>
   z.coerce
     .number()
-    .min(0.1)
+    .min(min)
     .max(3_600)
     .default(usual)
     .transform((value) => value * 1000);
@@ -43,6 +43,7 @@ export const environment = z.object({
   METRICS_PORT: z.coerce.number().int().min(0).max(65535).optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_WAIT: seconds(60, 0),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
   TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
@@ -82,6 +83,7 @@ export const environment = z.object({
   LIMIT_CONNECTIONS: limit(1_000),
   RATE_LIMITS_IN: z.enum(["memory", "database"]).default("memory"),
   TRUST_PROXY: z.string().min(1).optional(),
+  STOP_DELAY: seconds(1, 0),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -97,6 +99,8 @@ export interface Settings {
   publicUrl: string | undefined;
   /** An existing Postgres; without it the service runs one of its own. */
   databaseUrl: string | undefined;
+  /** How long a start waits for an existing Postgres that is away. */
+  databaseWaitMs: number;
   databasePoolSize: number;
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
@@ -133,6 +137,8 @@ export interface Settings {
   sharedRates: boolean;
   /** Which proxies are believed about the client's address, as Express has it; false for none. */
   trustProxy: string | number | false;
+  /** How long the service goes on after SIGTERM, while `/readyz` says already that it is about to stop. */
+  stopDelayMs: number;
   logLevel: z.infer<typeof environment>["LOG_LEVEL"];
 }
 
@@ -161,6 +167,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     metricsPort: data.METRICS_PORT,
     publicUrl: data.PUBLIC_URL,
     databaseUrl: data.DATABASE_URL,
+    databaseWaitMs: data.DATABASE_WAIT,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
     tokenSigningKey: data.TOKEN_SIGNING_KEY,
@@ -203,6 +210,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     maxConnections: data.LIMIT_CONNECTIONS,
     sharedRates: data.RATE_LIMITS_IN === "database",
     trustProxy: /^\d+$/.test(data.TRUST_PROXY ?? "") ? Number(data.TRUST_PROXY) : (data.TRUST_PROXY ?? false),
+    stopDelayMs: data.STOP_DELAY,
     logLevel: data.LOG_LEVEL,
   };
 }

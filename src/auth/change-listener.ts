@@ -28,6 +28,8 @@ export class ChangeListener {
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
   #hearsUntil = 0;
+  /** Whether it has heard since it last tried. */
+  #hasHeard = false;
   #echo = awaitEcho();
 
   /**
@@ -53,13 +55,19 @@ export class ChangeListener {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
+    // Each reason is told once: on a standby nothing can be listened to for as long as it is one
+    let told = "";
     while (!signal.aborted) {
       try {
         await this.#listen(signal);
       } catch (error) {
-        if (!signal.aborted)
+        const { message } = error as Error;
+        if (this.#hasHeard) told = "";
+        if (!signal.aborted && message !== told)
           this.#logger.warn({ err: error }, "not listening for changes of credentials; trying again");
+        told = message;
       }
+      this.#hasHeard = false;
       this.#hearsUntil = 0;
       this.#onChange();
       await sleep(retryDelay, undefined, { signal, ref: false }).catch(() => {});
@@ -110,6 +118,7 @@ export class ChangeListener {
     }
     // What was asked before the line stood may be outdated without our having heard of it.
     if (!this.hears) this.#onChange();
+    this.#hasHeard = true;
     this.#hearsUntil = performance.now() + checkInterval + checkTimeout;
   }
 }

@@ -4,6 +4,8 @@ import { json, Router, urlencoded } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { databaseFailure } from "../http/postgres-errors.ts";
+import type { CurrentPlan } from "../plan/plan.ts";
+import { requirePlanForTokens } from "../plan/require-plan.ts";
 import type { AccessTokens } from "./access-token.ts";
 import { accessTokenLifetime } from "./access-token.ts";
 import { asAuthRole } from "./as-role.ts";
@@ -18,6 +20,7 @@ const largestBody = 16_384;
 
 export interface TokenEndpointOptions {
   pool: Pool;
+  plan: CurrentPlan;
   tokens: AccessTokens;
   logger: Logger;
   rates: RateLimits;
@@ -30,6 +33,7 @@ export interface TokenEndpointOptions {
 /** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
 export function tokenEndpoint({
   pool,
+  plan,
   tokens,
   logger,
   rates,
@@ -42,6 +46,7 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
+  router.use(requirePlanForTokens(plan));
   router.use(onlyPost);
   router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
@@ -99,8 +104,9 @@ function narrow(held: string[], wanted: string[] | null): string[] {
 function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
-    const { status, code, message } = oauthError(error, () => {
-      logger.error({ requestId: response.locals.requestId, err: error }, "token exchange failed");
+    const { requestId } = response.locals;
+    const { status, code, message } = oauthError(error, (level) => {
+      logger[level]({ requestId, err: error }, "token exchange failed");
     });
     // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
@@ -110,15 +116,17 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
   };
 }
 
-function oauthError(error: unknown, log: () => void): OAuthError {
+function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof Error && "type" in error && "status" in error) {
     // Of Express's body parsers
     if (error.status === 413) return new OAuthError(413, "invalid_request", "The body is too large.");
     return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
   }
-  log();
-  if (databaseFailure(error)) {
+  const failure = databaseFailure(error);
+  const isAway = failure !== null && failure.code !== "BAD_USER_INPUT";
+  log(isAway ? "warn" : "error");
+  if (isAway) {
     return new OAuthError(
       503,
       "temporarily_unavailable",

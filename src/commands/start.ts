@@ -1,4 +1,5 @@
 import "../graphile-env.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ClientBase } from "pg";
 import { pino } from "pino";
@@ -10,13 +11,16 @@ import { withClient } from "../database/client.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
+import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
 import { serveMetrics } from "../metrics/serve-metrics.ts";
 import { serve } from "../service/serve.ts";
 import type { Serving } from "../service/serve.ts";
 import { startWorkers } from "../service/workers.ts";
+import type { Workers } from "../service/workers.ts";
 import { readSettings } from "../settings.ts";
 import type { Settings } from "../settings.ts";
+import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
 import { UserError } from "../user-error.ts";
 import { fillDemo } from "./demo.ts";
@@ -33,8 +37,16 @@ export interface RunningService {
   /** The one of this process; null where other processes serve. */
   app: App | null;
   database: OpenDatabase;
-  /** Lets requests end, then stops everything, the database last. */
-  stop(): Promise<void>;
+  /** Rejected, with a UserError, when the service can't go on. */
+  failed: Promise<never> | undefined;
+  /** Puts new processes in the place of those that serve; undefined where this one serves. */
+  replaceWorkers: (() => Promise<void>) | undefined;
+  /**
+   * Lets requests end, then stops everything, the database last.
+   *
+   * @param delayMs for how many milliseconds it goes on before, while its readiness says that it is about to stop
+   */
+  stop(delayMs?: number): Promise<void>;
 }
 
 /**
@@ -66,9 +78,14 @@ export async function startService(
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const options = { databaseUrl: database.url, settings, logger };
-    const serving: Pick<Serving, "port" | "figures" | "stop"> & { app?: App } =
+    const serving: Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
+      Partial<Pick<Serving, "app"> & Pick<Workers, "replace">> =
       workers === 1
-        ? await serve({ ...options, isBackground: true })
+        ? await waitingFor(
+            { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress },
+            // It may have gone since it was looked at
+            () => serve({ ...options, isBackground: true }),
+          )
         : // Each must not let through what all are allowed together
           await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
     closing.push(() => serving.stop());
@@ -84,7 +101,16 @@ export async function startService(
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
     const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
     announce(address, settings, secrets);
-    return { address, app: serving.app ?? null, database, stop };
+    return {
+      ...{ address, app: serving.app ?? null, database },
+      failed: database.keepRunning?.(logger),
+      replaceWorkers: serving.replace,
+      async stop(delayMs = 0) {
+        serving.announceStop();
+        await sleep(delayMs);
+        await stop();
+      },
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -129,7 +155,8 @@ function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
 }
 
 function announce(address: string, { explorer }: Settings, secrets: FirstSecrets | null): void {
-  say(`\nThe API is at ${address}${pathOf(versions[0]!)}`);
+  const first = versions.find((version) => isServed(version, versions, Date.now()))!;
+  say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
     const head = versions.find(({ kind }) => kind === "floating")!;
     say(`An explorer is at ${address}/, that of the head at ${address}${explorerPathOf(head)}`);
@@ -158,7 +185,7 @@ TOKEN=$(curl -s ${address}/api/oauth/token -H 'content-type: application/json' \
   -d '{"grant_type":"client_credentials","client_id":"${clientId}","client_secret":"${clientSecret}"}' \\
   | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 
-curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"query":"{ products(first: 3) { edges { node { id productNumber name availableStock } } } }"}'
 `);
 }
@@ -166,7 +193,16 @@ curl -s ${address}${pathOf(versions[0]!)} -H "authorization: Bearer $TOKEN" -H '
 if (import.meta.main) {
   await atTheTerminal(async () => {
     const workers = readWorkers();
-    await untilStopped(async (stopping) => (await startService(readSettings(), stopping, workers)).stop);
+    const settings = readSettings();
+    await untilStopped(async (stopping) => {
+      const { failed, replaceWorkers, stop } = await startService(settings, stopping, workers);
+      return {
+        failed,
+        // Nobody in front has to be told when the person at the terminal stops it
+        stop: (signal) => stop(signal === "SIGTERM" ? settings.stopDelayMs : 0),
+        reload: replaceWorkers && (() => void replaceWorkers()),
+      };
+    });
   });
 }
 

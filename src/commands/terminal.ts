@@ -16,32 +16,53 @@ export async function atTheTerminal(command: () => Promise<void>): Promise<void>
   }
 }
 
+/** What goes on until it is stopped. */
+export interface Running {
+  /** @param signal what the process was sent; null when it stops for another reason */
+  stop(signal: NodeJS.Signals | null): Promise<void>;
+  /** What SIGHUP does, unless it is the terminal that ends; without it, SIGHUP stops. */
+  reload?: (() => void) | undefined;
+  /** Rejected with a {@link UserError} when it can't go on. */
+  failed?: Promise<never> | undefined;
+}
+
 /**
  * Runs what begins and then goes on until the process is asked to end, which may be while it still begins.
  *
  * Further signals change nothing: npm passes Ctrl-C on to a process that the terminal has already told, and all that
  * stops has its own time limit.
  *
- * @param begin gives what stops it again; its signal is aborted when it need not go on beginning
+ * @param begin its signal is aborted when it need not go on beginning
+ * @throws {UserError} when it can't go on; everything has been stopped then
  */
-export async function untilStopped(
-  begin: (stopping: AbortSignal) => Promise<() => Promise<void>>,
-): Promise<void> {
+export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Running>): Promise<void> {
   const stopping = new AbortController();
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<NodeJS.Signals>();
+  let running: Running | undefined;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       if (stopping.signal.aborted) return;
+      // At a terminal, the signal says that the terminal is gone
+      if (signal === "SIGHUP" && running?.reload && !process.stdin.isTTY && !process.stderr.isTTY)
+        return running.reload();
       say("\nStopping");
       stopping.abort();
-      ask();
+      ask(signal);
     });
   }
   try {
-    const stop = await begin(stopping.signal);
-    await asked;
-    await stop();
+    running = await begin(stopping.signal);
+    let signal: NodeJS.Signals | null = null;
+    try {
+      signal = await Promise.race([asked, ...(running.failed ? [running.failed] : [])]);
+    } finally {
+      await running.stop(signal);
+    }
   } catch (error) {
+    if (error instanceof UserError) {
+      say(error.message);
+      process.exit(1);
+    }
     if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
   }
   // Whatever is still open has nothing left to do.

@@ -5,9 +5,10 @@ import { asOwner, requireOwner } from "../database/roles.ts";
 import { readSettings } from "../settings.ts";
 import { startService } from "./start.ts";
 import { say } from "./terminal.ts";
+import type { Running } from "./terminal.ts";
 
 /** The service, whose API follows the migration in db/current while that is written. */
-export async function watch(stopping: AbortSignal): Promise<() => Promise<void>> {
+export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
   const service = await startService(settings, stopping);
@@ -31,9 +32,12 @@ export async function watch(stopping: AbortSignal): Promise<() => Promise<void>>
     onProgress: say,
     onWait: say,
   });
-  return async () => {
-    stopWatching();
-    await service.stop();
+  return {
+    failed: service.failed,
+    async stop() {
+      stopWatching();
+      await service.stop();
+    },
   };
 }
 

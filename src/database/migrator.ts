@@ -190,7 +190,11 @@ export class Migrator {
 
 /** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  const url = new URL(asRole(adminUrl, "service_owner", { lock_timeout: String(lockTimeoutMs) }));
+  // For as long as it takes: limits that the role or the database has are meant for requests
+  const patience = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  const url = new URL(
+    asRole(adminUrl, "service_owner", { ...patience, lock_timeout: String(lockTimeoutMs) }),
+  );
   url.searchParams.set("application_name", application);
   return url.href;
 }

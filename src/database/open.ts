@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { Settings } from "../settings.ts";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
@@ -5,6 +6,7 @@ import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./mig
 import type { LockPatience } from "./retry-locked.ts";
 import { checkDatabase, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
+import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
@@ -17,6 +19,8 @@ export interface OpenDatabase {
   adminUrl: string | null;
   /** What the operator should hear about. */
   warnings: string[];
+  /** Starts a Postgres of the service's own again when it ends; rejected, with a UserError, when that fails. */
+  keepRunning?(logger: Logger): Promise<never>;
   close(): Promise<void>;
 }
 
@@ -31,8 +35,10 @@ export async function openDatabase(
   onProgress: (step: string) => void = () => {},
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
-    const warnings = await checkDatabase(settings.databaseUrl);
-    return { url: settings.databaseUrl, adminUrl: null, warnings, close: async () => {} };
+    const url = settings.databaseUrl;
+    const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
+    const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
+    return { url, adminUrl: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
   const cluster = await startCluster({ directory: settings.dataDirectory });
@@ -43,7 +49,8 @@ export async function openDatabase(
     const url = (await setUpDatabase(adminUrl, { renewPassword: true, locks, onProgress }))!;
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
-    return { url, adminUrl, warnings: [], close: () => cluster.stop() };
+    const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
+    return { url, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
   } catch (error) {
     await cluster.stop();
     throw error;

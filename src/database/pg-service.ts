@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import pg from "pg";
 import type { Logger } from "pino";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
@@ -16,6 +17,8 @@ export type WithClients = WithPgClient<NodePostgresPgClient>;
 
 /** The ways to the database. */
 export interface DatabaseWays {
+  /** Closes the connections of its own. The pool stays open. */
+  close(): Promise<void>;
   /** That of PostGraphile. */
   pgService: GraphileConfig.PgServiceConfiguration;
   /** That of reads which are one statement; null when there is only the other. */
@@ -32,23 +35,51 @@ export async function openWays(
   pool: Pool,
   { fastReads, logger, onUsed }: { fastReads: boolean; logger: Logger; onUsed?: OnUsed },
 ): Promise<DatabaseWays> {
+  const catalogPool = createCatalogPool(pool);
+  const close = () => catalogPool.end();
   const service = makePgService({
     pool,
+    superuserPool: catalogPool,
     pubsub: false,
-    // Reading the catalog of a busy database may take longer than a request
-    pgSettingsForIntrospection: { statement_timeout: "20s" },
+    pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
   const trouble = fastReads ? await whyNotFly(pool) : null;
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
   if (!fastReads || trouble !== null) {
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
-    return { pgService: service, readText: null, withClientsOf };
+    return { pgService: service, readText: null, withClientsOf, close };
   }
   const shared = new SharedPool(pool, onUsed);
   return {
     pgService: { ...service, adaptor: flightAdaptor(shared) },
     readText: textReader(shared),
     withClientsOf: (other) => flightAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
+    close,
   };
+}
+
+/** How long Postgres may take to read the catalog. */
+const catalogTimeout = "300s";
+/** Versions whose part of the catalog is read at a time. */
+const catalogConnections = 2;
+
+/**
+ * Connections for reading the catalog, as starts and reloads do. On a slow machine that may take longer than any
+ * request is given, so these don't count as lost after so many seconds without an answer.
+ */
+function createCatalogPool({ options }: Pool): pg.Pool {
+  const pool = new pg.Pool({
+    ...options,
+    // Hidden there from copies
+    ...(options.password === undefined ? {} : { password: options.password }),
+    max: catalogConnections,
+    min: 0,
+    query_timeout: 0,
+    idleTimeoutMillis: 1_000,
+    application_name: "catalog",
+  });
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
 }

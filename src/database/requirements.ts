@@ -2,6 +2,7 @@ import type pg from "pg";
 import { UserError } from "../user-error.ts";
 import { withClient } from "./client.ts";
 import { requireMigrated } from "./migrations.ts";
+import { startOptions } from "./pool.ts";
 
 const oldest = 18;
 /** Whom the service becomes, see db/roles.sql. */
@@ -21,13 +22,36 @@ const narrowRoles = [
  * @returns what is not as it should be, but doesn't stop the service
  * @throws {UserError} when the service can't run on it
  */
-export async function checkDatabase(url: string): Promise<string[]> {
-  return withClient(url, async (client) => {
+export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise<string[]> {
+  const begin = startOptions(undefined, { [probe]: "on" });
+  const work = async (client: pg.Client) => {
     await requireVersion(client);
     await requireMigrated(client);
     await requireQueue(client);
-    return excessRights(client);
-  });
+    return [...(await excessRights(client)), ...(await poolerWarnings(client, uses))];
+  };
+  return withClient(url, work, begin);
+}
+
+/** What of the settings doesn't work behind a pooler. */
+export interface PoolerUses {
+  workerConcurrency?: number;
+  webhookConcurrency?: number;
+  sharedRates?: boolean;
+}
+
+/** A setting that says nothing but that connections get those that they begin with. */
+const probe = "service.start";
+
+/** A pooler that ignores the settings of connections gives each the role that logs in, for one. */
+async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
+  const { workerConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
+  if (workerConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
+  const { rows } = await client.query("select current_setting($1, true) as value", [probe]);
+  if (rows[0].value === "on") return [];
+  return [
+    "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work, webhooks and RATE_LIMITS_IN=database need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
+  ];
 }
 
 /** @throws {UserError} when Postgres is older than what the migrations need */

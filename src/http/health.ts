@@ -1,28 +1,24 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestHandler } from "express";
-import type { Pool } from "pg";
-import type { Availability } from "../versions/availability.ts";
+import type { Readiness } from "../service/readiness.ts";
 
-/** Milliseconds that the database may take. */
-const patience = 2_000;
+/** `GET /livez`: this process serves. It asks nothing else, so nobody restarts it for what a restart doesn't mend. */
+export const liveness: RequestHandler = (_request, response) => {
+  response.setHeader("cache-control", "no-store");
+  response.json({ status: "ok" });
+};
 
 /**
- * `GET /healthz`: whether this process can answer queries. 503 when it can't at all; a version that can't be served, or
- * differs from what was released, is named, with 200, for all others go on.
+ * `GET /readyz`: whether this process can read and write now, and what is in its way if not. For balancers and
+ * monitors, without a token; so it says which part it is, and no more.
  */
-export function health(pool: Pool, availability: Pick<Availability, "faults">): RequestHandler {
+export function readinessEndpoint(readiness: Readiness): RequestHandler {
   return async (_request, response) => {
-    const waiting = new AbortController();
-    const late = sleep(patience, false, { signal: waiting.signal }).catch(() => false);
-    const answered = pool.query("select 1").then(
-      () => true,
-      () => false,
-    );
-    const isHealthy = await Promise.race([answered, late]);
-    waiting.abort();
+    const obstacles = await readiness.look();
     response.setHeader("cache-control", "no-store");
-    if (!isHealthy) return void response.status(503).json({ status: "unavailable" });
-    const versions = availability.faults();
-    response.json(versions.length === 0 ? { status: "ok" } : { status: "degraded", versions });
+    if (obstacles.length === 0) return void response.json({ status: "ok" });
+    if (obstacles.every(({ isPartial }) => isPartial))
+      return void response.json({ status: "degraded", obstacles });
+    response.status(503).setHeader("retry-after", "1");
+    response.json({ status: "unavailable", obstacles });
   };
 }

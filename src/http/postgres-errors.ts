@@ -32,6 +32,16 @@ const uncertain: DatabaseFailure = {
     "With an idempotencyKey it can be repeated at once.",
   retryable: false,
 };
+const notWritable: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The service can read its data, but not change it at the moment. Nothing was done. Send the request again later.",
+};
+const diskFull: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The service has no room for more data at the moment. Nothing was done. Send the request again later.",
+};
 const unstorable: DatabaseFailure = {
   code: "BAD_USER_INPUT",
   message: "An argument holds a character, a number or a depth of nesting that the data can't hold.",
@@ -52,27 +62,40 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "22021": unstorable, // character_not_in_repertoire: a null character in a text
   "22P05": unstorable, // untranslatable_character
   "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
+  "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
-  "53200": unavailable, // out_of_memory
-  "53300": unavailable, // too_many_connections
-  "57P01": unavailable, // admin_shutdown: also a terminated backend
-  "57P02": unavailable, // crash_shutdown
-  "57P03": unavailable, // cannot_connect_now
-  "57P05": unavailable, // idle_session_timeout
   NO_TURN: busy, // of database/turns.ts
+  "28000": unavailable, // invalid_authorization_specification: it lets nobody in who comes from here
+  "28P01": unavailable, // invalid_password: it was changed
+  "3D000": unavailable, // invalid_catalog_name: the database was dropped or renamed
+  "53100": diskFull, // disk_full
+  "58030": unavailable, // io_error
   UE003: readOnly, // raised by mutation.run
+  EADDRNOTAVAIL: unavailable,
+  EAI_AGAIN: unavailable, // the name can't be looked up at the moment
+  ECONNABORTED: unavailable,
   ECONNREFUSED: unavailable,
   ECONNRESET: unavailable,
+  EHOSTDOWN: unavailable,
   EHOSTUNREACH: unavailable,
+  EMFILE: unavailable, // too many files are open
+  ENETDOWN: unavailable,
+  ENETUNREACH: unavailable,
   ENOENT: unavailable, // the socket file is gone
   ENOTFOUND: unavailable,
   EPIPE: unavailable,
   ETIMEDOUT: unavailable,
 };
 
+/**
+ * Classes 08 (connection exceptions), 53 (insufficient resources, such as too many connections) and 57P (an operator
+ * intervened: shutdown, crash, recovery).
+ */
+const unavailableClass = /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P[0-9A-Z]{2})$/;
+
 // The driver gives these no code.
 const connectionLost =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
 
 const uncertainErrors = new WeakSet<object>();
 
@@ -86,8 +109,16 @@ export function markUncertain(error: unknown): unknown {
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  // Class 08: connection exceptions
-  const isLost = /^08[0-9A-Z]{3}$/.test(code) || connectionLost.test(error.message);
+  const isLost = unavailableClass.test(code) || connectionLost.test(error.message);
   const failure = byCode[code] ?? (isLost ? unavailable : null);
-  return failure === unavailable && uncertainErrors.has(error) ? uncertain : failure;
+  const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
+  return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
+}
+
+/**
+ * Whether Postgres ended the connection with the error. When the disk of its write-ahead log is full it ends all of
+ * them, and what was being committed may be there after the recovery.
+ */
+function endsConnection(error: Error): boolean {
+  return "severity" in error && error.severity !== "ERROR";
 }

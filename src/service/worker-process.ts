@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import { UserError } from "../user-error.ts";
 import { serve } from "./serve.ts";
-import type { FromWorker, ToWorker } from "./workers.ts";
+import type { FromWorker, Order, ToWorker } from "./workers.ts";
 
 const tell = (message: FromWorker) => void process.send?.(message);
 
@@ -20,8 +20,9 @@ try {
   new AggregatorRegistry(); // It is what hears the parent ask
   AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
   process.on("message", (message: unknown) => {
-    if (message !== "stop") return; // of prom-client, which asks for figures
-    void serving.stop().finally(() => process.exit(0));
+    const { order, withinMs } = message as Partial<Order>; // Others are of prom-client, which asks for figures
+    if (order === "announce stop") serving.announceStop();
+    if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
   });
   process.on("disconnect", () => process.exit(1));
   tell({ port: serving.port });

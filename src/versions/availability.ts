@@ -67,6 +67,16 @@ export class Availability {
     });
   }
 
+  /** What the readiness says of it: all other versions go on. */
+  obstacle(): { code: string; message: string; isPartial: true } | null {
+    const faults = this.faults();
+    if (faults.length === 0) return null;
+    const message = faults
+      .map(({ version, state, reason }) => `${version} is ${state}: ${reason}`)
+      .join(". ");
+    return { code: "VERSION_UNAVAILABLE", message, isPartial: true };
+  }
+
   /**
    * Builds all versions anew.
    *

@@ -143,7 +143,10 @@ test("wrong settings are all named, before anything starts", async () => {
 });
 
 test("an address where no Postgres answers is told without the password", async () => {
-  const service = start({ DATABASE_URL: "postgres://service_login:hunter2@127.0.0.1:1/erp" });
+  const service = start({
+    DATABASE_URL: "postgres://service_login:hunter2@127.0.0.1:1/erp",
+    DATABASE_WAIT: "0",
+  });
   assert.equal(await service.ended, 1);
   assert.match(service.output(), /Postgres at 127\.0\.0\.1:1\/erp can't be used/);
   assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);

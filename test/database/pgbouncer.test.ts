@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { deactivateCredential } from "../../src/auth/credentials.ts";
+import { checkDatabase } from "../../src/database/requirements.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { freePort } from "../support/free-port.ts";
 import { query, startService, until } from "../support/service.ts";
@@ -99,6 +100,34 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
       ({ body }) => body.data.warehouseCreate.warehouse?.code ?? body.data.warehouseCreate.userErrors[0].code,
     );
     assert.deepEqual(outcomes.sort(), ["A1", "A2", "A3", "NOT_UNIQUE"]);
+  });
+
+  it("a start warns of what doesn't work there, if it is to be done", async () => {
+    const url = behind.pool.options.connectionString!;
+    assert.deepEqual(await checkDatabase(url), []);
+    const [warning, ...others] = await checkDatabase(url, { workerConcurrency: 2 });
+    assert.match(warning!, /pooler that ignores the settings .*WORKER_CONCURRENCY=0/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await checkDatabase(service.loginUrl, { workerConcurrency: 2 }), []);
+  });
+
+  it("without its setting, a start names it", async () => {
+    const url = new URL(service.loginUrl);
+    url.port = String(await freePort());
+    const other = join(folder.path, "other.ini");
+    const text = await readFile(join(folder.path, "pgbouncer.ini"), "utf8");
+    await writeFile(
+      other,
+      text.replace(/^ignore_startup.*$/m, "").replace(/^listen_port.*$/m, `listen_port = ${url.port}`),
+    );
+    const strict = spawn(program!, ["--quiet", other], { stdio: "ignore" });
+    try {
+      await until(() => answers(Number(url.port)));
+      await assert.rejects(checkDatabase(url.href), /PgBouncer at .+ignore_startup_parameters = options,/);
+    } finally {
+      strict.kill("SIGINT");
+      await once(strict, "exit");
+    }
   });
 
   it("a deactivated credential stops at once, though nothing is heard of changes", async () => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
+import { servingProcesses } from "../support/processes.ts";
 import { freePort } from "../support/free-port.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -40,16 +40,7 @@ after(async () => {
   await database.close();
 });
 
-/** Ids of the processes that serve. */
-async function servers(): Promise<number[]> {
-  const found: number[] = [];
-  for (const name of await readdir("/proc")) {
-    const file = async (part: string) => readFile(`/proc/${name}/${part}`, "utf8").catch(() => "");
-    if (!/^\d+$/.test(name) || !(await file("cmdline")).includes("worker-process.ts")) continue;
-    if (new RegExp(`^PPid:\\s+${service.pid}$`, "m").test(await file("status"))) found.push(Number(name));
-  }
-  return found;
-}
+const servers = () => servingProcesses(service.pid);
 
 async function tokenOf({ clientId, clientSecret }: IssuedPair): Promise<string> {
   const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
@@ -68,6 +59,8 @@ const ask = async (token: string, document = query) =>
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" },
       body: JSON.stringify({ query: document }),
+      // What a process has taken when it is killed may never be answered
+      signal: AbortSignal.timeout(10_000),
     }),
   );
 const statuses = async (token: string, times: number) => {

@@ -23,7 +23,10 @@ const healthOf = async (url: string) => {
   const response = await fetch(`${url}/healthz`);
   return {
     status: response.status,
-    body: (await response.json()) as { status: string; versions?: object[] },
+    body: (await response.json()) as {
+      status: string;
+      obstacles?: { part: string; code: string; message: string }[];
+    },
   };
 };
 
@@ -50,12 +53,14 @@ test("the others answer", async () => {
 test("health and log say which version, and why", async () => {
   const { status, body } = await healthOf(service.url);
   assert.deepEqual([status, body.status], [200, "degraded"]);
-  assert.deepEqual(body.versions, [
-    { version: broken, state: "unavailable", reason: "view warehouses is missing" },
+  assert.deepEqual(body.obstacles, [
     {
-      version: missing.slug,
-      state: "unavailable",
-      reason: "Its schema can't be built; the log says why.",
+      part: "versions",
+      code: "VERSION_UNAVAILABLE",
+      message:
+        `${broken} is unavailable: view warehouses is missing. ` +
+        `${missing.slug} is unavailable: Its schema can't be built; the log says why.`,
+      isPartial: true,
     },
   ]);
   const lines = service.log.filter(({ msg }) => String(msg).includes("can't be built"));
@@ -77,9 +82,10 @@ test("it answers again when it was mended and all is built anew", async () => {
   const { status, codes } = await service.ask(token, { query }, { version: broken });
   assert.deepEqual([status, codes], [200, []]);
   const { body } = await healthOf(service.url);
-  const [first] = body.versions as { version: string; state: string; reason: string }[];
-  assert.deepEqual([first!.version, first!.state], [broken, "different"]);
-  assert.match(first!.reason, /query of warehouses is another/);
+  assert.match(
+    body.obstacles![0]!.message,
+    new RegExp(`^${broken} is different: .*query of warehouses is another`),
+  );
 });
 
 test("where no version can be built, nothing starts, and it is said in plain words", async () => {

@@ -120,6 +120,18 @@ test("then it is refused as the specification says", async () => {
   assert.deepEqual(warnings(answer), none);
 });
 
+test("what has ended isn't built any more by processes that start", async () => {
+  // A process that has only what has ended has nothing to build, and so nothing that could fail
+  const gone = { ...all.find(({ slug }) => slug === version)!, schemaName: "api_gone" };
+  const others = all.filter(({ slug }) => slug !== version);
+  const late = await service.another({ versions: [gone, ...others], now: () => Date.parse("2028-02-01") });
+  const readiness = await fetch(`${late.url}/readyz`);
+  assert.deepEqual([readiness.status, await readiness.json()], [200, { status: "ok" }]);
+  assert.deepEqual((await late.ask(null, { query }, { version })).codes, [
+    "SERVICE_GRAPHQL__UNSUPPORTED_API_VERSION",
+  ]);
+});
+
 test("the list of versions says it all, without a token", async () => {
   at("2027-11-05");
   const response = await fetch(`${service.url}/api/versions`);

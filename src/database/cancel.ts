@@ -1,0 +1,46 @@
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import type { Pool, PoolClient } from "pg";
+
+/** What a connection knows of the process of Postgres at its other end. Not among the public types of `pg`. */
+interface Peer {
+  host: string;
+  port: number;
+  processID: number | null;
+  secretKey: number | null;
+}
+
+/** The code of a CancelRequest, see the protocol of Postgres. */
+const cancelRequest = 80_877_102;
+/** Milliseconds that a request may take. */
+const requestTimeoutMs = 1_000;
+
+/**
+ * What asks Postgres to break off all that runs on the connections of a pool. Their statements fail with 57014 and are
+ * undone. By a message of its own for each, as `pg_cancel_backend` would need one more connection, and behind a pooler
+ * the wrong process may have the number.
+ */
+export function canceller(pool: Pool): () => void {
+  const busy = new Set<PoolClient>();
+  pool.on("acquire", (client) => void busy.add(client));
+  pool.on("release", (_error, client) => void busy.delete(client));
+  return () => {
+    for (const client of busy) askToCancel(client as unknown as Peer);
+  };
+}
+
+function askToCancel({ host, port, processID, secretKey }: Peer): void {
+  if (processID === null || secretKey === null) return;
+  const socket = toPostgres(host, port);
+  socket.on("error", () => {});
+  socket.setTimeout(requestTimeoutMs, () => socket.destroy());
+  const message = Buffer.alloc(16);
+  [message.length, cancelRequest, processID, secretKey].forEach((number, i) =>
+    message.writeInt32BE(number | 0, 4 * i),
+  );
+  socket.end(message);
+}
+
+function toPostgres(host: string, port: number): Socket {
+  return host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+}

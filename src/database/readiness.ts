@@ -1,0 +1,141 @@
+import pg from "pg";
+import type { Check, Obstacle } from "../service/readiness.ts";
+import { isConnectionBroken } from "./broken.ts";
+import { migrationsWanted } from "./migrations.ts";
+
+/** Milliseconds until the room on the disk is looked at again: that writes a megabyte, and anybody may ask. */
+const roomHoldsMs = 2_000;
+/** Milliseconds after which the connection of the check is closed when nobody looks any more. */
+const idleMs = 30_000;
+/** Milliseconds that Postgres may take for one look. */
+const lookTimeoutMs = 1_900;
+
+/** What Postgres says about itself. */
+interface State {
+  is_recovering: boolean;
+  is_read_only: boolean;
+  migrations: number;
+}
+
+const stateQuery = `
+  select pg_is_in_recovery() as is_recovering, current_setting('transaction_read_only')::boolean as is_read_only,
+    api_meta.migration_count() as migrations`;
+
+/**
+ * Sorts a megabyte of what it can't know before in 64 kB, so that Postgres writes a temporary file: that needs room on the disk as new rows do, and
+ * leaves nothing behind. A row that is changed would not tell, for it may find room in a file that is there.
+ */
+const roomQuery = `
+  set local work_mem = '64kB';
+  select count(*) from (
+    select n, repeat('.', 1000) || random() as text from generate_series(1, 1000) n order by text offset 0) filler`;
+
+const away: Obstacle = { code: "DATABASE_AWAY", message: "The database can't be reached." };
+const recovering: Obstacle = {
+  code: "DATABASE_RECOVERING",
+  message: "The database is starting, recovering, or the standby of another one.",
+};
+const readOnly: Obstacle = { code: "DATABASE_READ_ONLY", message: "The database takes no changes." };
+const diskFull: Obstacle = { code: "DISK_FULL", message: "The database has no room on its disk." };
+const pending: Obstacle = {
+  code: "MIGRATIONS_PENDING",
+  message: "The database lacks migrations. Run db:setup.",
+};
+
+/**
+ * Checks whether the database can be read and written now, on a connection of its own: the others may all be busy,
+ * which is no reason to send clients elsewhere.
+ *
+ * @param pool the connections that requests are served on
+ */
+export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<void> } {
+  const { options } = pool;
+  const own = new pg.Pool({
+    ...options,
+    // Hidden there from copies
+    ...(options.password === undefined ? {} : { password: options.password }),
+    max: 1,
+    min: 0,
+    connectionTimeoutMillis: lookTimeoutMs,
+    query_timeout: lookTimeoutMs,
+    idleTimeoutMillis: idleMs,
+    application_name: "readiness",
+  });
+  own.on("error", () => {});
+  own.on("connect", (client) => client.on("error", () => {}));
+  // Those of this code, and not those that its folder may hold one day
+  void migrationsWanted();
+  const looking = new Looking(own, pool);
+  return { check: () => looking.look(), close: () => own.end() };
+}
+
+/** Looks, once at a time however many ask. */
+class Looking {
+  readonly #own: pg.Pool;
+  readonly #shared: pg.Pool;
+  #under: Promise<Obstacle | null> | null = null;
+  #roomUntil = -Infinity;
+
+  constructor(own: pg.Pool, shared: pg.Pool) {
+    this.#own = own;
+    this.#shared = shared;
+  }
+
+  look(): Promise<Obstacle | null> {
+    return (this.#under ??= this.#look().finally(() => void (this.#under = null)));
+  }
+
+  async #look(): Promise<Obstacle | null> {
+    try {
+      return await this.#lookBy(this.#own);
+    } catch (error) {
+      // too_many_connections: those that are there may do all the same
+      if (codeOf(error) !== "53300") return obstacleOf(error);
+      return this.#lookBy(this.#shared).catch(obstacleOf);
+    }
+  }
+
+  async #lookBy(pool: pg.Pool): Promise<Obstacle | null> {
+    const client = await pool.connect();
+    let failure: unknown;
+    let obstacle: Obstacle | null = null;
+    try {
+      const { rows } = await client.query<State>(stateQuery);
+      obstacle = await obstacleIn(rows[0]!);
+      if (obstacle === null && performance.now() > this.#roomUntil) {
+        await client.query(roomQuery);
+        this.#roomUntil = performance.now() + roomHoldsMs;
+      }
+      return obstacle;
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      // After a failover a new connection may lead to a server that takes writes
+      client.release(isConnectionBroken(failure) || obstacle !== null);
+    }
+  }
+}
+
+async function obstacleIn({ is_recovering, is_read_only, migrations }: State): Promise<Obstacle | null> {
+  if (is_recovering) return recovering;
+  if (is_read_only) return readOnly;
+  return migrations < (await migrationsWanted()) ? pending : null;
+}
+
+function obstacleOf(error: unknown): Obstacle {
+  switch (codeOf(error)) {
+    case "53100": // disk_full
+      return diskFull;
+    case "57P03": // cannot_connect_now: it starts, recovers or shuts down
+      return recovering;
+    case "3F000": // invalid_schema_name
+    case "42883": // undefined_function
+      return pending;
+    default:
+      return away;
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;

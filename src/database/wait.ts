@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { databaseFailure } from "../http/postgres-errors.ts";
+import { UserError } from "../user-error.ts";
+import { isPoolerRefusal, placeOf } from "./client.ts";
+
+/** Milliseconds between two attempts, and between two lines that say what is waited for. */
+const intervalMs = 1_000;
+
+/** Errors at the door that waiting doesn't mend: a wrong name, a wrong password, no such database. */
+const lasting = new Set(["28000", "28P01", "3D000"]);
+
+export interface WaitOptions {
+  url: string;
+  /** Milliseconds after which nobody waits any more. */
+  waitMs: number;
+  /** Told once a second what is waited for. Its errors end the waiting. */
+  onWaiting(line: string): void;
+}
+
+/**
+ * Does something with a database that may not be there yet: it is still starting, say, or its name isn't known yet.
+ * Tries again every second until the time is over; then, or after an error of another kind, throws it.
+ */
+export async function waitingFor<T>(
+  { url, waitMs, onWaiting }: WaitOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + waitMs;
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => {});
+  let reason = "it doesn't answer";
+  const lines = setInterval(() => {
+    const seconds = Math.ceil((deadline - performance.now()) / 1_000);
+    if (seconds <= 0) return;
+    try {
+      onWaiting(`Waiting for Postgres at ${placeOf(url)}, for up to ${seconds} s more: ${reason}`);
+    } catch (error) {
+      ended.reject(error);
+    }
+  }, intervalMs);
+  const attempts = async (): Promise<T> => {
+    for (;;) {
+      const next = sleep(intervalMs);
+      try {
+        return await work();
+      } catch (error) {
+        const cause = error instanceof UserError ? error.cause : error;
+        if (!isAway(cause)) throw error;
+        reason = cause.message || String((cause as NodeJS.ErrnoException).code);
+        if (performance.now() + intervalMs >= deadline) throw inPlainWords(error, url, reason);
+      }
+      await next;
+    }
+  };
+  try {
+    return await Promise.race([attempts(), ended.promise]);
+  } finally {
+    clearInterval(lines);
+  }
+}
+
+function inPlainWords(error: unknown, url: string, reason: string): UserError {
+  if (error instanceof UserError) return error;
+  return new UserError(`Postgres at ${placeOf(url)} can't be used: ${reason}.`, { cause: error });
+}
+
+function isAway(error: unknown): error is Error {
+  if (databaseFailure(error)?.code !== "SERVICE_UNAVAILABLE" || isPoolerRefusal(error)) return false;
+  return !lasting.has(String((error as { code?: unknown }).code));
+}

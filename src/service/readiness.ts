@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+
+/** Milliseconds that a check may take. */
+const checkTimeoutMs = 2_000;
+
+/** Why a part of the service can't do its work now. */
+export interface Obstacle {
+  /** For programs, like `DATABASE_AWAY`. */
+  code: string;
+  /** For people. Anybody may read it, so it names no host and no address. */
+  message: string;
+  /** True where all other work goes on: the process is ready then, and says so with this remark. */
+  isPartial?: boolean;
+}
+
+/** Looks at one part of the service: null while nothing is in its way. A check that fails counts as an obstacle. */
+export type Check = () => Obstacle | null | Promise<Obstacle | null>;
+
+/** An obstacle, and the part of the service that it stands before. */
+export interface FailedCheck extends Obstacle {
+  part: string;
+}
+
+/**
+ * Knows whether this process can do its work now. Whoever has a part that may fail adds a check of it:
+ *
+ *     readiness.add("versions", () => (isBuilt ? null : { code: "VERSION_NOT_BUILT", message: "…" }));
+ */
+export class Readiness {
+  readonly #checks = new Map<string, Check>();
+  readonly #logger: Logger;
+  #last = "";
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Adds the check of a part, or puts it in the place of the one that the part had. */
+  add(part: string, check: Check): void {
+    this.#checks.set(part, check);
+  }
+
+  /** What is in the way now, in the order of the parts; nothing while the process can do its work. */
+  async look(): Promise<FailedCheck[]> {
+    const answers = await Promise.all(
+      [...this.#checks].map(async ([part, check]): Promise<FailedCheck[]> => {
+        const obstacle = await this.#run(part, check);
+        return obstacle ? [{ part, ...obstacle }] : [];
+      }),
+    );
+    const failed = answers.flat();
+    this.#log(failed);
+    return failed;
+  }
+
+  async #run(part: string, check: Check): Promise<Obstacle | null> {
+    const waiting = new AbortController();
+    const late: Obstacle = { code: "NO_ANSWER", message: `The ${part} doesn't answer in time.` };
+    try {
+      return await Promise.race([
+        check(),
+        sleep(checkTimeoutMs, late, { signal: waiting.signal, ref: false }).catch(() => late),
+      ]);
+    } catch (error) {
+      this.#logger.error({ err: error, part }, "a check of the readiness failed");
+      return { code: "CHECK_FAILED", message: `The ${part} can't be checked.` };
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  /** Writes changes to the log, not each look: a balancer looks every second. */
+  #log(failed: readonly FailedCheck[]): void {
+    const now = failed.map(({ part, code }) => `${part}: ${code}`).join(", ");
+    if (now === this.#last) return;
+    if (now === "") this.#logger.info("ready again");
+    else this.#logger.warn({ obstacles: failed }, "not ready");
+    this.#last = now;
+  }
+}

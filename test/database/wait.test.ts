@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { checkDatabase } from "../../src/database/requirements.ts";
+import { waitingFor } from "../../src/database/wait.ts";
+import { UserError } from "../../src/user-error.ts";
+import { startCommand } from "../commands/process.ts";
+import { cuttableWay } from "../support/cuttable.ts";
+import { openTestDatabase } from "../support/database.ts";
+import type { TestDatabase } from "../support/database.ts";
+
+let database: TestDatabase;
+before(async () => void (database = await openTestDatabase("template_schema")));
+after(() => database.close());
+
+test("a start waits for a database that is away, says so every second, and then serves", async (t) => {
+  const way = await cuttableWay(database.loginUrl);
+  t.after(() => way.close());
+  way.cut();
+  const service = startCommand(["start.ts"], { DATABASE_URL: way.url, WORKER_CONCURRENCY: "0" });
+  t.after(() => service.kill("SIGKILL"));
+  const line = String.raw`Waiting for Postgres at 127\.0\.0\.1:\d+\/\w+, for up to \d+ s more: .+\n`;
+  await service.said(new RegExp(`(?:${line}){2}`));
+  way.mend();
+  const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
+  assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  assert.ok(!service.output().includes(new URL(way.url).password));
+  service.kill("SIGINT");
+  assert.equal(await service.ended, 0, service.output());
+});
+
+test("a start that waits ends at once when it is told to", async () => {
+  const service = startCommand(["start.ts"], { DATABASE_URL: "postgres://a:hunter2@127.0.0.1:1/erp" });
+  await service.said(/Waiting for Postgres/);
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0, service.output());
+  assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);
+});
+
+test("the waiting ends with its time, or with an error that it doesn't mend", async () => {
+  const wait = async (change: object, waitMs: number) => {
+    const url = Object.assign(new URL(database.loginUrl), change).href;
+    let lines = 0;
+    const begin = performance.now();
+    const error = await waitingFor({ url, waitMs, onWaiting: () => void lines++ }, () =>
+      checkDatabase(url),
+    ).catch((reason: unknown) => reason);
+    assert.ok(error instanceof UserError, String(error));
+    return { message: error.message, lines, seconds: (performance.now() - begin) / 1_000 };
+  };
+  const away = await wait({ port: "1" }, 2_500);
+  assert.match(away.message, /^Postgres at 127\.0\.0\.1:1\/\w+ can't be used: .*ECONNREFUSED/);
+  assert.ok(away.lines >= 1 && away.seconds < 4, JSON.stringify(away));
+  for (const change of [{ password: "hunter2" }, { pathname: "/nowhere" }])
+    assert.equal((await wait(change, 60_000)).lines, 0);
+});
+
+test("PgBouncer that refuses how connections begin is named, with the setting that mends it", async (t) => {
+  // As PgBouncer answers. test/database/pgbouncer.test.ts asks a real one, where there is one
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", () => {
+        const fields = ["SFATAL", "C08P01", "Munsupported startup parameter: options"];
+        const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
+        const head = Buffer.from("E\0\0\0\0");
+        head.writeInt32BE(body.length + 4, 1);
+        socket.end(Buffer.concat([head, body]));
+      });
+  }).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const service = startCommand(["start.ts"], {
+    DATABASE_URL: `postgres://service_login:hunter2@127.0.0.1:${port}/erp`,
+  });
+  assert.equal(await service.ended, 1);
+  assert.match(
+    service.output(),
+    /^PgBouncer at 127\.0\.0\.1:\d+\/erp refuses .+`ignore_startup_parameters = options,extra_float_digits`/,
+  );
+  assert.doesNotMatch(service.output(), /Waiting|hunter2|\n\s+at /);
+});

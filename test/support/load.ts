@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What came of the requests of clients under load. */
+export interface LoadReport {
+  /** Statuses of the answers, with how many had each. */
+  statuses: Record<number, number>;
+  /** Comments of bookings that were answered as done. */
+  booked: string[];
+  /** GraphQL errors, as JSON. */
+  errors: string[];
+  /** Requests whose connection ended without an answer: what no client should meet. */
+  cut: string[];
+  /** Connections that were refused. */
+  refused: number;
+}
+
+export interface LoadOptions {
+  /** Where the API is, like http://127.0.0.1:4000. */
+  address: string;
+  token: string;
+  clients: number;
+  /** The line of `stockAdjust` that every second request of a client books. */
+  line: object;
+}
+
+/** An answer to a request, with the body read. */
+export interface PlainAnswer {
+  status: number;
+  text: string;
+  /** Whether the server says that it closes the connection. */
+  closes: boolean;
+}
+
+/** Sends a request by an agent, which keeps connections as it was told. */
+export function send(agent: Agent, url: string, token: string | null, body?: object): Promise<PlainAnswer> {
+  const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: body ? "POST" : "GET", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("error", reject).on("end", () => {
+        resolve({ status: response.statusCode!, text, closes: response.headers.connection === "close" });
+      });
+    });
+    sent.on("error", reject).end(body && JSON.stringify(body));
+  });
+}
+
+const read = "{ products(first: 2) { edges { node { id } } } }";
+const book = `mutation ($input: StockAdjustInput!) {
+  stockAdjust(input: $input) { stockMovements { id } userErrors { code } } }`;
+
+/**
+ * Clients that read and book without a pause, each on one connection that it keeps as long as it may. When a connection
+ * is refused, a client looks again a little later.
+ */
+export class Load {
+  readonly report: LoadReport = { statuses: {}, booked: [], errors: [], cut: [], refused: 0 };
+  readonly #options: LoadOptions;
+  readonly #name = randomUUID();
+  readonly #ended: Promise<unknown>;
+  #isOver = false;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#beClient(n)));
+  }
+
+  /** How many answers there have been. */
+  get answers(): number {
+    return Object.values(this.report.statuses).reduce((sum, count) => sum + count, 0);
+  }
+
+  async end(): Promise<LoadReport> {
+    this.#isOver = true;
+    await this.#ended;
+    return this.report;
+  }
+
+  async #beClient(client: number): Promise<void> {
+    const { address, token, line } = this.#options;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { report } = this;
+    for (let n = 0; !this.#isOver; n++) {
+      const comment = `load ${this.#name}, client ${client}, call ${n}`;
+      const isBooking = n % 2 === 1;
+      const body = isBooking
+        ? { query: book, variables: { input: { lines: [line], comment } } }
+        : { query: read };
+      try {
+        const answer = await send(agent, `${address}/api/graphql/unstable`, token, body);
+        report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
+        const { errors, data } = JSON.parse(answer.text) as { errors?: unknown; data?: any };
+        if (errors) report.errors.push(JSON.stringify(errors));
+        else if (isBooking && data.stockAdjust.userErrors.length === 0) report.booked.push(comment);
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        if (code === "ECONNREFUSED") report.refused++;
+        else report.cut.push(`${code} ${message}`);
+        await sleep(50);
+      }
+    }
+    agent.destroy();
+  }
+}

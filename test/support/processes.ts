@@ -1,0 +1,12 @@
+import { readdir, readFile } from "node:fs/promises";
+
+/** Ids of the processes that serve for `npm start -- --workers N`. */
+export async function servingProcesses(parent: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir("/proc")) {
+    const file = async (part: string) => readFile(`/proc/${name}/${part}`, "utf8").catch(() => "");
+    if (!/^\d+$/.test(name) || !(await file("cmdline")).includes("worker-process.ts")) continue;
+    if (new RegExp(`^PPid:\\s+${parent}$`, "m").test(await file("status"))) found.push(Number(name));
+  }
+  return found;
+}

@@ -94,8 +94,8 @@ insert into erp.goods_receipt (id, number, type, state, goods_receipt_date_time,
   currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment, created_at, updated_at)
 select r.id, demo.number('GR-', r.n), case when l.is_correction then 'Supplier' else r.type end, r.state,
   case when r.state = 'completed' then r.at + interval '5 hours' else r.at end,
-  case when r.n % 60 <> 31 then demo.id('warehouse', r.warehouse) end, case when r.n % 60 <> 32 then demo.id('supplier', coalesce(r.supplier,
-    l.supplier)) end, case when r.n % 60 <> 33 then demo.id('customer', r.customer_n) end,
+  case when r.n % 60 <> 31 then demo.id('warehouse', r.warehouse) end, case when r.n % 60 <> 32 then
+    demo.id('supplier', case when l.is_correction then l.supplier else coalesce(r.supplier, l.supplier) end) end, case when r.n % 60 <> 33 then demo.id('customer', r.customer_n) end,
   case when r.n % 5 > 0 then demo.id('admin_user', 1 + r.n % 4) end,
   case when r.n % 24 <> 8 then l.currency_id end, case when r.n % 24 <> 8 then l.factor end, origin,
   case when origin = 'ExchangeRateImport' then 'ecb' end, case when origin = 'ExchangeRateImport' then date_trunc('day',

@@ -1,4 +1,4 @@
-// A process of fairness.test.ts: plays one attack until it is told to end.
+// A process of fairness.ts: plays one attack until it is told to end.
 import { attacks } from "./attacks.ts";
 
 const [name, url, token, poor] = process.argv.slice(2) as [string, string, string, string];

@@ -1,7 +1,7 @@
 // Whatever one client does, another one doesn't notice. Each attack is played by a process of its own, from one credential,
 // beside a client that does nothing unusual; the service is a process, too, with its limits as they are by default.
 //
-//     FAIRNESS_SECONDS=30 npm run test:only -- test/fairness/fairness.test.ts
+//     FAIRNESS_SECONDS=30 npm run test:fairness
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

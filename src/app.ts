@@ -30,6 +30,8 @@ import { DocumentCache } from "./operations/document-cache.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { answerIntrospection } from "./operations/answer-introspection.ts";
 import { answerReads } from "./operations/answer-reads.ts";
+import { costlyTurns } from "./operations/costly-turns.ts";
+import { HeavyWork } from "./operations/heavy-work.ts";
 import type { Limits } from "./operations/limits.ts";
 import { usualLimits } from "./operations/limits.ts";
 import { Metrics } from "./metrics/metrics.ts";
@@ -172,6 +174,7 @@ export async function createApp({
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
   const spending = new Spending(rates, meter, served);
+  const heavyWork = new HeavyWork();
   const unread = new UnreadAnswers();
   const readiness = new Readiness(logger);
   const database = databaseCheck(pool);
@@ -220,11 +223,12 @@ export async function createApp({
     spending.forBody,
     readGraphqlBody(settings.largestBody ?? 1_048_576),
     spending.forDocument,
-    readOperation(served, meter),
+    readOperation(served, meter, heavyWork),
     countDeprecated(usage, served),
     spending.forOperation,
     refuseOperation,
-    answerIntrospection(served, unread),
+    costlyTurns(),
+    answerIntrospection(served, unread, heavyWork),
     ...(readText ? [answerReads(served, readText, unread)] : []),
   ];
   app.all("/api/graphql/:version", ofOperations);

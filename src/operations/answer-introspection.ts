@@ -4,6 +4,7 @@ import { execute, getOperationAST } from "postgraphile/graphql";
 import "../http/facts.ts";
 import type { UnreadAnswers } from "../http/unread-answers.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
+import type { HeavyWork } from "./heavy-work.ts";
 import { introspectionOf } from "./introspection.ts";
 import { sendData } from "./send-data.ts";
 
@@ -14,7 +15,11 @@ const maxKeptCharacters = 16_000_000;
  * Answers operations that ask about nothing but the schema. What it says is the same for all callers, so the text is made
  * once for each document, for as long as the version has the same schema.
  */
-export function answerIntrospection(served: readonly ServedVersion[], unread: UnreadAnswers): RequestHandler {
+export function answerIntrospection(
+  served: readonly ServedVersion[],
+  unread: UnreadAnswers,
+  heavyWork: HeavyWork,
+): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   let schemas = 0;
   const numbers = new WeakMap<object, number>();
@@ -33,15 +38,23 @@ export function answerIntrospection(served: readonly ServedVersion[], unread: Un
     if (number === undefined) numbers.set(schema, (number = schemas++));
     const isFixed = !getOperationAST(document, operationName)?.variableDefinitions?.length;
     const key = `${number} ${operationName ?? ""} ${query}`;
-    let data = isFixed ? kept.get(key) : undefined;
-    if (data === undefined) {
-      // Nothing in it waits for anything: it is the schema that answers
-      const result = execute({ schema, document, operationName, variableValues: variables });
-      if (result instanceof Promise || result.errors) return next();
-      data = JSON.stringify(result.data);
-      if (isFixed) kept.set(key, data);
-    }
-    sendData(request, response, data);
-    unread.count(response);
+    const data = isFixed ? kept.get(key) : undefined;
+    const send = (text: string) => {
+      sendData(request, response, text);
+      unread.count(response);
+    };
+    if (data !== undefined) return send(data);
+    heavyWork
+      .run(() => {
+        // Nothing in it waits for anything: it is the schema that answers
+        const result = execute({ schema, document, operationName, variableValues: variables });
+        return result instanceof Promise || result.errors ? null : JSON.stringify(result.data);
+      })
+      .then((made) => {
+        if (made === null) return next();
+        if (isFixed) kept.set(key, made);
+        send(made);
+      })
+      .catch(next);
   };
 }

@@ -1,14 +1,16 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../errors.ts";
 import "../http/facts.ts";
-import { sendErrors } from "../http/answers.ts";
+import { refuse, sendErrors } from "../http/answers.ts";
 import { completed } from "../http/client-errors.ts";
 import type { PlanName } from "../plan/plan.ts";
 import type { Meter } from "../rate-limits/meter.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { assess } from "./assess.ts";
+import type { Reading } from "./documents.ts";
+import type { HeavyWork } from "./heavy-work.ts";
 
 /** What a request asks for, or why it won't be done. */
 export interface Operation {
@@ -21,34 +23,70 @@ export interface Operation {
 
 /** What reading a document costs that is then refused, in points. */
 const costOfRefusal = 10;
+/** Characters from which on reading a document may hold up others. */
+const longDocument = 2_000;
 
 /**
  * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
  * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
  */
-export function readOperation(served: readonly ServedVersion[], meter: Meter): RequestHandler {
+export function readOperation(
+  served: readonly ServedVersion[],
+  meter: Meter,
+  heavyWork: HeavyWork,
+): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { query, operationName, variables } = request.body;
-    const { name, limits } = response.locals.plan!;
-    const { schema, documents } = bySlug.get(response.locals.version!.slug)!.current();
-    const start = performance.now();
-    const { document = null, errors } = { document: undefined, ...documents.read(query, limits) };
-    meter.used(response.locals.caller!.credentialId, performance.now() - start);
-    const operation: Operation = {
-      document,
-      refusals: errors ?? [],
-      cost: { requested: costOfRefusal, maximum: limits.cost },
+    const { query } = request.body as { query: string };
+    const { documents } = bySlug.get(response.locals.version!.slug)!.current();
+    const { limits } = response.locals.plan!;
+    const read = () => {
+      const start = performance.now();
+      const reading = documents.read(query, limits);
+      meter.used(response.locals.caller!.credentialId, performance.now() - start);
+      return reading;
     };
-    if (document) {
-      const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
-      const refusal = excess ?? refusalByPlan(document, operationName, name);
-      if (refusal) operation.refusals = [refusal];
-      else operation.cost.requested = cost;
+    if (query.length < longDocument || documents.isKept(query, limits)) {
+      noteOperation(request, response, bySlug, read());
+      return next();
     }
-    response.locals.operation = operation;
-    next();
+    heavyWork
+      .run(read)
+      .then((reading) => {
+        if (reading) {
+          noteOperation(request, response, bySlug, reading);
+          return next();
+        }
+        response.setHeader("retry-after", "1");
+        const message = "Too many new documents wait to be read. Send the request again in a little while.";
+        refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
+      })
+      .catch(next);
   };
+}
+
+/** Notes what a request asks for, and what that costs. */
+function noteOperation(
+  { body: { operationName, variables } }: Request,
+  { locals }: Response,
+  bySlug: ReadonlyMap<string, ServedVersion>,
+  reading: Reading,
+): void {
+  const { name, limits } = locals.plan!;
+  const { document = null, errors } = { document: undefined, ...reading };
+  const operation: Operation = {
+    document,
+    refusals: errors ?? [],
+    cost: { requested: costOfRefusal, maximum: limits.cost },
+  };
+  if (document) {
+    const { schema } = bySlug.get(locals.version!.slug)!.current();
+    const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
+    const refusal = excess ?? refusalByPlan(document, operationName, name);
+    if (refusal) operation.refusals = [refusal];
+    else operation.cost.requested = cost;
+  }
+  locals.operation = operation;
 }
 
 function refusalByPlan(

@@ -33,23 +33,31 @@ export interface OperationSize {
    * filters, as many rows as they weigh.
    */
   rows: number;
+  /** Fields of the row that it is about which are no relations. */
+  values: number;
   mutations: number;
 }
 
 const pointsPerMutation = 10;
 const rowsPerPoint = 10;
+/** Values that a row may have; so many more count as another row. */
+const valuesPerRow = 25;
 
 /**
  * What an operation costs, in points: one for each relation or list, and for every ten rows that it gives or can be
  * answered, ten for each mutation.
  */
-export function costOf({ relations, rows, mutations }: OperationSize): number {
+export function costOf({
+  relations,
+  rows,
+  mutations,
+}: Pick<OperationSize, "relations" | "rows" | "mutations">): number {
   return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
 }
 
 type Measured = Map<SelectionSetNode, OperationSize>;
 
-const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, mutations: 0 };
+const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, mutations: 0 };
 
 /** The `first` of a list. One that is no page size counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
@@ -113,8 +121,8 @@ export function operationSize(
     if (!field) return nothing; // __typename, and introspection at the root
     const target = getNamedType(field.type);
     if (type === schema.getMutationType()) return measureMutation(target, node);
-    if (!node.selectionSet) return { ...nothing, depth: 1 };
-    const { depth, relations, rows } = measure(target, node.selectionSet);
+    if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
+    const { depth, relations, rows, values } = measure(target, node.selectionSet);
     const isList = target.name.endsWith("Connection");
     // The lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
@@ -124,8 +132,14 @@ export function operationSize(
     const compared = isList ? comparisons(node) : 0;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
-      return { ...nothing, depth: depth + 1, relations, rows };
-    return { ...nothing, depth: depth + 1, relations: relations + 1, rows: times * (rows + 1) + compared };
+      return { ...nothing, depth: depth + 1, relations, rows, values };
+    const ofRow = 1 + Math.floor(values / valuesPerRow);
+    return {
+      ...nothing,
+      depth: depth + 1,
+      relations: relations + 1,
+      rows: times * (rows + ofRow) + compared,
+    };
   };
 
   // Only the fields of a payload itself depend on the input; whatever is below is the same everywhere
@@ -152,6 +166,7 @@ export function operationSize(
       sum.depth = Math.max(sum.depth, part.depth);
       sum.relations += part.relations;
       sum.rows += part.rows;
+      sum.values += part.values;
       sum.mutations += part.mutations;
     }
     measured.set(set, sum);

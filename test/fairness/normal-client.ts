@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** How it went for a client that does nothing unusual. */
 export interface Experience {
   requests: number;
@@ -13,6 +15,9 @@ const queries = [
   "{ orders(first: 5) { edges { node { orderNumber lineItems(first: 5) { edges { node { label product { productNumber } } } } } } } }",
   '{ customers(first: 1, filter: { customerNumber: { equals: "10001" } }) { edges { node { id email } } } }',
 ];
+
+/** Milliseconds between two requests of a connection: together they stay below what a token may spend. */
+const pauseMs = 100;
 
 /** Asks as a usual client does, on two connections, for some time. */
 export async function experience(url: string, token: string, seconds: number): Promise<Experience> {
@@ -35,6 +40,7 @@ export async function experience(url: string, token: string, seconds: number): P
         failures.push(String(error));
       }
       durations.push(performance.now() - start);
+      await sleep(pauseMs);
     }
   };
   await Promise.all([ask(), ask()]);

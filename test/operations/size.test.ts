@@ -14,7 +14,10 @@ const schema = buildSchema(`
   type ThingEdge { cursor: String! node: Thing! }
   type PageInfo { hasNextPage: Boolean! }
 `);
-const sizeOf = (source: string, variables = {}) => operationSize(schema, parse(source), null, variables);
+const sizeOf = (source: string, variables = {}) => {
+  const { depth, relations, rows, mutations } = operationSize(schema, parse(source), null, variables);
+  return { depth, relations, rows, mutations };
+};
 
 describe("the size of an operation", () => {
   for (const [source, depth, relations, rows] of [
@@ -35,6 +38,16 @@ describe("the size of an operation", () => {
   ] as const) {
     it(source, () => assert.deepEqual(sizeOf(source), { depth, relations, rows, mutations: 0 }));
   }
+
+  it("counts every 25 values of a row as another one, however they are called", () => {
+    const values = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: id`).join(" ");
+    const rows = (count: number) =>
+      sizeOf(`{ things(first: 10) { edges { node { ${values(count)} } } } }`).rows;
+    assert.deepEqual([rows(1), rows(24), rows(25), rows(90)], [10, 10, 20, 40]);
+    // Those of a relation are its own
+    const inside = `{ things(first: 10) { edges { node { parent { ${values(50)} } } } } }`;
+    assert.equal(sizeOf(inside).rows, 10 * (1 + 3));
+  });
 
   it("takes page sizes from variables, and from what they are by default", () => {
     const source = "query ($n: Int = 7) { things(first: $n) { edges { node { id } } } }";
@@ -62,7 +75,7 @@ describe("the size of an operation", () => {
 });
 
 describe("limits", () => {
-  const size = { depth: 12, relations: 100, rows: 19_000, mutations: 0 };
+  const size = { depth: 12, relations: 100, rows: 19_000, values: 0, mutations: 0 };
   const codeOf = (changes: object) => {
     const changed = { ...size, ...changes };
     const refusal = refusalOf(changed, usualLimits) ?? refusalOfCost(costOf(changed), usualLimits);
@@ -84,8 +97,8 @@ describe("limits", () => {
   }
 
   it("let nothing be had for nothing", () => {
-    assert.equal(costOf({ depth: 1, relations: 0, rows: 0, mutations: 0 }), 1);
-    assert.equal(costOf({ depth: 1, relations: 0, rows: 0, mutations: 3 }), 30);
+    assert.equal(costOf({ relations: 0, rows: 0, mutations: 0 }), 1);
+    assert.equal(costOf({ relations: 0, rows: 0, mutations: 3 }), 30);
   });
 });
 

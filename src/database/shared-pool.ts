@@ -21,7 +21,13 @@ export class SharedPool {
     const { max: total } = pool.options;
     this.#pool = pool;
     this.#onUsed = onUsed;
-    this.turns = new Turns({ total, perClient: Math.max(1, Math.ceil(total * shareOfOne)) });
+    const perClient = Math.max(1, Math.ceil(total * shareOfOne));
+    // As long as the pool itself would let it wait
+    this.turns = new Turns({
+      total,
+      perClient,
+      maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
+    });
   }
 
   /** Calls back with a connection, when it is the client's turn. */

@@ -11,8 +11,8 @@ export interface TurnOptions {
   /** Who may wait, altogether and of one client. */
   maxWaiting?: number;
   maxWaitingPerClient?: number;
-  /** How long. */
-  maxWaitMs?: number;
+  /** How long, in milliseconds, by now. */
+  maxWaitMs?: () => number;
 }
 
 type Begin = (refusal: NoTurn | null) => void;
@@ -35,7 +35,7 @@ export class Turns {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: TurnOptions) {
-    this.#options = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: 5_000, ...options };
+    this.#options = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000, ...options };
   }
 
   /** Calls back when the client has a turn, which is at once where possible, or won't get one. */
@@ -51,8 +51,8 @@ export class Turns {
     if (this.#waiting >= maxWaiting || line.waiting.length >= maxWaitingPerClient)
       return begin(new NoTurn("Too many operations wait for the database."));
     this.#waiting++;
-    line.waiting.push({ begin, until: performance.now() + maxWaitMs });
-    this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs).unref();
+    line.waiting.push({ begin, until: performance.now() + maxWaitMs() });
+    this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
   }
 
   /** Ends a turn of a client, and lets the next one begin. */

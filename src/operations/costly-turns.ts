@@ -13,7 +13,7 @@ const turns = { perClient: 1, total: 3 };
  * what their token has saved up. What isn't costly doesn't notice.
  */
 export function costlyTurns(): RequestHandler {
-  const waiting = new Turns({ ...turns, maxWaitMs: 15_000 });
+  const waiting = new Turns({ ...turns, maxWaitMs: () => 15_000 });
   return (request, response, next) => {
     if (response.locals.operation!.cost.requested < costlyPoints) return next();
     const { credentialId } = response.locals.caller!;

@@ -44,7 +44,7 @@ describe("turns", () => {
   });
 
   it("are refused after waiting too long, and not given afterwards", async () => {
-    const turns = new Turns({ total: 1, perClient: 1, maxWaitMs: 20 });
+    const turns = new Turns({ total: 1, perClient: 1, maxWaitMs: () => 20 });
     turns.take("a", () => {});
     const refusal = await new Promise<NoTurn | null>((resolve) => turns.take("b", resolve));
     assert.equal(refusal!.code, "NO_TURN");

@@ -9,7 +9,7 @@ describe("what an operation takes beyond its points", () => {
   let token: string;
   before(async () => {
     service = await startService({
-      settings: { limits: usualLimits },
+      settings: { limits: { ...usualLimits, refill: 1 } },
       async before(owner) {
         await owner.query(`
           alter table erp.product disable trigger user;
@@ -30,16 +30,17 @@ describe("what an operation takes beyond its points", () => {
     const before = await left();
     for (let n = 0; n < 5; n++)
       await service.ask(token, { query: "{ products(first: 5) { edges { node { id } } } }" });
-    // Ten points, and one for looking; some have come back meanwhile
-    assert.ok((await left()) >= before - 16);
+    // Ten points, and one for looking
+    assert.ok((await left()) >= before - 11);
   });
 
   it("is charged afterwards, and the bucket may owe it", async () => {
-    const contains = Array.from({ length: 250 }, (_, n) => `{ productNumber: { contains: "nothing ${n}" } }`);
-    const query = `{ products(filter: { OR: [${contains}] }) { edges { node { id } } } }`;
+    // Cheap by the price list, for only the planner knows that no index answers it
+    const none = Array.from({ length: 250 }, () => `{ NOT: { productNumber: { startsWith: "P" } } }`);
+    const query = `{ products(filter: { OR: [${none}] }) { edges { node { id } } } }`;
     const before = await left();
     let paid = 0;
-    for (let n = 0; n < 4; n++) {
+    for (let n = 0; n < 8; n++) {
       const { body, codes } = await service.ask(token, { query });
       assert.deepEqual(codes, []);
       paid += body.extensions.cost.requested;

@@ -24,7 +24,7 @@ before(async () => {
   admin = new pg.Client({ connectionString: database.adminUrl });
   await Promise.all([owner.connect(), admin.connect()]);
   const { rows } = await owner.query(
-    "select array(select id from erp.product where not is_batch_managed order by id limit 2) as products, (select id from erp.bin_location order by id limit 1) as bin",
+    "select array(select id from erp.product p where not is_batch_managed and not exists (select from erp.product v where v.parent_id = p.id) order by id limit 2) as products, (select id from erp.bin_location order by id limit 1) as bin",
   );
   ({ products, bin } = rows[0]);
 });

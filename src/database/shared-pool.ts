@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "./turns.ts";
 
@@ -8,20 +9,26 @@ type Connected = (error: Error | null, client?: PoolClient, release?: Release) =
 /** Called when a client's statement is done. @param ms for how long it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Connections that one client of the API may have, as a part of all. */
-const shareOfOne = 0.4;
+/** Connections that one client of the API may have, as a part of all: at first, and once its statements are known to be quick. */
+const shareOf = { anyone: 0.4, quick: 1 };
+/** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
+const quickMs = 20;
+/** Statements after which the average says something. */
+const knownAfter = 20;
+const maxKnownClients = 10_000;
 
 /** The connections of a pool, shared among the clients of the API. */
 export class SharedPool {
   readonly turns: Turns;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
+  readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
 
   constructor(pool: Pool, onUsed: OnUsed = () => {}) {
     const { max: total } = pool.options;
     this.#pool = pool;
     this.#onUsed = onUsed;
-    const perClient = Math.max(1, Math.ceil(total * shareOfOne));
+    const perClient = (client: string) => Math.max(1, Math.ceil(total * this.#shareOf(client)));
     // As long as the pool itself would let it wait
     this.turns = new Turns({
       total,
@@ -42,7 +49,9 @@ export class SharedPool {
         const start = performance.now();
         connected(null, connection, (isBroken) => {
           release(isBroken);
-          this.#onUsed(client, performance.now() - start);
+          const ms = performance.now() - start;
+          this.#note(client, ms);
+          this.#onUsed(client, ms);
           this.turns.end(client);
         });
       });
@@ -56,5 +65,18 @@ export class SharedPool {
         error ? reject(error) : resolve({ connection: connection!, release: release! }),
       ),
     );
+  }
+
+  #shareOf(client: string): number {
+    const pace = this.#pace.get(client);
+    return pace && pace.count >= knownAfter && pace.averageMs < quickMs ? shareOf.quick : shareOf.anyone;
+  }
+
+  /** One slow statement among quick ones is soon forgotten, and at once noticed. */
+  #note(client: string, ms: number): void {
+    const pace = this.#pace.get(client);
+    if (!pace) return void this.#pace.set(client, { count: 1, averageMs: ms });
+    pace.count++;
+    pace.averageMs += (ms - pace.averageMs) / Math.min(pace.count, knownAfter);
   }
 }

@@ -6,8 +6,8 @@ export class NoTurn extends Error {
 export interface TurnOptions {
   /** Turns at the same time. */
   total: number;
-  /** Those of them that one client may have. */
-  perClient: number;
+  /** Those of them that one client may have, by now. */
+  perClient: (client: string) => number;
   /** Who may wait, altogether and of one client. */
   maxWaiting?: number;
   maxWaitingPerClient?: number;
@@ -43,7 +43,7 @@ export class Turns {
     const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total && line.running < perClient) {
+    if (this.#running < total && line.running < perClient(client)) {
       this.#running++;
       line.running++;
       return begin(null);
@@ -73,7 +73,7 @@ export class Turns {
 
   #next(): void {
     for (const [client, line] of this.#lines) {
-      if (line.waiting.length === 0 || line.running >= this.#options.perClient) continue;
+      if (line.waiting.length === 0 || line.running >= this.#options.perClient(client)) continue;
       const { begin } = line.waiting.shift()!;
       this.#waiting--;
       this.#running++;

@@ -15,31 +15,43 @@ export interface ReadDocument {
   nodes: number;
 }
 
+/** A document that is kept, and where: by its text, in a map of the schema that it was read for. */
+export interface KeptDocument extends ReadDocument {
+  id: number;
+  text: string;
+  owner: Map<string, KeptDocument>;
+}
+
 /**
  * Keeps the documents that come again and again, of all versions together, by what they hold in memory. A tree is a
  * hundred times as large as its text, so a document is kept when it comes for the second time, and one that was
  * refused never.
  */
 export class DocumentCache {
-  readonly #kept = new LRUCache<string, ReadDocument>({
+  readonly #kept = new LRUCache<number, KeptDocument>({
     maxSize: maxKeptBytes,
-    sizeCalculation: ({ nodes }, key) => nodes * bytesPerNode + key.length * 2 + 500,
+    sizeCalculation: ({ nodes, text }) => nodes * bytesPerNode + text.length * 2 + 500,
+    dispose: ({ owner, text }) => owner.delete(text),
   });
   readonly #seen = new LRUCache<string, true>({ max: maxSeenDocuments });
+  #count = 0;
 
-  /** @param key text of the document, and what it was read for */
-  get(key: string): ReadDocument | undefined {
-    return this.#kept.get(key);
+  /** Notes that a kept document was used. */
+  touch({ id }: KeptDocument): void {
+    this.#kept.get(id);
   }
 
-  has(key: string): boolean {
-    return this.#kept.has(key);
+  /** Keeps a document in the map of its owner, if it has come before. */
+  offer(owner: Map<string, KeptDocument>, digest: string, text: string, read: ReadDocument): void {
+    if (!this.#seen.has(digest)) return void this.#seen.set(digest, true);
+    const kept = { ...read, id: this.#count++, text, owner };
+    owner.set(text, kept);
+    this.#kept.set(kept.id, kept);
   }
 
-  /** Keeps a document, if it has come before. */
-  offer(key: string, digest: string, read: ReadDocument): void {
-    if (this.#seen.has(digest)) this.#kept.set(key, read);
-    else this.#seen.set(digest, true);
+  /** Forgets all documents of an owner. */
+  clear(owner: Map<string, KeptDocument>): void {
+    for (const { id } of [...owner.values()]) this.#kept.delete(id);
   }
 
   /** What is held now, in bytes by estimate. */

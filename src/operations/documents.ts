@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ASTNode, DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError, Kind, parse, Source, validate, visit } from "postgraphile/graphql";
 import { apiError } from "../errors.ts";
-import type { DocumentCache } from "./document-cache.ts";
+import type { DocumentCache, KeptDocument } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
@@ -21,8 +21,9 @@ let schemas = 0;
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #cache: DocumentCache;
-  /** Tells the documents of this schema, read within the present limits, from those of others. */
-  #prefix = "";
+  /** By their text: those that were read within the present limits. */
+  readonly #kept = new Map<string, KeptDocument>();
+  readonly #name = `${schemas++} `;
   #limits: Limits | undefined;
 
   constructor(schema: GraphQLSchema, cache: DocumentCache) {
@@ -32,24 +33,26 @@ export class Documents {
 
   /** @param limits when they are others than the last time, everything is read anew */
   read(text: string, limits: Limits): Reading {
-    const key = this.#keyOf(text, limits);
-    return this.#cache.get(key) ?? this.#read(text, key, limits);
+    const kept = this.#keptFor(limits).get(text);
+    if (!kept) return this.#read(text, limits);
+    this.#cache.touch(kept);
+    return kept;
   }
 
   /** Whether a document has been read and kept, so that reading it costs nothing. */
   isKept(text: string, limits: Limits): boolean {
-    return this.#cache.has(this.#keyOf(text, limits));
+    return this.#keptFor(limits).has(text);
   }
 
-  #keyOf(text: string, limits: Limits): string {
+  #keptFor(limits: Limits): Map<string, KeptDocument> {
     if (limits !== this.#limits) {
       this.#limits = limits;
-      this.#prefix = `${schemas++} `;
+      this.#cache.clear(this.#kept);
     }
-    return this.#prefix + text;
+    return this.#kept;
   }
 
-  #read(text: string, key: string, limits: Limits): Reading {
+  #read(text: string, limits: Limits): Reading {
     try {
       const document = parse(new Source(text, "GraphQL request"), { maxTokens: limits.tokens });
       // Before validation, whose time grows with their square
@@ -62,7 +65,8 @@ export class Documents {
         ...inheritedNames(document),
       ];
       if (errors.length > 0) return { errors: errors.map(documentError) };
-      this.#cache.offer(key, hash("sha1", key, "base64"), { document, nodes: size.nodes });
+      const digest = this.#name + hash("sha1", text, "base64");
+      this.#cache.offer(this.#kept, digest, text, { document, nodes: size.nodes });
       return { document };
     } catch (error) {
       return { errors: [documentError(error)] };

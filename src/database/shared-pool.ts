@@ -48,11 +48,12 @@ export class SharedPool {
         }
         const start = performance.now();
         connected(null, connection, (isBroken) => {
-          release(isBroken);
           const ms = performance.now() - start;
           this.#note(client, ms);
           this.#onUsed(client, ms);
+          // Who comes next stands in line already when the connection is free: the pool needn't put it aside
           this.turns.end(client);
+          release(isBroken);
         });
       });
     });

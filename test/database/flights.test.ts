@@ -8,9 +8,9 @@ import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
 import { whyNotFly } from "../../src/database/flights/check.ts";
 import type { PgSettings } from "../../src/database/flights/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
 let database: TestDatabase;
 let pool: pg.Pool;

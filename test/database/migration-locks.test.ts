@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { Project } from "../commands/project.ts";
-import { catalogueOf, differencesOf } from "../support/catalogue.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
 type Migrations = typeof import("../../src/database/migrations.ts");
 

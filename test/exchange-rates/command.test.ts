@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { listOf, oneDay } from "./lists.ts";
 
 let database: TestDatabase;

@@ -7,8 +7,8 @@ import { asRole } from "../../src/database/roles.ts";
 import { importRates } from "../../src/exchange-rates/import.ts";
 import { UserError } from "../../src/user-error.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { listOf, oneDay } from "./lists.ts";
 
 let database: TestDatabase;

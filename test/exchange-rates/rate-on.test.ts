@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { asRole } from "../../src/database/roles.ts";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 // The demonstration shop has rates of each working day up to Friday, 29 May 2026
 describe("erp.exchange_rate_on", () => {

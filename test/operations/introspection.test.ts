@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { buildSchema, getIntrospectionQuery, graphqlSync } from "postgraphile/graphql";
 import { usualLimits } from "../../src/operations/limits.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;

@@ -6,7 +6,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
 
 /** The shop of sample.sql, in a database of its own, with its schema. */
 export interface Sample {

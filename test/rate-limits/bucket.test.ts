@@ -4,7 +4,7 @@ import pg from "pg";
 import type { Bucket, Taken } from "../../src/rate-limits/bucket.ts";
 import { BucketsInMemory } from "../../src/rate-limits/buckets-in-memory.ts";
 import { BucketsInPostgres } from "../../src/rate-limits/buckets-in-postgres.ts";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 const bucket: Bucket = { name: "test", capacity: 100, perSecond: 10 };
 

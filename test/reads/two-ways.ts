@@ -9,7 +9,7 @@ import type { OnRead } from "../../plugins/reads/index.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
 
 /** A version of the API over the demonstration data, answered in two ways. */
 export interface TwoWays {

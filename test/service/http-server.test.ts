@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HttpServer } from "../../src/service/http-server.ts";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 
 /** Answers after some milliseconds, which the address names. */
 async function startServer(): Promise<HttpServer & { url: string }> {

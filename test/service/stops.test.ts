@@ -5,12 +5,12 @@ import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { Load, send } from "../support/load.ts";
-import type { LoadReport } from "../support/load.ts";
-import { servingProcesses } from "../support/processes.ts";
-import { until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { Load, send } from "../lib/load.ts";
+import type { LoadReport } from "../lib/load.ts";
+import { servingProcesses } from "../lib/processes.ts";
+import { until } from "../lib/service.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;

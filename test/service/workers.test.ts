@@ -5,11 +5,11 @@ import { createCredential, deactivateCredential } from "../../src/auth/credentia
 import type { IssuedPair } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { servingProcesses } from "../support/processes.ts";
-import { freePort } from "../support/free-port.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { query, read, until } from "../support/service.ts";
+import { servingProcesses } from "../lib/processes.ts";
+import { freePort } from "../lib/free-port.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { query, read, until } from "../lib/service.ts";
 
 const count = 3;
 let database: TestDatabase;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { tasksAtStart, tasksOf } from "../../src/worker/tasks.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { eventually, Queue, startTestWorker } from "./support.ts";
 
 let database: TestDatabase;

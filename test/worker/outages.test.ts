@@ -5,9 +5,9 @@ import { startCluster } from "../../src/database/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
 
 let database: TestDatabase;

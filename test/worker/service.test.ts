@@ -7,9 +7,9 @@ import { tasksOf } from "../../src/worker/tasks.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { oneDay } from "../exchange-rates/lists.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { eventually, Queue, startTestWorker } from "./support.ts";
 
 // The service as a process of its own, on the demonstration shop, which has old lines without prices

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { TaskList } from "graphile-worker";
 import type { WorkerOptions } from "../../src/worker/start.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
 import type { TestWorker } from "./support.ts";
 

@@ -10,7 +10,8 @@ import { deactivateCredential } from "../../src/auth/credentials.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { freePort } from "../lib/free-port.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(

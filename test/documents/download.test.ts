@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { cuttableWay } from "../lib/cuttable.ts";
-import { read, startService, until } from "../lib/service.ts";
+import { read, startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
 import { readPdf } from "./pdf.ts";
 

@@ -5,7 +5,8 @@ import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { Refusals } from "../../src/metrics/refusals.ts";
-import { startService, until } from "../lib/service.ts";
+import { startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
 
 let service: TestService;

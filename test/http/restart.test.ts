@@ -10,7 +10,8 @@ import type { Cluster } from "../../src/database/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
-import { query, startProcess, until } from "../lib/service.ts";
+import { query, startProcess } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { TestProcess } from "../lib/service.ts";
 
 // A Postgres of its own, for the others are using theirs

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createPool } from "../../src/database/pool.ts";
 import { usualLimits } from "../../src/operations/limits.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 
 const limits = { ...usualLimits, bucket: 1_000_000, refill: 1_000_000 };

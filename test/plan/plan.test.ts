@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { runCommand } from "../commands/process.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;

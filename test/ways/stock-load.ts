@@ -77,7 +77,7 @@ export class Clients {
         ({ extensions, path }: any) => extensions.retryable || (hasKey && path?.length > 1),
       );
       if (!mayRepeat) return null;
-      await sleep(Math.random() * 40);
+      await sleep(Math.random() * 40); // As clients do, not all at the same moment
     }
     throw new Error("There was no answer after 50 attempts.");
   }
@@ -131,7 +131,7 @@ export async function cutConnections(
       way.mend();
       count.cuts++;
     }
-    await sleep(100 + Math.random() * 200);
+    await sleep(100 + Math.random() * 200); // Often, but so that calls come through
   }
   await client.end();
   return count;

@@ -11,7 +11,7 @@ import { AllowList } from "../../src/webhooks/addresses.ts";
 import { guardedLookup } from "../../src/webhooks/destination.ts";
 import type { PosterOptions } from "../../src/webhooks/post.ts";
 import { Poster } from "../../src/webhooks/post.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { certificate, expiredCertificate, key } from "./certificates.ts";
 
 const machine = new AllowList(["127.0.0.1"]);

@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
@@ -291,11 +291,17 @@ describe("a subscription", () => {
 describe("stopping", () => {
   it("lets deliveries end", async () => {
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    receiver.answer = (_, response) => setTimeout(() => response.writeHead(204).end(), 100);
+    const answering = Promise.withResolvers<void>();
+    receiver.answer = async (_, response) => {
+      await answering.promise;
+      response.writeHead(204).end();
+    };
     await insert("hammer");
     const sender = start();
     await until(() => receiver.received.length === 1);
-    await sender.stop();
+    const stopped = sender.stop();
+    answering.resolve();
+    await stopped;
     assert.deepEqual(await states(), { delivered: 1 });
   });
 

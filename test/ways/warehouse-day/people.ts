@@ -224,7 +224,7 @@ export class People {
       const codes = errors.map(({ extensions }: any) => extensions.code);
       assert.ok(!codes.includes("INTERNAL_SERVER_ERROR") && !codes.includes("BAD_USER_INPUT"), text);
       this.outcomes["sent again"] = (this.outcomes["sent again"] ?? 0) + 1;
-      await sleep(Math.random() * 40);
+      await sleep(Math.random() * 40); // As clients do, not all at the same moment
     }
     throw new Error(`${name} had no answer after 60 attempts.`);
   }

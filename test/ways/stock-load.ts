@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { CuttableWay } from "../lib/cuttable.ts";
 import type { Answer, TestProcess } from "../lib/service.ts";
-import type { Shop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 
 /** What became of a call, as its client knows it. */

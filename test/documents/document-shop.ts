@@ -4,6 +4,7 @@ import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 
 const rows = `
+  update erp.currency set position = 1 where is_default_currency;
   insert into erp.country (iso_code, name) values ('FR', '{"en-GB": "France"}');
   insert into erp.customer_group (name) values ('{"en-GB": "All"}');
   insert into erp.payment_method (technical_name, name) values ('prepaid', '{"en-GB": "Prepaid", "de-DE": "Vorkasse"}');

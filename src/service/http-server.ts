@@ -31,9 +31,9 @@ export class HttpServer {
     });
     // Before those that answer
     this.#server.prependListener("request", (_request, response) => {
-      this.#answering.add(response);
-      response.once("close", () => this.#answering.delete(response));
-      if (this.#isClosing) response.setHeader("connection", "close");
+      // One that waits for an earlier answer of its connection may never get its turn
+      if (response.socket) this.#note(response);
+      else response.once("socket", () => this.#note(response));
     });
   }
 
@@ -84,6 +84,12 @@ export class HttpServer {
     await ended;
     for (const timer of [late, cut, idle]) clearTimeout(timer);
     this.#server.close(); // Ends its watch over slow requests, which is all that is left
+  }
+
+  #note(response: ServerResponse): void {
+    this.#answering.add(response);
+    response.once("close", () => this.#answering.delete(response));
+    if (this.#isClosing) response.setHeader("connection", "close");
   }
 
   #closeIdle(): void {

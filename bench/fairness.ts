@@ -1,4 +1,5 @@
 import { say } from "../src/commands/terminal.ts";
+import { UserError } from "../src/user-error.ts";
 import type { Closing } from "./closing.ts";
 import { findServer } from "./data/server.ts";
 import { Arena } from "./fairness/arena.ts";
@@ -18,6 +19,8 @@ import { openCluster, openData } from "./setting.ts";
  */
 export async function fairness(options: Options, closing: Closing): Promise<boolean> {
   const { attacks: names, seconds, scale = 1 } = options;
+  const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
+  if (unknown.length > 0) throw new UserError(`There is no attack called ${unknown.join(", ")}.`);
   const cluster = await openCluster(closing);
   // It is changed
   const database = await (await openData(cluster, scale)).copy();

@@ -55,7 +55,7 @@ ${bounds.memory / mib} MiB or ends. ${broken.length > 0 ? "What it has broken:" 
     broken.join("\n"),
     "## What the attacker does, and is answered",
     table(
-      ["attack", "what", "answers"].map((title) => title),
+      ["attack", "what", "answers"],
       played.map(({ attack, outcome }) => [attack.name, attack.what, answersOf(outcome)]),
     ),
   ]

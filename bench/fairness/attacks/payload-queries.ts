@@ -18,14 +18,29 @@ const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1
 const subscribe = `mutation ($input: WebhookSubscriptionCreateInput!) {
   webhookSubscriptionCreate(input: $input) { webhookSubscription { id } userErrors { code message } } }`;
 
-/** @throws when it isn't answered as it should be: then nothing would be attacked */
-async function ask(play: Play, query: string, variables?: object): Promise<any> {
+/** What the operations here are answered. */
+interface Answered {
+  webhookSubscriptionCreate: { userErrors: { message: string }[] };
+  stocks: { edges: { node: { productId: string; binLocationId: string } }[] };
+}
+
+/**
+ * Asks again while there are too few points.
+ *
+ * @returns null when the attack ended before
+ * @throws when it isn't answered as it should be: then nothing would be attacked
+ */
+async function ask(play: Play, query: string, variables?: object): Promise<Answered | null> {
   for (;;) {
     const text = await send(play, { token: play.token, body: bodyOf(query, variables) });
-    const { data, errors } = JSON.parse(text || "{}");
-    const isThrottled = errors?.[0].extensions.code === "THROTTLED";
-    if (data || isThrottled || play.isOver()) return data;
-    throw new Error(text);
+    const { data, errors } = JSON.parse(text || "{}") as {
+      data?: Answered;
+      errors?: { extensions: { code: string } }[];
+    };
+    const isThrottled = errors?.[0]?.extensions.code === "THROTTLED";
+    if (data) return data;
+    if (play.isOver()) return null;
+    if (!isThrottled) throw new Error(text);
   }
 }
 
@@ -71,7 +86,8 @@ async function placesOf(play: Play): Promise<object[]> {
     `{ stocks(first: ${subscriptions}, filter: { locationTypeTechnicalName: { equals: "bin_location" } }) {
       edges { node { productId binLocationId } } } }`,
   );
-  return data.stocks.edges.map(({ node: { productId, binLocationId } }: any) => ({
+  const edges = data?.stocks.edges ?? [];
+  return edges.map(({ node: { productId, binLocationId } }) => ({
     productId,
     place: { binLocationId },
     delta: 1,

@@ -9,8 +9,7 @@ const longBodies: ((n: number) => string)[] = [
   (n) => bodyOf(`query Q${n} { ${long} }`),
   (n) => bodyOf("query ($a: Int) { products(first: $a) { edges { node { id } } } }", { a: n + long }),
   () => `{"query":"{ __typename }","variables":{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}}`,
-  () =>
-    `{"query":"{ __typename }","variables":{${long.replaceAll(/x{8}/g, '"x":1,').slice(0, 700_000)}"y":1}}`,
+  () => `{"query":"{ __typename }","variables":{${'"x":1,'.repeat(150_000)}"y":1}}`,
   () => `{"query":"{ __typename }"${" ".repeat(megabyte - 100)}}`,
 ];
 

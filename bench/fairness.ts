@@ -1,5 +1,5 @@
 import { say } from "../src/commands/terminal.ts";
-import { UserError } from "../src/user-error.ts";
+import { UserError } from "../src/errors/user-error.ts";
 import type { Closing } from "./closing.ts";
 import { findServer } from "./data/server.ts";
 import { Arena } from "./fairness/arena.ts";

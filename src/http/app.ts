@@ -221,7 +221,7 @@ export async function createApp({
     negotiateMediaType,
     negotiateLocale(locales),
     spending.forBody,
-    readGraphqlBody(settings.largestBody ?? 1_048_576),
+    readGraphqlBody(settings.largestBody ?? 1_048_576, heavyWork),
     spending.forDocument,
     readOperation(served, meter, heavyWork),
     countDeprecated(usage, served),

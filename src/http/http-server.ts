@@ -34,9 +34,9 @@ export class HttpServer {
     });
     // Before those that answer
     this.#server.prependListener("request", ({ socket }, response) => {
-      const state = this.#sockets.get(socket);
-      if (state) state.response = response;
-      if (this.#isClosing) response.setHeader("connection", "close");
+      // One that waits for an earlier answer of its connection may never get its turn
+      if (response.socket) this.#note(socket, response);
+      else response.once("socket", () => this.#note(socket, response));
     });
   }
 
@@ -87,6 +87,12 @@ export class HttpServer {
     await ended;
     for (const timer of [late, cut, idle]) clearTimeout(timer);
     this.#server.close(); // Ends its watch over slow requests, which is all that is left
+  }
+
+  #note(socket: Socket, response: ServerResponse): void {
+    const state = this.#sockets.get(socket);
+    if (state) state.response = response;
+    if (this.#isClosing) response.setHeader("connection", "close");
   }
 
   #closeIdle(): void {

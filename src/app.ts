@@ -87,8 +87,10 @@ export interface AppSettings {
 
 export interface AppOptions {
   settings: AppSettings;
-  /** Connections of the login role, see db/roles.sql. Stays open when the app closes. */
+  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
   pool: Pool;
+  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  apiPool: Pool;
   /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -109,7 +111,7 @@ export interface App {
   /**
    * What reads the data of webhooks.
    *
-   * @param pool connections that nobody else uses, of the login role
+   * @param pool connections that nobody else uses, as for operations
    */
   payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -126,6 +128,7 @@ export interface App {
 export async function createApp({
   settings,
   pool,
+  apiPool,
   limiterPool = null,
   logger,
   now = Date.now,
@@ -134,7 +137,7 @@ export async function createApp({
   const fastReads = settings.fastReads ?? true;
   const rates = new RateLimits(limiterPool, logger);
   const meter = new Meter(rates);
-  const ways = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(apiPool, { catalogOf: pool, fastReads, logger, onUsed: meter.used });
   const { pgService, readText, withClientsOf } = ways;
   const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
   const readers = new Map<string, Reader>();
@@ -170,7 +173,7 @@ export async function createApp({
   const limitsNow = async () => (await plan.of("current")).limits;
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const renderer = new Renderer();
-  const metrics = new Metrics(pool);
+  const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
   const spending = new Spending(rates, meter, served);

@@ -77,7 +77,7 @@ export async function startService(
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
-    const options = { databaseUrl: database.url, settings, logger };
+    const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
     const serving: Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
       Partial<Pick<Serving, "app"> & Pick<Workers, "replace">> =
       workers === 1

@@ -4,8 +4,8 @@ import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
 import type { LockPatience } from "./retry-locked.ts";
-import { checkDatabase, requireVersion } from "./requirements.ts";
-import { asOwner, setUpRoles } from "./roles.ts";
+import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
+import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 
@@ -15,6 +15,8 @@ const databaseName = "erp";
 export interface OpenDatabase {
   /** Where requests are served. */
   url: string;
+  /** The same as the role for operations of clients, or that of `url` where this can't be had. */
+  apiUrl: string;
   /** The database as superuser; null when it isn't the service's own. */
   adminUrl: string | null;
   /** What the operator should hear about. */
@@ -38,7 +40,9 @@ export async function openDatabase(
     const url = settings.databaseUrl;
     const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
-    return { url, adminUrl: null, warnings, close: async () => {} };
+    const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
+    if (warning !== null) warnings.push(warning);
+    return { url, apiUrl, adminUrl: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
   const cluster = await startCluster({ directory: settings.dataDirectory });
@@ -50,7 +54,7 @@ export async function openDatabase(
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
-    return { url, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
+    return { url, apiUrl: asApiLogin(url)!, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -77,7 +81,7 @@ export async function setUpDatabase(
 ): Promise<string | null> {
   await withClient(adminUrl, requireVersion);
   onProgress("Setting up roles");
-  const url = await setUpRoles(adminUrl, { renewPassword });
+  const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installWorkerSchema(adminUrl);

@@ -13,6 +13,7 @@ import { defaultStopMs } from "./serve.ts";
 /** What a process is told at its start. */
 export interface ToWorker {
   databaseUrl: string;
+  apiUrl: string;
   settings: Settings;
   /** Whether it does background work: the first one does. */
   isBackground: boolean;
@@ -34,6 +35,7 @@ const shareOfTurns = 1 / 3;
 export interface WorkersOptions {
   count: number;
   databaseUrl: string;
+  apiUrl: string;
   settings: Settings;
   logger: Logger;
 }
@@ -97,7 +99,7 @@ class Crew {
 
   /** Starts a process in a place. Answers the port when it serves. */
   async start(place: number): Promise<number> {
-    const { databaseUrl, settings } = this.#options;
+    const { databaseUrl, apiUrl, settings } = this.#options;
     const worker = cluster.fork();
     this.#running.add(worker);
     worker.once("exit", (code, signal) => {
@@ -108,7 +110,7 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    worker.send({ databaseUrl, settings, isBackground: place === 0 } satisfies ToWorker);
+    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorker);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),

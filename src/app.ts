@@ -71,6 +71,8 @@ export interface AppSettings {
   publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
+  /** Ports that webhooks are sent to. */
+  webhookPorts?: readonly number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
@@ -139,11 +141,11 @@ export async function createApp({
   const meter = new Meter(rates);
   const ways = await openWays(apiPool, { catalogOf: pool, fastReads, logger, onUsed: meter.used });
   const { pgService, readText, withClientsOf } = ways;
-  const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
+  const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({
-    ...{ allowed: new AllowList(webhookAllow), readerOf, maxCost: webhookLimits.maxQueryCost },
+    ...{ allowed: new AllowList(webhookAllow, webhookPorts), readerOf, maxCost: webhookLimits.maxQueryCost },
   });
   const documentCache = new DocumentCache();
   // Of what has ended nothing is asked any more; what is announced may begin while the process runs

@@ -136,7 +136,7 @@ function startBackground(
     const webhooks = startWebhooks({
       url: databaseUrl,
       concurrency: settings.webhookConcurrency,
-      allowed: new AllowList(settings.webhookAllow),
+      allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
       readPayload: payloadReader(payloadPool),
       onAttempt: metrics.countWebhook,
       logger,

@@ -56,6 +56,7 @@ test("every wrong setting is named, without its value, which may be a secret", (
     EXPLORER: "yes",
     WORKER_CONCURRENCY: "-1",
     WEBHOOK_ALLOW: "https://hunter2.example",
+    WEBHOOK_PORTS: "443,hunter2",
     LOG_LEVEL: "loud",
   };
   assert.throws(

@@ -59,6 +59,7 @@ export const environment = z.object({
   DATABASE_WAIT: seconds(60, 0),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
+  RUN_AS: z.string().min(1).optional(),
   TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
@@ -118,6 +119,8 @@ export interface Settings {
   databasePoolSize: number;
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
   tokenSigningKey: string | undefined;
   /** Whether the explorer is served: in development, unless set otherwise. */
   explorer: boolean;
@@ -186,6 +189,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     databaseWaitMs: data.DATABASE_WAIT,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
+    runAs: data.RUN_AS,
     tokenSigningKey: data.TOKEN_SIGNING_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,

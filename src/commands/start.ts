@@ -14,6 +14,7 @@ import { asOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
 import { serveMetrics } from "../metrics/serve-metrics.ts";
+import { become, successorOfRoot } from "../service/leave-root.ts";
 import { serve } from "../service/serve.ts";
 import type { Serving } from "../service/serve.ts";
 import { startWorkers } from "../service/workers.ts";
@@ -77,6 +78,8 @@ export async function startService(
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
+    const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
+    if (warning !== null) say(`Warning: ${warning}`);
     const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
     const serving: Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
       Partial<Pick<Serving, "app"> & Pick<Workers, "replace">> =
@@ -87,7 +90,12 @@ export async function startService(
             () => serve({ ...options, isBackground: true }),
           )
         : // Each must not let through what all are allowed together
-          await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
+          await startWorkers({
+            ...options,
+            settings: { ...settings, sharedRates: true },
+            count: workers,
+            identity,
+          });
     closing.push(() => serving.stop());
     if (settings.metricsPort !== undefined) {
       const metrics = await serveMetrics(serving.figures, {
@@ -96,6 +104,8 @@ export async function startService(
       });
       closing.push(() => metrics.stop());
     }
+    // All ports are open
+    if (identity !== null) become(identity);
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);

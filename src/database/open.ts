@@ -3,6 +3,7 @@ import type { Settings } from "../settings.ts";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
+import type { Identity } from "./postgres-user.ts";
 import type { LockPatience } from "./retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
@@ -19,6 +20,8 @@ export interface OpenDatabase {
   apiUrl: string;
   /** The database as superuser; null when it isn't the service's own. */
   adminUrl: string | null;
+  /** Who runs a Postgres of the service's own; null when it is the user of this process. */
+  runBy: Identity | null;
   /** What the operator should hear about. */
   warnings: string[];
   /** Starts a Postgres of the service's own again when it ends; rejected, with a UserError, when that fails. */
@@ -42,10 +45,10 @@ export async function openDatabase(
     const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
     const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
     if (warning !== null) warnings.push(warning);
-    return { url, apiUrl, adminUrl: null, warnings, close: async () => {} };
+    return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
-  const cluster = await startCluster({ directory: settings.dataDirectory });
+  const cluster = await startCluster({ directory: settings.dataDirectory, runAs: settings.runAs });
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
@@ -54,7 +57,10 @@ export async function openDatabase(
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
-    return { url, apiUrl: asApiLogin(url)!, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
+    return {
+      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, warnings: [], keepRunning },
+      close: () => cluster.stop(),
+    };
   } catch (error) {
     await cluster.stop();
     throw error;

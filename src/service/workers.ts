@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "../settings.ts";
 import type { Figures } from "../metrics/serve-metrics.ts";
+import type { Identity } from "../database/postgres-user.ts";
 import { UserError } from "../user-error.ts";
 import { defaultStopMs } from "./serve.ts";
 
@@ -38,6 +39,8 @@ export interface WorkersOptions {
   apiUrl: string;
   settings: Settings;
   logger: Logger;
+  /** As whom they run; null for the user of this process. */
+  identity: Identity | null;
 }
 
 /** Several processes that serve behind one port. */
@@ -60,6 +63,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
+    ...options.identity,
   });
   const crew = new Crew(options);
   try {

@@ -37,7 +37,14 @@ async function attempt(...statements: string[]): Promise<string | null> {
 
 const secretRoles = [
   ...["service_login", "service_owner", "service_auth", "service_administration", "service_delivery"],
-  ...["service_worker", "service_limiter", "service_document", "service_writer", "service_registrar", "postgres"],
+  ...[
+    "service_worker",
+    "service_limiter",
+    "service_document",
+    "service_writer",
+    "service_registrar",
+    "postgres",
+  ],
 ];
 
 describe("a connection of the API", () => {
@@ -60,7 +67,11 @@ describe("a connection of the API", () => {
 
   it("gains nothing by giving its role back", async () => {
     for (const back of ["reset role", "set role none", "reset session authorization", "discard all"])
-      assert.equal(await attempt("set role service_api", back, "select from api_unstable.products"), denied, back);
+      assert.equal(
+        await attempt("set role service_api", back, "select from api_unstable.products"),
+        denied,
+        back,
+      );
   });
 
   /** What each of the two roles that it can have is refused. */
@@ -85,7 +96,8 @@ describe("a connection of the API", () => {
     "select pg_read_file('postmaster.pid')": denied,
     "copy (select 1) to program 'true'": denied,
     "copy (select 1) to '/tmp/t'": denied,
-    "select pg_terminate_backend(pid) from pg_stat_activity where usename in ('postgres', 'service_login')": denied,
+    "select pg_terminate_backend(pid) from pg_stat_activity where usename in ('postgres', 'service_login')":
+      denied,
     "alter system set log_statement = 'all'": denied,
     "set session_replication_role = replica": denied,
     "update erp.product set product_number = 'mine'": denied,

@@ -23,6 +23,7 @@ test("the defaults are those that .env.example shows", () => {
     "PUBLIC_URL",
     "DATABASE_URL",
     "TOKEN_SIGNING_KEY",
+    "RUN_AS",
     "EXPLORER",
     "EXCHANGE_RATES_FROM",
     "WEBHOOK_ALLOW",

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { fly } from "../../src/database/flights/flight.ts";
+import { fly, Flight } from "../../src/database/flights/flight.ts";
 import { createPool } from "../../src/database/pool.ts";
+import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../support/database.ts";
 import type { TestDatabase } from "../support/database.ts";
 
@@ -112,6 +113,25 @@ describe("a connection of the API", () => {
   it("may not change how it logs in, once it is service_api", async () => {
     for (const change of ["password 'mine'", "set statement_timeout = 0", "createrole"])
       assert.equal(await attempt("set role service_api", `alter role service_api_login ${change}`), denied);
+  });
+
+  it("can't write in what answers a read by one statement, whatever gets into that", async () => {
+    const caller = { credentialId: "", scopes: new Set<string>(), scopeText: "products:read" };
+    const client = await pool.connect();
+    const run = (text: string) =>
+      new Promise<string | null>((resolve) =>
+        client.query(
+          new Flight(client, readSettingsFor(caller, "en-GB"), { text }, (error) =>
+            resolve(error && (error as pg.DatabaseError).code!),
+          ),
+        ),
+      );
+    const call = `mutation.run('api_unstable', 'warehouse_create', '{"name": "A", "code": "A"}', null, false)`;
+    const scope = "set_config('service.scopes', 'warehouses:write', true)";
+    assert.equal(await run("select id from api_unstable.products limit 1"), null);
+    assert.equal(await run(`select ${scope}, ${call}`), "25006");
+    assert.equal(await run("select set_config('transaction_read_only', 'off', true)"), "25001");
+    client.release();
   });
 
   it("reads all the same", async () => {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../process/settings.ts";
 import { withClient } from "./client.ts";
-import { runningClusterUrl, startCluster } from "./cluster.ts";
-import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
-import type { Identity } from "./postgres-user.ts";
-import type { LockPatience } from "./retry-locked.ts";
+import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
+import type { LockPatience } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
+import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** The roles that log in, see db/roles.sql. They have one password, so that the service needs one URL. */
 const logins = ["service_login", "service_api_login"] as const;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { fly, Flight } from "../../src/database/flights/flight.ts";
+import { fly, Flight } from "../../src/database/pipeline/pipelined-query.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { readSettingsFor } from "../../src/versions/context.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 // What somebody could do who got a statement of their own into one of the API's, on the very connections of these.
 

@@ -6,7 +6,7 @@ import { defaultLockPatience } from "../database/migrations/retry-locked.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { usualLimits } from "../graphql/limits.ts";
 import { UserError } from "../errors/user-error.ts";
-import { AllowList } from "../webhooks/addresses.ts";
+import { AllowList, defaultWebhookPorts } from "../webhooks/addresses.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 
@@ -35,6 +35,19 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+const ports = z
+  .string()
+  .transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number),
+  )
+  .refine(
+    (numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65535),
+    "takes numbers of ports, separated by commas",
+  );
+
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("development"),
@@ -46,6 +59,7 @@ export const environment = z.object({
   DATABASE_WAIT: seconds(60, 0),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
+  RUN_AS: z.string().min(1).optional(),
   TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
@@ -54,6 +68,7 @@ export const environment = z.object({
   PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
+  WEBHOOK_PORTS: ports.default([...defaultWebhookPorts]),
   WEBHOOK_QUERY_CONNECTIONS: z.coerce
     .number()
     .int()
@@ -104,6 +119,8 @@ export interface Settings {
   databasePoolSize: number;
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
   tokenSigningKey: string | undefined;
   /** Whether the explorer is served: in development, unless set otherwise. */
   explorer: boolean;
@@ -119,6 +136,8 @@ export interface Settings {
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
   webhookAllow: string[];
+  /** Ports that webhooks are sent to, but for those destinations, which may have any. */
+  webhookPorts: number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits: WebhookLimits;
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
@@ -170,6 +189,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     databaseWaitMs: data.DATABASE_WAIT,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
+    runAs: data.RUN_AS,
     tokenSigningKey: data.TOKEN_SIGNING_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
@@ -178,6 +198,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
+    webhookPorts: data.WEBHOOK_PORTS,
     webhookLimits: {
       maxSubscriptionsPerToken: data.WEBHOOK_SUBSCRIPTIONS_PER_TOKEN,
       maxSubscriptions: data.WEBHOOK_SUBSCRIPTIONS,

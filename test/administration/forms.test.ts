@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { startService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { csrfTokenIn, loggedIn, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions as everyVersion } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { loggedIn, textOf } from "./browser.ts";
 import type { Visitor } from "./browser.ts";
 

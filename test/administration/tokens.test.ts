@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
 import type { Page, Visitor } from "./browser.ts";
 

@@ -7,8 +7,8 @@ import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { query, startService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 before(async () => void (service = await startService({ versions })));

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { query, startProcess } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestProcess } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const folder = await temporaryFolder();
 const disk = join(folder.path, "disk");

@@ -7,7 +7,7 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
-type Migrations = typeof import("../../src/database/migrations.ts");
+type Migrations = typeof import("../../src/database/migrations/migrations.ts");
 
 // On a copy of the project, to which each test adds a migration, while others use the database
 let project: Project;
@@ -20,7 +20,7 @@ before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
   database = await openTestDatabase("template0");
-  ({ migrateDatabase: migrate } = await project.import<Migrations>("src/database/migrations.ts"));
+  ({ migrateDatabase: migrate } = await project.import<Migrations>("src/database/migrations/migrations.ts"));
   await migrate(database.adminUrl);
   owner = new pg.Client({ connectionString: database.ownerUrl });
   reader = new pg.Client({ connectionString: database.ownerUrl, application_name: "a long report" });

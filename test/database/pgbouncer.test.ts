@@ -11,8 +11,8 @@ import { checkDatabase } from "../../src/database/requirements.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { freePort } from "../lib/free-port.ts";
 import { query, startService } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
   (name) => spawnSync(name, ["--version"]).status === 0,
@@ -32,7 +32,12 @@ describe("behind PgBouncer in transaction mode", { skip }, () => {
     const port = await freePort();
     const url = new URL(service.loginUrl);
     const users = join(folder.path, "users.txt");
-    await writeFile(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`);
+    await writeFile(
+      users,
+      ["service_login", "service_api_login"]
+        .map((name) => `"${name}" "${decodeURIComponent(url.password)}"\n`)
+        .join(""),
+    );
     const settings = join(folder.path, "pgbouncer.ini");
     await writeFile(
       settings,

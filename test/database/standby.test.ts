@@ -7,16 +7,16 @@ import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { asOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { query, startProcess } from "../lib/service.ts";
-import { until } from "../lib/until.ts";
 import type { TestProcess } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 // Two clusters: a primary, and a standby that is made from it by Postgres' own functions for backups
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -138,7 +138,7 @@ test("when the standby is promoted, the same process writes", async () => {
 
 test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes, until it takes changes again", async () => {
   const url = standby!.adminUrl("postgres");
-  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service_login'";
+  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename ~ '^service_'";
   await using(url, async (client) => {
     await client.query("alter database postgres set default_transaction_read_only = on");
     await client.query(end);

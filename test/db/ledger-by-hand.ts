@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
-import type { Template } from "../lib/database.ts";
 import { rowsOf, useDatabase } from "../lib/database.ts";
+import type { Template } from "../lib/database.ts";
 
 export interface Movement {
   quantity: number;

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { fingerprint, lists, missingValues, optionalColumns } from "./coverage.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { chooseLocale } from "../../src/http/locale.ts";
+import { chooseLocale } from "../../src/http/middleware/negotiate-locale.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 

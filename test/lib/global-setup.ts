@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
 

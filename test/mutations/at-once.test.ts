@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { until } from "../lib/until.ts";
 import { uuidOf } from "../lib/ids.ts";
+import { until } from "../lib/until.ts";
 import { assertRefused, useBench } from "./support.ts";
 import type { Payload } from "./support.ts";
 

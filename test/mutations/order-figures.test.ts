@@ -39,8 +39,7 @@ const scene = `
     ('${nailsLater}', '${rest}', '${nails}', '${nail}', 40);`;
 
 const rows = rowsOf(() => used.client);
-const value = async (text: string) =>
-  Object.values((await rows(`select ${text} as value`))[0])[0];
+const value = async (text: string) => Object.values((await rows(`select ${text} as value`))[0])[0];
 const run = (text: string) => used.client.query(text);
 async function proof(): Promise<void> {
   assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { until } from "../lib/until.ts";
 import { uuidOf } from "../lib/ids.ts";
-import { codes, linesOf, shares, useDock } from "./dock.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
+import { codes, linesOf, shares, useDock } from "./dock.ts";
 
 // What comes is booked, whatever became of what was ordered
 const dock = useDock();

@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach } from "node:test";
 import type { QueryResultRow } from "pg";
 import { rowsOf } from "../lib/database.ts";
 import { gid } from "../lib/ids.ts";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 import { startService } from "../lib/service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 
 /** What a mutation answers: its own fields, and why it was refused. */
 export interface Payload {

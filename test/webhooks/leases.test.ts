@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { rowsOf, openTestDatabase } from "../lib/database.ts";
+import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 import { fast, readPlain, startReceiver, startTestWebhooks, subscribe } from "./support.ts";

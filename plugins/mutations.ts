@@ -9,6 +9,8 @@ import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-fun
 import type { EveryInput } from "./mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./mutation-values.ts";
+import { secretColumnOf, settingsFor, showSecret } from "./new-secret.ts";
+import type { NewSecret } from "./new-secret.ts";
 import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
 
 declare global {
@@ -123,6 +125,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
+  const secretColumn = secretColumnOf(mutation);
   return {
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
@@ -137,10 +140,12 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         const [
           given,
           { withPgClient, pgSettings },
-          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog },
+          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog, newSecret },
         ] = values as unknown as any[];
         const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
-        const result = await runMutation(withPgClient, pgSettings, {
+        const secret: NewSecret | undefined = secretColumn && newSecret?.();
+        const settings = secret ? { ...pgSettings, ...settingsFor(secret) } : pgSettings;
+        const answer = await runMutation(withPgClient, settings, {
           version,
           operation,
           input: encode(fields),
@@ -150,6 +155,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           check: mutationChecks[operation],
           scopes: scopes ?? new Set(),
         });
+        const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
         if (!result.payload) return decode(result);
         try {
           mutationLog?.noteDone(idempotencyKey);

@@ -102,7 +102,7 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
 
 /** Begins background work, and sends webhooks, as far as the settings want it. */
 function startBackground(
-  { metrics, payloadReader }: App,
+  { metrics, payloadReader, secrets }: App,
   { databaseUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
@@ -131,6 +131,7 @@ function startBackground(
       concurrency: settings.webhookConcurrency,
       allowed: new AllowList(settings.webhookAllow),
       readPayload: payloadReader(payloadPool),
+      secrets,
       onAttempt: metrics.countWebhook,
       logger,
     });

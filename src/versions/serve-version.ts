@@ -8,6 +8,7 @@ import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../../plugins/context.ts";
 import type { MutationChecks } from "../../plugins/mutation-check.ts";
 import { MutationLog } from "../../plugins/mutation-log.ts";
+import type { NewSecret } from "../../plugins/new-secret.ts";
 import type { OnRead } from "../../plugins/reads/index.ts";
 import "../http/facts.ts";
 import { completed } from "../http/client-errors.ts";
@@ -59,6 +60,8 @@ export interface ServeOptions {
   mutationChecks?: MutationChecks;
   /** Settings of the database that rules about what is written read. */
   mutationSettings?: Readonly<Record<string, string>>;
+  /** Makes a secret for a mutation that shows one. */
+  newSecret?: () => NewSecret;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -144,14 +147,17 @@ function boundPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
+type ForMutations = Pick<
+  ServeOptions,
+  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+>;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: Express.Locals,
-  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
 }

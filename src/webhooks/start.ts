@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { Secrets } from "../secrets/secrets.ts";
 import { createBackgroundPool } from "../worker/pool.ts";
 import { within } from "../worker/within.ts";
 import type { AllowList } from "./addresses.ts";
@@ -7,6 +8,7 @@ import type { ReadPayload } from "./payload.ts";
 import { Poster } from "./post.ts";
 import type { RetryClock } from "./retry.ts";
 import { usualClock } from "./retry.ts";
+import { secretsReader } from "./secrets.ts";
 import { Sender } from "./sender.ts";
 
 /** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
@@ -29,6 +31,8 @@ export interface WebhookOptions {
   /** Destinations that are allowed beside those of the public internet. */
   allowed: AllowList;
   readPayload: ReadPayload;
+  /** Reads what deliveries are signed with; without keys unless given. */
+  secrets?: Secrets;
   logger: Logger;
   /** Told what came of each attempt. */
   onAttempt?: (outcome: string) => void;
@@ -50,6 +54,7 @@ export interface Webhooks {
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { url, concurrency, allowed, readPayload, logger, timeout } = options;
   const {
+    secrets = new Secrets([]),
     clock = usualClock,
     now = Date.now,
     lease = defaultLeaseMs,
@@ -64,6 +69,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       leaseMs: lease,
       poster,
       readPayload,
+      readSecrets: secretsReader(secrets, logger),
       clock,
       now,
       concurrency,

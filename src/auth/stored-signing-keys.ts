@@ -99,7 +99,12 @@ export class StoredSigningKeys implements SigningKeys {
     return { id: signing.id, key: readable(signing) };
   }
 
-  async find(id: string): Promise<KeyObject | undefined> {
+  find(id: string): KeyObject | Promise<KeyObject | undefined> {
+    const found = this.#isFresh ? this.#accepted(id) : undefined;
+    return found ? readable(found) : this.#findAnew(id);
+  }
+
+  async #findAnew(id: string): Promise<KeyObject | undefined> {
     if (!isUuid(id)) return undefined;
     await this.#refresh();
     let found = this.#accepted(id);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import type { JWTPayload } from "jose";
+import { jwtVerify, SignJWT } from "jose";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
 import type { SigningKeys } from "../../src/auth/signing-keys.ts";
@@ -120,4 +122,59 @@ test("of several configured keys the first signs, and all are accepted", async (
     Promise.all([before, both, later].map(async (process) => (await process.ask(token, { query })).status));
   assert.deepEqual(await statusesOf(await before.tokenFor(pair)), [200, 200, 401]);
   assert.deepEqual(await statusesOf(await both.tokenFor(pair)), [401, 200, 200]);
+});
+
+test("however many tokens name keys that nobody knows, the database is asked about few of them", async () => {
+  const { id, clientId, scopes } = await service.credential();
+  await service.token();
+  const forge = (kid: string) => {
+    const { key } = new ConfiguredSigningKeys([randomBytes(32).toString("hex")]).current();
+    const keys: SigningKeys = { current: () => ({ id: kid, key }), find: () => undefined };
+    return new AccessTokens(keys, () => time).issue({ credentialId: id, accessKey: clientId, scopes });
+  };
+  let connections = 0;
+  const count = () => connections++;
+  const begin = performance.now();
+  service.pool.on("acquire", count);
+  for (let i = 0; i < 200; i++)
+    assert.match((await challengeOf(await forge(randomUUID())))!, /invalid_token/);
+  service.pool.off("acquire", count);
+  const seconds = (performance.now() - begin) / 1_000;
+  // Five at once, one more a second, and the listener that checks its line
+  assert.ok(connections <= 5 + 2 * Math.ceil(seconds), `${connections} in ${seconds} s`);
+  assert.ok(connections >= 1, "one of them could have been a key that is new");
+});
+
+test("another implementation of the standard reads the tokens, and writes ones that are taken", async () => {
+  const { id: kid, key } = await storedKeys(service.pool).current();
+  const pair = await service.credential();
+  const { payload, protectedHeader } = await jwtVerify(await service.tokenFor(pair), key, {
+    ...{ algorithms: ["HS256"], issuer: "urn:service:tokens", audience: "urn:service:graphql-api" },
+    ...{ typ: "at+jwt", requiredClaims: ["sub", "jti", "exp", "iat", "client_id", "scope"] },
+    currentDate: new Date(time),
+  });
+  assert.deepEqual(protectedHeader, { alg: "HS256", typ: "at+jwt", kid });
+  assert.deepEqual(
+    [payload.sub, payload.client_id, payload.exp! - payload.iat!],
+    [pair.id, pair.clientId, 600],
+  );
+  const signed = (claims: JWTPayload, header = {}) =>
+    new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid, ...header }).sign(key);
+  assert.equal((await service.ask(await signed(payload), { query })).status, 200);
+  for (const [claims, header] of [
+    [{ ...payload, iss: "urn:other" }],
+    [{ ...payload, sub: undefined }],
+    [{ ...payload, exp: undefined }],
+    [{ ...payload, iat: undefined }],
+    [{ ...payload, nbf: payload.iat! + 60 }],
+    [{ ...payload, exp: payload.iat! - 1 }],
+    [payload, { kid: undefined }],
+    [payload, { kid: randomUUID() }],
+    [payload, { kid: "__proto__" }],
+    [payload, { alg: "HS384" }],
+    [payload, { alg: "HS512" }],
+  ] as [JWTPayload, object?][])
+    assert.match((await challengeOf(await signed(claims, header)))!, /invalid_token/);
+  const foreign = await signed(payload, { typ: "JWT" });
+  assert.deepEqual((await service.ask(foreign, { query })).codes, ["UNAUTHORIZED"]);
 });

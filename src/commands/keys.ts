@@ -55,8 +55,8 @@ const commands: Record<string, (settings: Settings, id: string, isNow: boolean) 
   async rotate({ tokenSigningKeys: configured, secretsKeys }) {
     if (configured.length > 0) {
       throw new UserError(
-        "The keys come from the environment (TOKEN_SIGNING_KEY), not from the database. Put a new key there before the\n" +
-          "others, separated by a comma, and restart the processes; take the old one away ten minutes after the last restart.",
+        "The keys come from the environment (TOKEN_SIGNING_KEY), not from the database. Add a new one there after the others\n" +
+          "and restart the processes; then put it first, and restart them again. docs/operating.md says more.",
       );
     }
     const { id, overlapEndsAt } = await withOwner((owner) =>

@@ -5,7 +5,7 @@ import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
 import { runCommand, runOn } from "../commands/process.ts";
 import { openShop } from "../mutations/shop.ts";
 import type { Shop } from "../mutations/shop.ts";
-import { query, until } from "../support/service.ts";
+import { query, startService, until } from "../support/service.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe, verify } from "../webhooks/support.ts";
 import type { Receiver } from "../webhooks/support.ts";
 
@@ -78,6 +78,11 @@ describe("secrets in the database", () => {
   it("are encrypted by a command, once, and go on signing", async () => {
     const token = await shop.token();
     assert.ok((await dump()).includes(earlier.secret), "the dump would show it");
+    const { log } = await having(key);
+    assert.match(
+      JSON.stringify(log),
+      /1 keys that sign access tokens and 1 secrets of webhooks of the database are not encrypted yet/,
+    );
     const first = await keysCommand(["encrypt", "--json"], key);
     assert.equal(first.exitCode, 0, first.stderr);
     const { currentKeyId: key_id } = new Secrets([key]);
@@ -91,6 +96,19 @@ describe("secrets in the database", () => {
     const process = await having(key);
     assert.equal((await process.ask(token, { query })).status, 200, "the key is the same");
     assert.equal((await shop.ask(await shop.token(), { query })).status, 200, "who had read it goes on");
+  });
+
+  it("are encrypted from the beginning where the first start has a key", async () => {
+    const fresh = await startService({ settings: { explorer: false, secretsKeys: [key] } });
+    try {
+      assert.equal((await fresh.ask(await fresh.token(), { query })).status, 200);
+      const { rows } = await fresh.owner.query(
+        "select auth.secrets_key_id(secret) as id from auth.signing_key",
+      );
+      assert.deepEqual(rows, [{ id: new Secrets([key]).currentKeyId }]);
+    } finally {
+      await fresh.close();
+    }
   });
 
   it("are not in a dump, those made later neither", async () => {
@@ -242,14 +260,44 @@ describe("secrets in the database", () => {
       });
     await until(async () => (await post()).status === 503);
     const answer = await post();
-    assert.deepEqual([answer.status, ((await answer.json())).error], [503, "temporarily_unavailable"]);
+    assert.deepEqual([answer.status, (await answer.json()).error], [503, "temporarily_unavailable"]);
     assert.equal((await process.ask(token, { query })).status, 200, "earlier tokens are good");
     const other = await having(foreign);
     const unknown = await process.ask(await other.tokenFor(pair), { query });
     assert.deepEqual([unknown.status, unknown.codes], [503, ["SERVICE_UNAVAILABLE"]]);
     assert.doesNotMatch(unknown.text, /SECRETS_KEY|sign/);
     const readiness = await fetch(`${process.url}/readyz`);
-    const { obstacles } = (await readiness.json());
+    const { obstacles } = await readiness.json();
     assert.deepEqual([readiness.status, obstacles[0].code], [503, "SIGNING_KEY_UNREADABLE"]);
+  });
+
+  it("can be given up when their key is lost: other ones are made then", async () => {
+    const fresh = newKey();
+    await assert.rejects(having(fresh), /lacks a key/);
+    await shop.owner.query("delete from auth.signing_key");
+    await shop.owner.query("delete from events.webhook_secret where auth.secrets_key_id(secret) is not null");
+    const process = await having(fresh);
+    assert.equal((await process.ask(await process.tokenFor(await shop.credential()), { query })).status, 200);
+    const webhooks = startTestWebhooks(shop.loginUrl, { clock: fast(0.001), secrets: new Secrets([fresh]) });
+    receiver.received.length = 0;
+    try {
+      await shop.owner.query("update erp.product set reorder_point = 2000 where product_number = 'hammer'");
+      const reason = async () =>
+        (
+          await shop.owner.query(
+            "select health_reason as why from events.webhook_subscription where id = $1",
+            [earlier.id],
+          )
+        ).rows[0].why as string | null;
+      await until(async () => (await reason()) === "It has no secret to sign with.");
+    } finally {
+      await webhooks.stop();
+    }
+    assert.deepEqual(receiver.received, []);
+    const { rows } = await shop.owner.query(
+      "select backlog_count > 0 as waits from events.webhook_subscription where id = $1",
+      [earlier.id],
+    );
+    assert.deepEqual(rows, [{ waits: true }]);
   });
 });

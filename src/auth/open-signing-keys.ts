@@ -1,4 +1,4 @@
-import type { Readiness } from "../service/readiness.ts";
+import type { Readiness } from "../lib/readiness.ts";
 import { ConfiguredSigningKeys } from "./signing-keys.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 import type { StoredSigningKeysOptions } from "./stored-signing-keys.ts";

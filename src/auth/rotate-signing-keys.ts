@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from "pg";
 import type { StoredSecrets } from "../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import { accessTokenLifetime } from "./access-token.ts";
 import { isUuid } from "./signing-keys.ts";
 import { newSigningKey } from "./stored-signing-keys.ts";

@@ -2,13 +2,13 @@ import type { KeyObject } from "node:crypto";
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { BucketsInMemory } from "../rate-limits/buckets-in-memory.ts";
+import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
-import type { Obstacle } from "../service/readiness.ts";
-import { UserError } from "../user-error.ts";
-import { asAuthRole } from "./as-role.ts";
-import type { Memory } from "./memory.ts";
+import type { Obstacle } from "../lib/readiness.ts";
+import { UserError } from "../errors/user-error.ts";
+import { asAuthRole } from "../database/as-role.ts";
+import type { Memory } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "./signing-keys.ts";
 

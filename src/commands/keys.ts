@@ -4,9 +4,9 @@ import type { StoredKeyOverview } from "../auth/rotate-signing-keys.ts";
 import { configuredKeyId } from "../auth/signing-keys.ts";
 import { encryptStored } from "../secrets/encrypt-stored.ts";
 import { Secrets } from "../secrets/secrets.ts";
-import { readSettings } from "../settings.ts";
-import type { Settings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { readSettings } from "../process/settings.ts";
+import type { Settings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
 const usage = `Keys: those that sign access tokens, and the encryption of secrets in the database.

@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import type { StoredSecrets } from "./require-keys.ts";
 import { refuseLackingKeys } from "./require-keys.ts";
 import type { Secrets } from "./secrets.ts";

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { asAuthRole } from "../auth/as-role.ts";
-import { UserError } from "../user-error.ts";
+import { asAuthRole } from "../database/as-role.ts";
+import { UserError } from "../errors/user-error.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** How many secrets of a kind are kept in the same way. A row of auth.stored_secrets. */

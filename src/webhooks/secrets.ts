@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { NewSecret } from "../../plugins/new-secret.ts";
+import type { NewSecret } from "../graphql/new-secret.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { UnreadableSecret, webhookSecretPlace } from "../secrets/secrets.ts";
-import type { Delivery } from "./lanes.ts";
+import type { Delivery } from "./delivery-queues.ts";
 
 /** A new secret for a webhook: 256 random bits, in the form of Standard Webhooks. */
 export function newWebhookSecret(secrets: Secrets): NewSecret {

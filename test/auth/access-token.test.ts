@@ -6,9 +6,9 @@ import { jwtVerify, SignJWT } from "jose";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
 import type { SigningKeys } from "../../src/auth/signing-keys.ts";
-import { storedKeys } from "../support/signing-keys.ts";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+import { storedKeys } from "../lib/signing-keys.ts";
 
 let time = Date.now();
 let service: TestService;

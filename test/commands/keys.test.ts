@@ -4,9 +4,9 @@ import { decodeProtectedHeader } from "jose";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { query, read, until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { query, read, until } from "../lib/service.ts";
 import { runOn, startCommand } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 

@@ -5,7 +5,7 @@ import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
 import { runCommand, runOn } from "../commands/process.ts";
 import { openShop } from "../mutations/shop.ts";
 import type { Shop } from "../mutations/shop.ts";
-import { query, startService, until } from "../support/service.ts";
+import { query, startService, until } from "../lib/service.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe, verify } from "../webhooks/support.ts";
 import type { Receiver } from "../webhooks/support.ts";
 

@@ -6,9 +6,9 @@ import { administration } from "../administration/administration.ts";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { Memory } from "../auth/invalidated-cache.ts";
+import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { requireToken } from "./middleware/require-token.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { loadSigningKeys } from "../auth/signing-keys.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { openWays } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
@@ -45,6 +45,8 @@ import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { Readiness } from "../lib/readiness.ts";
+import { requireSecretsKeys } from "../secrets/require-keys.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { Availability } from "../versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./middleware/find-version.ts";
 import { retirementOf } from "../versions/lifetime.ts";
@@ -58,11 +60,14 @@ import { defaultWebhookLimits, webhookSettings } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
+import { newWebhookSecret } from "../webhooks/secrets.ts";
 
 /** Settings that the stations need. The service's settings (src/process/settings.ts) have them, among others. */
 export interface AppSettings {
-  /** Secret of at least 32 characters that signs access tokens. Without it a key is made and kept in the database. */
-  tokenSigningKey?: string | undefined;
+  /** Keys of at least 32 characters that sign access tokens. Without any, one is made and kept in the database. */
+  tokenSigningKeys?: readonly string[];
+  /** Keys that encrypt the secrets of the database, 32 bytes each, in base64. Without any, these are plain. */
+  secretsKeys?: readonly string[];
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
   /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
@@ -108,6 +113,8 @@ export interface App {
   metrics: Metrics;
   /** Whether it can do its work. Parts that may fail add a check. */
   readiness: Readiness;
+  /** Reads what the database keeps encrypted. */
+  secrets: Secrets;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -142,6 +149,13 @@ export async function createApp({
   const ways = await openWays(apiPool, { catalogOf: pool, fastReads, logger, onUsed: meter.used });
   const { pgService, readText, withClientsOf } = ways;
   const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
+  const { tokenSigningKeys = [], secretsKeys = [] } = settings;
+  const secrets = new Secrets(secretsKeys);
+  const needed = [
+    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
+    "webhook secret" as const,
+  ];
+  await requireSecretsKeys(pool, secrets, needed, logger);
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({
@@ -159,6 +173,7 @@ export async function createApp({
         documentCache,
         mutationChecks,
         mutationSettings: webhookSettings(webhookAllow, webhookLimits),
+        newSecret: () => newWebhookSecret(secrets),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
@@ -166,10 +181,16 @@ export async function createApp({
   );
   const availability = new Availability(served, pool, logger);
   await availability.check();
-  const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
+  const readiness = new Readiness(logger);
+  const memory = new Memory(pool, logger);
+  const forKeys = { pool, memory, secrets, logger, now, readiness };
+  const signingKeys = await openSigningKeys(tokenSigningKeys, forKeys).catch(async (error: unknown) => {
+    await memory.close();
+    throw error;
+  });
+  const tokens = new AccessTokens(signingKeys, now);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const memory = new Memory(pool, logger);
   const credentials = activeCredentials(pool, memory);
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
   const limitsNow = async () => (await plan.of("current")).limits;
@@ -181,7 +202,6 @@ export async function createApp({
   const spending = new Spending(rates, meter, served);
   const heavyWork = new HeavyWork();
   const unread = new UnreadAnswers();
-  const readiness = new Readiness(logger);
   const database = databaseCheck(pool);
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
@@ -272,6 +292,7 @@ export async function createApp({
   return {
     metrics,
     readiness,
+    secrets,
     listener,
     payloadReader: (payloadPool) =>
       payloadReader({

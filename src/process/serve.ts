@@ -109,8 +109,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 
 /** Begins background work, and sends webhooks, as far as the settings want it. */
 function startBackground(
-  { metrics, payloadReader }: App,
-  { databaseUrl, apiUrl, settings, logger }: ServeOptions,
+  { metrics, payloadReader, secrets }: App,
+  { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
   if (settings.workerConcurrency > 0) {
@@ -138,6 +138,7 @@ function startBackground(
       concurrency: settings.webhookConcurrency,
       allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
       readPayload: payloadReader(payloadPool),
+      secrets,
       onAttempt: metrics.countWebhook,
       logger,
     });

@@ -21,6 +21,19 @@ const seconds = (usual: number, min = 0.1) =>
     .transform((value) => value * 1000);
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
+/** One secret or several, separated by commas. */
+const keys = (isKey: (text: string) => boolean, wanted: string) =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((key) => key.trim()))
+    .refine((texts) => texts.every(isKey), `${wanted}; several are separated by commas`)
+    .default([]);
+const signingKeys = keys((text) => text.length >= 32, "needs at least 32 characters");
+const secretsKeys = keys(
+  (text) => /^[A-Za-z0-9+/_-]{43}=?$/.test(text),
+  "needs 32 bytes in base64, as `openssl rand -base64 32` writes them",
+);
+
 /** Hosts, addresses and ranges of addresses. */
 const destinations = z
   .string()
@@ -60,7 +73,8 @@ export const environment = z.object({
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
   RUN_AS: z.string().min(1).optional(),
-  TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
+  TOKEN_SIGNING_KEY: signingKeys,
+  SECRETS_KEY: secretsKeys,
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
@@ -121,7 +135,10 @@ export interface Settings {
   dataDirectory: string;
   /** The user who serves when root starts the service; `root` to stay it. */
   runAs: string | undefined;
-  tokenSigningKey: string | undefined;
+  /** Keys that sign access tokens: the first signs, all are accepted. None: those of the database. */
+  tokenSigningKeys: string[];
+  /** Keys that encrypt secrets in the database, in base64: the first encrypts, all decrypt. None: they are plain. */
+  secretsKeys: string[];
   /** Whether the explorer is served: in development, unless set otherwise. */
   explorer: boolean;
   /** Jobs of background work at a time; 0 leaves it to other processes. */
@@ -190,7 +207,8 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
     runAs: data.RUN_AS,
-    tokenSigningKey: data.TOKEN_SIGNING_KEY,
+    tokenSigningKeys: data.TOKEN_SIGNING_KEY,
+    secretsKeys: data.SECRETS_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,

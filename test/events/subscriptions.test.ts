@@ -33,7 +33,7 @@ describe("mutations of webhooks", () => {
   const rows = (text: string, ...values: unknown[]) => rowsOf(() => shop.owner)(text, values);
   const secretsOf = (id: string) =>
     rows(
-      "select secret, expires_at from events.webhook_secret where subscription_id = $1 order by id",
+      "select secret, expires_at from events.webhook_secret where subscription_id = $1 order by expires_at",
       uuidOf(id),
     );
   const happen = async (count = 1) => {

@@ -76,6 +76,8 @@ export interface AppSettings {
   publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
+  /** Ports that webhooks are sent to. */
+  webhookPorts?: readonly number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
@@ -92,8 +94,10 @@ export interface AppSettings {
 
 export interface AppOptions {
   settings: AppSettings;
-  /** Connections of the login role, see db/roles.sql. Stays open when the app closes. */
+  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
   pool: Pool;
+  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  apiPool: Pool;
   /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -116,7 +120,7 @@ export interface App {
   /**
    * What reads the data of webhooks.
    *
-   * @param pool connections that nobody else uses, of the login role
+   * @param pool connections that nobody else uses, as for operations
    */
   payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -133,6 +137,7 @@ export interface App {
 export async function createApp({
   settings,
   pool,
+  apiPool,
   limiterPool = null,
   logger,
   now = Date.now,
@@ -141,9 +146,9 @@ export async function createApp({
   const fastReads = settings.fastReads ?? true;
   const rates = new RateLimits(limiterPool, logger);
   const meter = new Meter(rates);
-  const ways = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(apiPool, { catalogOf: pool, fastReads, logger, onUsed: meter.used });
   const { pgService, readText, withClientsOf } = ways;
-  const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
+  const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
   const { tokenSigningKeys = [], secretsKeys = [] } = settings;
   const secrets = new Secrets(secretsKeys);
   const needed = [
@@ -154,7 +159,7 @@ export async function createApp({
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({
-    ...{ allowed: new AllowList(webhookAllow), readerOf, maxCost: webhookLimits.maxQueryCost },
+    ...{ allowed: new AllowList(webhookAllow, webhookPorts), readerOf, maxCost: webhookLimits.maxQueryCost },
   });
   const documentCache = new DocumentCache();
   // Of what has ended nothing is asked any more; what is announced may begin while the process runs
@@ -191,7 +196,7 @@ export async function createApp({
   const limitsNow = async () => (await plan.of("current")).limits;
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const renderer = new Renderer();
-  const metrics = new Metrics(pool);
+  const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
   const spending = new Spending(rates, meter, served);
@@ -241,7 +246,7 @@ export async function createApp({
     negotiateMediaType,
     negotiateLocale(locales),
     spending.forBody,
-    readGraphqlBody(settings.largestBody ?? 1_048_576),
+    readGraphqlBody(settings.largestBody ?? 1_048_576, heavyWork),
     spending.forDocument,
     readOperation(served, meter, heavyWork),
     countDeprecated(usage, served),

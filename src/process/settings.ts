@@ -6,7 +6,7 @@ import { defaultLockPatience } from "../database/migrations/retry-locked.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { usualLimits } from "../graphql/limits.ts";
 import { UserError } from "../errors/user-error.ts";
-import { AllowList } from "../webhooks/addresses.ts";
+import { AllowList, defaultWebhookPorts } from "../webhooks/addresses.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 
@@ -48,6 +48,19 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+const ports = z
+  .string()
+  .transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number),
+  )
+  .refine(
+    (numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65535),
+    "takes numbers of ports, separated by commas",
+  );
+
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("development"),
@@ -59,6 +72,7 @@ export const environment = z.object({
   DATABASE_WAIT: seconds(60, 0),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
+  RUN_AS: z.string().min(1).optional(),
   TOKEN_SIGNING_KEY: signingKeys,
   SECRETS_KEY: secretsKeys,
   EXPLORER: flag.optional(),
@@ -68,6 +82,7 @@ export const environment = z.object({
   PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
+  WEBHOOK_PORTS: ports.default([...defaultWebhookPorts]),
   WEBHOOK_QUERY_CONNECTIONS: z.coerce
     .number()
     .int()
@@ -118,6 +133,8 @@ export interface Settings {
   databasePoolSize: number;
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
   /** Keys that sign access tokens: the first signs, all are accepted. None: those of the database. */
   tokenSigningKeys: string[];
   /** Keys that encrypt secrets in the database, in base64: the first encrypts, all decrypt. None: they are plain. */
@@ -136,6 +153,8 @@ export interface Settings {
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
   webhookAllow: string[];
+  /** Ports that webhooks are sent to, but for those destinations, which may have any. */
+  webhookPorts: number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits: WebhookLimits;
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
@@ -187,6 +206,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     databaseWaitMs: data.DATABASE_WAIT,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
+    runAs: data.RUN_AS,
     tokenSigningKeys: data.TOKEN_SIGNING_KEY,
     secretsKeys: data.SECRETS_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
@@ -196,6 +216,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
+    webhookPorts: data.WEBHOOK_PORTS,
     webhookLimits: {
       maxSubscriptionsPerToken: data.WEBHOOK_SUBSCRIPTIONS_PER_TOKEN,
       maxSubscriptions: data.WEBHOOK_SUBSCRIPTIONS,

@@ -137,7 +137,7 @@ test("when the standby is promoted, the same process writes", async () => {
 
 test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes, until it takes changes again", async () => {
   const url = standby!.adminUrl("postgres");
-  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service_login'";
+  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename ~ '^service_'";
   await using(url, async (client) => {
     await client.query("alter database postgres set default_transaction_read_only = on");
     await client.query(end);

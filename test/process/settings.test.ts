@@ -24,6 +24,7 @@ test("the defaults are those that .env.example shows", () => {
     "DATABASE_URL",
     "TOKEN_SIGNING_KEY",
     "SECRETS_KEY",
+    "RUN_AS",
     "EXPLORER",
     "EXCHANGE_RATES_FROM",
     "WEBHOOK_ALLOW",
@@ -58,6 +59,7 @@ test("every wrong setting is named, without its value, which may be a secret", (
     EXPLORER: "yes",
     WORKER_CONCURRENCY: "-1",
     WEBHOOK_ALLOW: "https://hunter2.example",
+    WEBHOOK_PORTS: "443,hunter2",
     LOG_LEVEL: "loud",
   };
   assert.throws(

@@ -4,6 +4,7 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
+import type { ServiceContext } from "./context.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
 import type { EveryInput } from "./mutation-types.ts";
@@ -110,7 +111,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
         const added = mutationsOf(build).map((mutation) => {
           const { fieldName, resource } = mutation;
           const fieldScope = { fieldName, mutationFunction: resource };
-          return [fieldName, fieldWithHooks(fieldScope, () => mutationField(build, mutation))];
+          return [fieldName, fieldWithHooks(fieldScope, () => mutationField(build, mutation))] as const;
         });
         return build.extend(fields, Object.fromEntries(added), "Adding mutations");
       },
@@ -118,7 +119,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<any> {
+function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<Step> {
   const { resource, input, payloadName } = mutation;
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
@@ -133,30 +134,29 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     },
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
-      sideEffect([args.getRaw("input"), resource.executor.context(), context()], async (values) => {
-        const [
-          given,
-          { withPgClient, pgSettings },
-          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog },
-        ] = values as unknown as any[];
-        const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
-        const result = await runMutation(withPgClient, pgSettings, {
-          version,
-          operation,
-          input: encode(fields),
-          idempotencyKey,
-          validateOnly,
-          timeout: mutationTimeout,
-          check: mutationChecks[operation],
-          scopes: scopes ?? new Set(),
-        });
-        if (!result.payload) return decode(result);
-        try {
-          mutationLog?.noteDone(idempotencyKey);
-          return decode(result);
-        } catch (error) {
-          throw mutationLog?.markUnreadable(error) ?? error;
-        }
-      }),
+      sideEffect(
+        [args.getRaw("input"), resource.executor.context(), context()],
+        async ([given, { withPgClient, pgSettings }, asked]) => {
+          const { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog } = asked;
+          const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
+          const result = await runMutation(withPgClient, pgSettings as ServiceContext["pgSettings"], {
+            version,
+            operation,
+            input: encode(fields),
+            idempotencyKey,
+            validateOnly,
+            timeout: mutationTimeout,
+            check: mutationChecks[operation],
+            scopes: scopes ?? new Set(),
+          });
+          if (!result.payload) return decode(result);
+          try {
+            mutationLog?.noteDone(idempotencyKey);
+            return decode(result);
+          } catch (error) {
+            throw mutationLog?.markUnreadable(error) ?? error;
+          }
+        },
+      ),
   };
 }

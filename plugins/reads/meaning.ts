@@ -46,12 +46,10 @@ export interface Rows {
 }
 
 declare module "postgraphile/graphql" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged declarations have the same parameters
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** What the field stands for in SQL, if that is known. */
     meaning?: FieldMeaning;
   }
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- as above
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
     /** The view that the type's objects are rows of. */
     rows?: Rows;

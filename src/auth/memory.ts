@@ -18,7 +18,7 @@ export interface Remembered<Key, Answer> {
  */
 export class Memory {
   readonly #listener: ChangeListener;
-  readonly #kinds: LRUCache<any, { answer: any }>[] = [];
+  readonly #kinds: { clear(): void }[] = [];
   /** Grows when answers become outdated, also those that are still under way. */
   #era = 0;
 

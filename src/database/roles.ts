@@ -22,12 +22,14 @@ export async function setUpRoles(
     await client.query("begin");
     // Roles belong to the cluster: two set-ups at once, of two databases, would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
-    const { rows: roles } = await client.query("select to_regrole('service_login') is null as missing");
-    isNew = roles[0].missing || renewPassword;
+    const { rows: roles } = await client.query<{ missing: boolean }>(
+      "select to_regrole('service_login') is null as missing",
+    );
+    isNew = roles[0]!.missing || renewPassword;
     await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
     if (isNew) await client.query(`alter role service_login password ${client.escapeLiteral(password)}`);
-    const { rows } = await client.query("select current_database() as name");
-    const database = client.escapeIdentifier(rows[0].name);
+    const { rows } = await client.query<{ name: string }>("select current_database() as name");
+    const database = client.escapeIdentifier(rows[0]!.name);
     await client.query(`grant connect, create on database ${database} to service_owner`);
     await client.query(`grant connect on database ${database} to service_login`);
     await client.query("commit");

@@ -1,10 +1,20 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { json } from "express";
 import { refuse } from "./answers.ts";
 import { isPlainJson, readPlainJson } from "./plain-json.ts";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The parameters of a GraphQL request. */
+export interface GraphqlBody {
+  query: string;
+  operationName: string | null | undefined;
+  variables: Record<string, unknown> | null | undefined;
+}
+
+/** The parameters of a request whose body was read by {@link readGraphqlBody}. */
+export const graphqlBodyOf = (request: Request): GraphqlBody => request.body as GraphqlBody;
 
 /** What is wrong with the parameters of a GraphQL request; null when nothing is. */
 function complaintAbout({
@@ -40,11 +50,11 @@ export function readGraphqlBody(largest: number): RequestHandler {
       if (error) return refuseWith(...complaintAboutBody(error, largest));
       if (Array.isArray(request.body))
         return refuseWith(400, "A request holds one operation; there are no batches.");
-      const complaint = complaintAbout(request.body ?? {});
+      const complaint = complaintAbout((request.body ?? {}) as Record<string, unknown>);
       if (complaint) return refuseWith(400, complaint);
       // Nothing else goes on to Grafserv, such as its experimental parameters.
-      const { query, operationName, variables } = request.body;
-      request.body = { query, operationName, variables };
+      const { query, operationName, variables } = graphqlBodyOf(request);
+      request.body = { query, operationName, variables } satisfies GraphqlBody;
       next();
     });
   };

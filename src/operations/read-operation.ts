@@ -5,6 +5,7 @@ import { apiError } from "../errors.ts";
 import "../http/facts.ts";
 import { refuse, sendErrors } from "../http/answers.ts";
 import { completed } from "../http/client-errors.ts";
+import { graphqlBodyOf } from "../http/graphql-body.ts";
 import type { PlanName } from "../plan/plan.ts";
 import type { Meter } from "../rate-limits/meter.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
@@ -37,7 +38,7 @@ export function readOperation(
 ): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { query } = request.body as { query: string };
+    const { query } = graphqlBodyOf(request);
     const { documents } = bySlug.get(response.locals.version!.slug)!.current();
     const { limits } = response.locals.plan!;
     const read = () => {
@@ -67,11 +68,12 @@ export function readOperation(
 
 /** Notes what a request asks for, and what that costs. */
 function noteOperation(
-  { body: { operationName, variables } }: Request,
+  request: Request,
   { locals }: Response,
   bySlug: ReadonlyMap<string, ServedVersion>,
   reading: Reading,
 ): void {
+  const { operationName, variables } = graphqlBodyOf(request);
   const { name, limits } = locals.plan!;
   const { document = null, errors } = { document: undefined, ...reading };
   const operation: Operation = {
@@ -91,7 +93,7 @@ function noteOperation(
 
 function refusalByPlan(
   document: DocumentNode,
-  name: string | undefined,
+  name: string | null | undefined,
   plan: PlanName,
 ): GraphQLError | null {
   if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)

@@ -32,7 +32,7 @@ const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 /** The statement that makes the settings for reading. */
 export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
   let byLocale = known.get(caller);
-  if (!byLocale) known.set(caller, (byLocale = new Map()));
+  if (!byLocale) known.set(caller, (byLocale = new Map<string | undefined, SettingsStatement>()));
   let statement = byLocale.get(locale);
   if (!statement) byLocale.set(locale, (statement = settingsStatement(readSettings(caller, locale))!));
   return statement;

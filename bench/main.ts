@@ -1,6 +1,6 @@
-import "../src/graphile-env.ts";
+import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
-import { UserError } from "../src/user-error.ts";
+import { UserError } from "../src/errors/user-error.ts";
 import { Closing } from "./closing.ts";
 import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../src/user-error.ts";
+import { UserError } from "../src/errors/user-error.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readNames } from "./queries/reads.ts";
 

@@ -7,9 +7,9 @@ import type {
   PgResource,
 } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
-import { attributesOf, elementOf } from "./codecs.ts";
-import { encodeGlobalId, requireUuid } from "./global-id.ts";
-import { tagLines, tagText } from "./tags.ts";
+import { encodeGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import { attributesOf, elementOf } from "../src/reads/codecs.ts";
+import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
   namespace DataplanPg {

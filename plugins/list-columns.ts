@@ -6,8 +6,8 @@ import { inhibitIf } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { attributesOf, elementOf } from "./codecs.ts";
-import { keepsMeaning } from "./reads/meaning.ts";
+import { attributesOf, elementOf } from "../src/reads/codecs.ts";
+import { keepsMeaning } from "../src/reads/field-source.ts";
 
 const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
 

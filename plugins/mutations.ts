@@ -4,13 +4,13 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
-import type { ServiceContext } from "./context.ts";
-import type { Mutation } from "./mutation-functions.ts";
-import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
-import type { EveryInput } from "./mutation-types.ts";
-import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./mutation-types.ts";
-import { answerDecoder, inputEncoder } from "./mutation-values.ts";
-import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
+import type { ServiceContext } from "../src/graphql/context.ts";
+import type { Mutation } from "./lib/mutation-functions.ts";
+import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
+import type { EveryInput } from "./lib/mutation-types.ts";
+import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
+import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
+import { runMutation, usualMutationTimeout } from "./lib/run-mutation.ts";
 
 declare global {
   namespace GraphileBuild {

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { asAuthRole } from "./as-role.ts";
+import { asAuthRole } from "../database/as-role.ts";
 
 /** Keys for HMAC-SHA256 over access tokens. As KeyObjects, for a string would be tried as a public key each time. */
 export interface SigningKeys {

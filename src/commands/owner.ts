@@ -1,7 +1,7 @@
 import pg from "pg";
 import { openForCommand } from "../database/open.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** A command line that isn't understood. */
 export class UsageError extends Error {}

@@ -1,7 +1,7 @@
-// Writes `.env.example` and docs/settings.md from the declarations in src/settings/. A test compares them.
+// Writes `.env.example` and docs/settings.md from the declarations in src/process/settings/. A test compares them.
 import { writeFile } from "node:fs/promises";
-import { settingsByTopic } from "../settings.ts";
-import { printEnvironmentFile, printSettingsPage } from "../settings/print.ts";
+import { settingsByTopic } from "../process/settings.ts";
+import { printEnvironmentFile, printSettingsPage } from "../process/settings/print.ts";
 import { atTheTerminal } from "./terminal.ts";
 
 const root = new URL("../../", import.meta.url);

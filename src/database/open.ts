@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../process/settings.ts";
 import { withClient } from "./client.ts";
-import { runningClusterUrl, startCluster } from "./cluster.ts";
-import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
-import type { LockPatience } from "./retry-locked.ts";
+import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
+import type { LockPatience } from "./migrations/retry-locked.ts";
 import { checkDatabase, requireVersion } from "./requirements.ts";
 import { asOwner, setUpRoles } from "./roles.ts";
 import { waitingFor } from "./wait.ts";

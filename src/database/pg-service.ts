@@ -5,10 +5,10 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import { flightAdaptor } from "./flights/adaptor.ts";
-import { whyNotFly } from "./flights/check.ts";
-import type { ReadText } from "./flights/read-text.ts";
-import { textReader } from "./flights/read-text.ts";
+import { flightAdaptor } from "./pipeline/adaptor.ts";
+import { whyNotFly } from "./pipeline/check-pipelining.ts";
+import type { ReadText } from "./pipeline/read-text.ts";
+import { textReader } from "./pipeline/read-text.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 

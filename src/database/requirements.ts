@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import { withClient } from "./client.ts";
-import { requireMigrated } from "./migrations.ts";
+import { requireMigrated } from "./migrations/migrations.ts";
 import { startOptions } from "./pool.ts";
 
 const oldest = 18;

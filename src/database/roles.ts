@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /**
  * Makes the roles, and lets them into the database. Can be repeated.

@@ -1,7 +1,7 @@
-import type { ServiceContext } from "../../plugins/context.ts";
+import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { SettingsStatement } from "../database/flights/settings.ts";
-import { settingsStatement } from "../database/flights/settings.ts";
+import type { SettingsStatement } from "../database/pipeline/settings.ts";
+import { settingsStatement } from "../database/pipeline/settings.ts";
 
 /** The settings of a transaction that reads: all that decides what is seen, and how it looks. */
 const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({

@@ -1,11 +1,11 @@
 import { RefusedDestination } from "./destination.ts";
 import type { Outcome } from "./health.ts";
-import type { Attempt, Delivery } from "./lanes.ts";
+import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
-import type { Answer, Poster } from "./post.ts";
-import { NoAnswer } from "./post.ts";
+import type { Answer, Poster } from "./webhook-client.ts";
+import { NoAnswer } from "./webhook-client.ts";
 import { retryAfter } from "./retry.ts";
 
 /** What came of one attempt. */

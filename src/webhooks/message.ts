@@ -1,4 +1,4 @@
-import type { Delivery } from "./lanes.ts";
+import type { Delivery } from "./delivery-queues.ts";
 import { sign } from "./sign.ts";
 
 /** What is sent at one attempt. */

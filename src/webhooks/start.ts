@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { createBackgroundPool } from "../worker/pool.ts";
-import { within } from "../worker/within.ts";
+import { createBackgroundPool } from "../database/background-pool.ts";
+import { within } from "../lib/within.ts";
 import type { AllowList } from "./addresses.ts";
-import { Lanes } from "./lanes.ts";
+import { Lanes } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
-import { Poster } from "./post.ts";
+import { Poster } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
 import { usualClock } from "./retry.ts";
 import { Sender } from "./sender.ts";

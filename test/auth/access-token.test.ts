@@ -3,8 +3,8 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let time = Date.now();
 let service: TestService;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { deactivateCredential, deleteCredential, rotateCredential } from "../../src/auth/credentials.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestProcess, TestService } from "../support/service.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;
 let other: TestProcess;

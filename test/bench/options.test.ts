@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { readOptions } from "../../bench/options.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 
 it("measures everything unless told otherwise", () => {
   const { mode, reads, writes, connections, peers } = readOptions([]);

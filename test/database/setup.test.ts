@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 
 // A cluster of its own, for roles and their passwords belong to the whole cluster. It stands for an operator's.

@@ -7,15 +7,15 @@ import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { asOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { query, startProcess, until } from "../support/service.ts";
-import type { TestProcess } from "../support/service.ts";
+import { query, startProcess, until } from "../lib/service.ts";
+import type { TestProcess } from "../lib/service.ts";
 
 // Two clusters: a primary, and a standby that is made from it by Postgres' own functions for backups
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

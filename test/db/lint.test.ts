@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { faultOf, readLints } from "../../src/database/lint.ts";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 const lints = await readLints();
 

@@ -4,9 +4,9 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { Refusals } from "../../src/metrics/refusals.ts";
-import { startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { Refusals } from "../../src/http/refusals.ts";
+import { startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;

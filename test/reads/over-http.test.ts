@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { readCounts } from "../../plugins/reads/counts.ts";
-import { startService, until } from "../support/service.ts";
-import type { Answer, AskOptions, TestProcess, TestService } from "../support/service.ts";
+import { readCounts } from "../../src/reads/counts.ts";
+import { startService, until } from "../lib/service.ts";
+import type { Answer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;
 /** The same with FAST_READS=false. */

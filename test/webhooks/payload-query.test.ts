@@ -4,7 +4,7 @@ import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench, uuidOf } from "../mutations/support.ts";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 

@@ -1,0 +1,77 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import { elementOf } from "../../src/reads/codecs.ts";
+import { tagLines } from "./tags.ts";
+
+/** A function of the version's schema that changes data: `name(input name_input) returns some_payload`. */
+export interface Mutation {
+  resource: PgResource;
+  fieldName: string;
+  payloadName: string;
+  input: PgCodec;
+  payload: PgCodec;
+  userError: PgCodec;
+  /** Of payloads that can have warnings. */
+  warning: PgCodec | undefined;
+}
+
+const isComposite = (codec: PgCodec, name: RegExp): boolean =>
+  codec.extensions?.isTableLike === false && name.test(codec.extensions.pg?.name ?? "");
+
+/** Whether a codec is of a composite type that mutations take. The library makes its GraphQL type. */
+export const isInput = (codec: PgCodec): boolean => isComposite(codec, /_input$/);
+
+/** Whether a codec is of a composite type that mutations answer. Its GraphQL type is made in mutation-types.ts. */
+export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payload$|^user_error$|^warning$/);
+
+function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource): Mutation {
+  const { name } = resource.extensions!.pg!;
+  const [input] = resource.parameters!;
+  const { attributes } = resource.codec;
+  const userError = attributes?.user_errors && elementOf(attributes.user_errors.codec);
+  if (input?.name !== "input" || !input.codec.attributes || !userError) {
+    throw new Error(
+      `The function ${name} is no mutation: it must take a composite \`input\` and answer one with user_errors.`,
+    );
+  }
+  return {
+    resource,
+    fieldName: inflection.camelCase(name),
+    payloadName: inflection.upperCamelCase(`${name}_payload`),
+    input: input.codec,
+    payload: resource.codec,
+    userError,
+    warning: attributes.warnings && elementOf(attributes.warnings.codec),
+  };
+}
+
+const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
+
+/**
+ * The mutations of a version: each function of its schema that isn't stable.
+ *
+ * @throws when one doesn't have the shape of a mutation
+ */
+export function mutationsOf(build: GraphileBuild.Build): Mutation[] {
+  let mutations = known.get(build.pgResources);
+  if (!mutations) {
+    const functions = (Object.values(build.pgResources) as PgResource[]).filter(
+      ({ isMutation }) => isMutation,
+    );
+    mutations = functions.map((resource) => readMutation(build, resource));
+    known.set(build.pgResources, mutations);
+  }
+  return mutations;
+}
+
+/** What the function's comment says, and what its tags say: scopes, user errors, warnings. */
+export function describeMutation({ resource }: Mutation): string {
+  const listed = (tag: string) => tagLines(resource, tag).join(" ").split(/\s+/).filter(Boolean);
+  const scopes = tagLines(resource, "requiresScopes").join(" ");
+  const userErrors = [...listed("userErrors"), "IDEMPOTENCY_KEY_MISMATCH"].join(", ");
+  const warnings = listed("warnings").join(", ");
+  return (
+    `${resource.description}\n\nScope: ${scopes}. User errors: ${userErrors}.` +
+    (warnings ? ` Warnings: ${warnings}.` : "")
+  );
+}

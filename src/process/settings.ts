@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { loadEnvFile } from "node:process";
+import { UserError } from "../errors/user-error.ts";
+import { database } from "./settings/database.ts";
+import { limits } from "./settings/limits.ts";
+import { service } from "./settings/service.ts";
+import type { Setting } from "./settings/setting.ts";
+import { webhooks } from "./settings/webhooks.ts";
+
+type Group = { [key: string]: Setting<unknown> | Group };
+type Values<Declared> = {
+  [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
+};
+
+const declared = { ...service, ...database, ...webhooks, ...limits };
+
+/** All settings, by what they are about. */
+export const settingsByTopic: Record<string, Setting<unknown>[]> = {
+  Service: [...settingsOf(service)],
+  Postgres: [...settingsOf(database)],
+  Webhooks: [...settingsOf(webhooks)],
+  Limits: [...settingsOf(limits)],
+};
+
+/** The settings of a process, read once at its start. Their declarations in src/process/settings/ say what each is. */
+export interface Settings extends Values<Omit<typeof declared, "explorer" | "trustProxy">> {
+  /** Whether the explorer is served: in development, unless set otherwise. */
+  explorer: boolean;
+  /** Which proxies are believed about the client's address, as Express has it; false for none. */
+  trustProxy: string | number | false;
+}
+
+/**
+ * Reads the settings from environment variables, and from a file `.env` where these are silent.
+ *
+ * @throws {UserError} when a value is wrong
+ */
+export function readSettings(): Settings {
+  if (existsSync(".env")) loadEnvFile(".env");
+  return settingsFrom(process.env);
+}
+
+/** The settings that environment variables give. Blank ones count as not set. */
+export function settingsFrom(variables: Record<string, string | undefined>): Settings {
+  const wrong: string[] = [];
+  const values = valuesOf(declared, variables, wrong);
+  if (wrong.length > 0)
+    throw new UserError(`These settings are wrong (see docs/settings.md):\n${wrong.join("\n")}`);
+  return {
+    ...values,
+    explorer: values.explorer ?? !values.production,
+    trustProxy: values.trustProxy ?? false,
+  };
+}
+
+/** The values of a group. Where there is none, `wrong` gets a line that says why. */
+function valuesOf<Declared extends Group>(
+  group: Declared,
+  variables: Record<string, string | undefined>,
+  wrong: string[],
+): Values<Declared> {
+  const values = Object.entries(group).map(([key, member]) => {
+    if (!isSetting(member)) return [key, valuesOf(member, variables, wrong)];
+    const { name, kind, fallback, secret } = member;
+    const given = variables[name]?.trim() ? variables[name] : undefined;
+    if (given === undefined && fallback === undefined) return [key, undefined];
+    const { success, data } = kind.schema.safeParse(given ?? fallback);
+    if (!success) wrong.push(`  ${name}: expected ${kind.expected}${secret ? "" : `, not “${given}”`}`);
+    return [key, data];
+  });
+  return Object.fromEntries(values) as Values<Declared>;
+}
+
+function* settingsOf(group: Group): Iterable<Setting<unknown>> {
+  for (const member of Object.values(group)) {
+    if (isSetting(member)) yield member;
+    else yield* settingsOf(member);
+  }
+}
+
+function isSetting(member: Setting<unknown> | Group): member is Setting<unknown> {
+  return typeof member.name === "string";
+}

@@ -33,7 +33,7 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         const name = attributesOf(codec as PgCodec).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
         field.plan = keepsMeaning(plan, ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
-          const $rows = (plan!($row, args, info) as unknown as PgSelectStep).items();
+          const $rows = (plan!($row, args, info) as PgSelectStep).items();
           const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
           return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));
         });

@@ -10,6 +10,7 @@ import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation
 import type { EveryInput } from "./lib/mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
+import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
 import { runMutation, usualMutationTimeout } from "./lib/run-mutation.ts";
 
 declare global {
@@ -124,6 +125,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
+  const secretColumn = secretColumnOf(mutation);
   return {
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
@@ -139,7 +141,10 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         async ([given, { withPgClient, pgSettings }, asked]) => {
           const { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog } = asked;
           const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
-          const result = await runMutation(withPgClient, pgSettings as ServiceContext["pgSettings"], {
+          const secret = secretColumn ? asked.newSecret?.() : undefined;
+          const own = pgSettings as ServiceContext["pgSettings"];
+          const settings = secret ? { ...own, ...settingsFor(secret) } : own;
+          const answer = await runMutation(withPgClient, settings, {
             version,
             operation,
             input: encode(fields),
@@ -149,6 +154,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
             check: mutationChecks[operation],
             scopes: scopes ?? new Set(),
           });
+          const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
           if (!result.payload) return decode(result);
           try {
             mutationLog?.noteDone(idempotencyKey);

@@ -1,5 +1,6 @@
 import type { MutationChecks } from "./mutation-check.ts";
 import type { MutationLog } from "./mutation-log.ts";
+import type { NewSecret } from "./new-secret.ts";
 
 /**
  * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
@@ -17,6 +18,8 @@ export interface ServiceContext {
   readonly mutationLog?: MutationLog;
   /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
   readonly mutationTimeout?: number;
+  /** Makes a secret for a mutation that shows one; when left out, such mutations fail. */
+  readonly newSecret?: () => NewSecret;
   /** Why the one statement that was to answer a read failed, if that has been tried already. */
   readonly readFailure?: Error | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */

@@ -6,9 +6,9 @@ import { administration } from "../administration/administration.ts";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { Memory } from "../auth/invalidated-cache.ts";
+import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { requireToken } from "./middleware/require-token.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { loadSigningKeys } from "../auth/signing-keys.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { openWays } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
@@ -45,6 +45,8 @@ import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { Readiness } from "../lib/readiness.ts";
+import { requireSecretsKeys } from "../secrets/require-keys.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { Availability } from "../versions/availability.ts";
 import { findVersion, listVersions, versionsPath } from "./middleware/find-version.ts";
 import { retirementOf } from "../versions/lifetime.ts";
@@ -58,11 +60,14 @@ import { defaultWebhookLimits, webhookSettings } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
+import { newWebhookSecret } from "../webhooks/secrets.ts";
 
 /** Settings that the stations need. The service's settings (src/process/settings.ts) have them, among others. */
 export interface AppSettings {
-  /** Secret of at least 32 characters that signs access tokens. Without it a key is made and kept in the database. */
-  tokenSigningKey?: string | undefined;
+  /** Keys of at least 32 characters that sign access tokens. Without any, one is made and kept in the database. */
+  tokenSigningKeys?: readonly string[];
+  /** Keys that encrypt the secrets of the database, 32 bytes each, in base64. Without any, these are plain. */
+  secretsKeys?: readonly string[];
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
   /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
@@ -71,6 +76,8 @@ export interface AppSettings {
   publicUrl?: string | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
+  /** Ports that webhooks are sent to. */
+  webhookPorts?: readonly number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
@@ -87,8 +94,10 @@ export interface AppSettings {
 
 export interface AppOptions {
   settings: AppSettings;
-  /** Connections of the login role, see db/roles.sql. Stays open when the app closes. */
+  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
   pool: Pool;
+  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  apiPool: Pool;
   /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -104,12 +113,14 @@ export interface App {
   metrics: Metrics;
   /** Whether it can do its work. Parts that may fail add a check. */
   readiness: Readiness;
+  /** Reads what the database keeps encrypted. */
+  secrets: Secrets;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
    * What reads the data of webhooks.
    *
-   * @param pool connections that nobody else uses, of the login role
+   * @param pool connections that nobody else uses, as for operations
    */
   payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -126,6 +137,7 @@ export interface App {
 export async function createApp({
   settings,
   pool,
+  apiPool,
   limiterPool = null,
   logger,
   now = Date.now,
@@ -134,13 +146,20 @@ export async function createApp({
   const fastReads = settings.fastReads ?? true;
   const rates = new RateLimits(limiterPool, logger);
   const meter = new Meter(rates);
-  const ways = await openWays(pool, { fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(apiPool, { catalogOf: pool, fastReads, logger, onUsed: meter.used });
   const { pgService, readText, withClientsOf } = ways;
-  const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
+  const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
+  const { tokenSigningKeys = [], secretsKeys = [] } = settings;
+  const secrets = new Secrets(secretsKeys);
+  const needed = [
+    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
+    "webhook secret" as const,
+  ];
+  await requireSecretsKeys(pool, secrets, needed, logger);
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
   const mutationChecks = subscriptionChecks({
-    ...{ allowed: new AllowList(webhookAllow), readerOf, maxCost: webhookLimits.maxQueryCost },
+    ...{ allowed: new AllowList(webhookAllow, webhookPorts), readerOf, maxCost: webhookLimits.maxQueryCost },
   });
   const documentCache = new DocumentCache();
   // Of what has ended nothing is asked any more; what is announced may begin while the process runs
@@ -154,6 +173,7 @@ export async function createApp({
         documentCache,
         mutationChecks,
         mutationSettings: webhookSettings(webhookAllow, webhookLimits),
+        newSecret: () => newWebhookSecret(secrets),
         mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
         explorerPath: settings.explorer ? explorerPathOf(version) : null,
       }),
@@ -161,22 +181,27 @@ export async function createApp({
   );
   const availability = new Availability(served, pool, logger);
   await availability.check();
-  const tokens = new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now);
+  const readiness = new Readiness(logger);
+  const memory = new Memory(pool, logger);
+  const forKeys = { pool, memory, secrets, logger, now, readiness };
+  const signingKeys = await openSigningKeys(tokenSigningKeys, forKeys).catch(async (error: unknown) => {
+    await memory.close();
+    throw error;
+  });
+  const tokens = new AccessTokens(signingKeys, now);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const memory = new Memory(pool, logger);
   const credentials = activeCredentials(pool, memory);
   const plan = currentPlan(pool, memory, { limits: settings.limits ?? usualLimits, logger });
   const limitsNow = async () => (await plan.of("current")).limits;
   for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
   const renderer = new Renderer();
-  const metrics = new Metrics(pool);
+  const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   const usage = new Usage(pool, logger);
   const spending = new Spending(rates, meter, served);
   const heavyWork = new HeavyWork();
   const unread = new UnreadAnswers();
-  const readiness = new Readiness(logger);
   const database = databaseCheck(pool);
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
@@ -221,7 +246,7 @@ export async function createApp({
     negotiateMediaType,
     negotiateLocale(locales),
     spending.forBody,
-    readGraphqlBody(settings.largestBody ?? 1_048_576),
+    readGraphqlBody(settings.largestBody ?? 1_048_576, heavyWork),
     spending.forDocument,
     readOperation(served, meter, heavyWork),
     countDeprecated(usage, served),
@@ -267,6 +292,7 @@ export async function createApp({
   return {
     metrics,
     readiness,
+    secrets,
     listener,
     payloadReader: (payloadPool) =>
       payloadReader({

@@ -8,6 +8,7 @@ import { createPreset } from "../../plugins/index.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
+import type { NewSecret } from "../graphql/new-secret.ts";
 import type { OnRead } from "../../plugins/reads.ts";
 import "../http/locals.ts";
 import { completed } from "../errors/client-errors.ts";
@@ -59,6 +60,8 @@ export interface ServeOptions {
   mutationChecks?: MutationChecks;
   /** Settings of the database that rules about what is written read. */
   mutationSettings?: Readonly<Record<string, string>>;
+  /** Makes a secret for a mutation that shows one. */
+  newSecret?: () => NewSecret;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -144,14 +147,17 @@ function boundPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
+type ForMutations = Pick<
+  ServeOptions,
+  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+>;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: Express.Locals,
-  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
 }

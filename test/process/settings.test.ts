@@ -45,6 +45,8 @@ test("units, groups and values of their own", () => {
     RATE_LIMITS_IN: "database",
     TRUST_PROXY: "2",
     NODE_ENV: "test",
+    TOKEN_SIGNING_KEY: `${"k".repeat(32)}, ${"l".repeat(32)}`,
+    WEBHOOK_PORTS: "443, 8443",
   });
   assert.equal(values.stopDelayMs, 500);
   assert.deepEqual(values.timeouts, { statement: 5_000, mutation: 15_000, lock: 2_000 });
@@ -52,8 +54,12 @@ test("units, groups and values of their own", () => {
   assert.equal(values.sharedRates, true);
   assert.equal(values.trustProxy, 2);
   assert.equal(values.production, false);
+  assert.deepEqual(values.tokenSigningKeys, ["k".repeat(32), "l".repeat(32)]);
+  assert.deepEqual(values.webhookPorts, [443, 8443]);
   assert.equal(settingsFrom({ TRUST_PROXY: "10.0.0.0/8" }).trustProxy, "10.0.0.0/8");
   assert.equal(settingsFrom({}).trustProxy, false);
+  assert.deepEqual(settingsFrom({}).secretsKeys, []);
+  assert.deepEqual(settingsFrom({}).webhookPorts, [443, 80]);
 });
 
 test("an empty variable counts as one that isn't set", () => {
@@ -76,10 +82,12 @@ test("every wrong setting is named with what is expected, and with its value unl
     PUBLIC_URL: "ftp://hunter2",
     DATABASE_URL: "mysql://root:hunter2@localhost/erp",
     DATABASE_POOL_SIZE: "0",
-    TOKEN_SIGNING_KEY: "hunter2",
+    TOKEN_SIGNING_KEY: `${"k".repeat(32)},hunter2`,
+    SECRETS_KEY: `hunter2${"A".repeat(35)}=`,
     EXPLORER: "yes",
     STOP_DELAY: "-1",
     WEBHOOK_ALLOW: "https://example.com",
+    WEBHOOK_PORTS: "443,http",
     LIMIT_DEPTH: "deep",
   };
   assert.throws(
@@ -96,8 +104,10 @@ test("every wrong setting is named with what is expected, and with its value unl
         "  PORT: expected a whole number from 0 to 65,535, not “65536”",
         "  PUBLIC_URL: expected a URL that begins with `http:` or `https:`",
         "  STOP_DELAY: expected seconds, from 0 to 3,600, not “-1”",
-        "  TOKEN_SIGNING_KEY: expected at least 32 characters",
+        "  SECRETS_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` writes them; several are separated by commas",
+        "  TOKEN_SIGNING_KEY: expected at least 32 characters; several are separated by commas",
         "  WEBHOOK_ALLOW: expected names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas, not “https://example.com”",
+        "  WEBHOOK_PORTS: expected numbers of ports, separated by commas, not “443,http”",
         "These settings are wrong (see docs/settings.md):",
       ]);
       return true;

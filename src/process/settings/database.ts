@@ -9,14 +9,14 @@ export const database = {
     {
       example: "postgres://service_login:password@localhost:5432/erp",
       secret: true,
-      doc: "An existing Postgres, 18 or newer, set up by `npm run db:setup`. Without it the service runs a Postgres of its own.",
+      doc: "An existing Postgres, 18 or newer, set up by `npm run db:setup`. Without it the service runs a Postgres of its own. Operations of clients connect there as service_api_login, with the same password.",
     },
   ),
   databaseWaitMs: setting("DATABASE_WAIT", seconds(0), 60, {
     doc: "How long a start waits for that Postgres when it is away or still starting.",
   }),
   databasePoolSize: setting("DATABASE_POOL_SIZE", wholeNumber(1, 500), 10, {
-    doc: "Connections to Postgres that one process holds at most to answer requests, up to four of them all the time. Background work, the listening for changes and the readiness have their own.",
+    doc: "Connections to Postgres that one process holds at most for operations of clients, up to four of them all the time. Tokens, documents and the administration have four more, and background work, the listening for changes and the readiness have their own.",
   }),
   dataDirectory: setting("DATA_DIRECTORY", text("a folder"), ".data", {
     doc: "The folder for the data of the service's own Postgres.",

@@ -37,7 +37,7 @@ export const limits = {
     doc: "Access tokens that one client may ask for in a minute, from one address.",
   }),
   maxConnections: setting("LIMIT_CONNECTIONS", anyLimit, 1_000, {
-    doc: "Connections of clients to one process at the same time. More are closed at once.",
+    doc: "Connections of clients to one process at the same time. More close those on which nothing is done.",
   }),
   sharedRates: setting(
     "RATE_LIMITS_IN",

@@ -1,4 +1,15 @@
-import { convert, flag, oneOf, optional, seconds, setting, text, url, wholeNumber } from "./setting.ts";
+import {
+  convert,
+  flag,
+  oneOf,
+  optional,
+  seconds,
+  secrets,
+  setting,
+  text,
+  url,
+  wholeNumber,
+} from "./setting.ts";
 
 /** Where and how a process serves. */
 export const service = {
@@ -25,10 +36,23 @@ export const service = {
     secret: true,
     doc: "Where clients reach the service when a proxy stands before it: for addresses that the start prints and the administration shows. With `https:` here, cookies of the administration are for HTTPS only.",
   }),
-  tokenSigningKey: optional("TOKEN_SIGNING_KEY", text("at least 32 characters", 32), {
-    secret: true,
-    doc: "The secret that signs access tokens. Without it one is made at the first start and kept in the database.",
+  runAs: optional("RUN_AS", text("the name of a user"), {
+    example: "erp",
+    doc: "The user who serves when root starts the service: it opens its ports and then is root no longer. Without it that is the user who runs the service's own Postgres, or nobody where DATABASE_URL leads to another. `root` keeps root.",
   }),
+  tokenSigningKeys: setting("TOKEN_SIGNING_KEY", secrets(isSigningKey, "at least 32 characters"), "", {
+    secret: true,
+    doc: "The secret that signs access tokens. Without it one is made at the first start and kept in the database. Of several, the first signs and all are accepted.",
+  }),
+  secretsKeys: setting(
+    "SECRETS_KEY",
+    secrets(isSecretsKey, "32 bytes in base64, as `openssl rand -base64 32` writes them"),
+    "",
+    {
+      secret: true,
+      doc: "The key by which signing keys and secrets of webhooks are encrypted in the database. Without it they lie there plain. It is the same for every process, and kept apart from the database and its backups. Of several, the first encrypts and all decrypt. docs/operating.md says how it is changed.",
+    },
+  ),
   explorer: optional("EXPLORER", flag, {
     example: "true",
     doc: "Whether the explorer is served. Unless set, in development only.",
@@ -57,6 +81,14 @@ export const service = {
     },
   ),
 };
+
+function isSigningKey(given: string): boolean {
+  return given.length >= 32;
+}
+
+function isSecretsKey(given: string): boolean {
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(given);
+}
 
 function isProduction(environment: string): boolean {
   return environment === "production";

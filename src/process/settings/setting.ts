@@ -102,6 +102,30 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+/** One secret or several, separated by commas. */
+export function secrets(isSecret: (text: string) => boolean, expected: string): Kind<string[]> {
+  return {
+    schema: z
+      .string()
+      .transform((list) => (list === "" ? [] : list.split(",").map((secret) => secret.trim())))
+      .refine((list) => list.every(isSecret)),
+    expected: `${expected}; several are separated by commas`,
+  };
+}
+
+export const ports: Kind<number[]> = {
+  schema: z
+    .string()
+    .transform((list) =>
+      list
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map(Number),
+    )
+    .refine((numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)),
+  expected: "numbers of ports, separated by commas",
+};
+
 /** The same kind with another value inside. */
 export function convert<Outside, Inside>(
   { schema, expected }: Kind<Outside>,

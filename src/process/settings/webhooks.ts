@@ -1,6 +1,7 @@
+import { defaultWebhookPorts } from "../../webhooks/addresses.ts";
 import { defaultWebhookLimits } from "../../webhooks/limits.ts";
 import { anyLimit } from "./limits.ts";
-import { destinations, seconds, setting, wholeNumber } from "./setting.ts";
+import { destinations, ports, seconds, setting, wholeNumber } from "./setting.ts";
 
 /** Sending webhooks, and what they may take. */
 export const webhooks = {
@@ -10,6 +11,9 @@ export const webhooks = {
   webhookAllow: setting("WEBHOOK_ALLOW", destinations, "", {
     example: "127.0.0.1/32,localhost",
     doc: "Webhooks are only sent to the public internet. Names of hosts, addresses and ranges of addresses that are allowed beside it, such as those of a receiver on a developer's own machine.",
+  }),
+  webhookPorts: setting("WEBHOOK_PORTS", ports, defaultWebhookPorts.join(), {
+    doc: "Ports of the public internet that webhooks are sent to. What WEBHOOK_ALLOW names may have any port.",
   }),
   webhookLimits: {
     queryConnections: setting(

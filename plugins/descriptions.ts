@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import { maximalPageSize } from "./connections.ts";
+import { maximalPageSize } from "../src/graphql/page-size.ts";
 import { relationOf } from "./relations.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 

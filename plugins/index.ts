@@ -14,10 +14,13 @@ import { makeOtherVersionsPlugin } from "./other-versions.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
 import { RelationsPlugin } from "./relations.ts";
+import type { ReportOptions } from "./report-errors.ts";
+import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
+import { TextAnswersPlugin } from "./text-answers.ts";
 
 /** What differs between the instances of the API. */
 export interface PresetOptions {
@@ -29,6 +32,8 @@ export interface PresetOptions {
   fastReads?: boolean;
   /** Told which way each read takes. */
   onRead?: OnRead;
+  /** How errors of requests are told, and where; only for what answers requests. */
+  report?: ReportOptions;
 }
 
 const { inflection: shortNames } = PgSimplifyInflectionPlugin;
@@ -53,6 +58,7 @@ export function createPreset({
   schemaName,
   fastReads = true,
   onRead,
+  report,
 }: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, ShortNamesPreset],
@@ -78,8 +84,10 @@ export function createPreset({
       ScopeCheckPlugin,
       // How reads are answered in one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
-      // What it says about itself: last, for it describes what the others made
+      // What it says about itself, which describes what the others made
       DescriptionsPlugin,
+      // How requests are answered
+      ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),
     ],
     disablePlugins: [
       // It drops fields when their plugin fails. We want to know.

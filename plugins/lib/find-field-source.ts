@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
-import { followedOf } from "../../src/reads/followed.ts";
+import { followedOf } from "./followed.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldMeaning, Hop, Match, Rows } from "../../src/reads/field-source.ts";
 

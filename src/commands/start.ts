@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ClientBase } from "pg";
 import { pino } from "pino";
-import type { App } from "../http/app.ts";
+import type { App } from "../process/open-app.ts";
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
-import { createApp } from "../../src/http/app.ts";
-import type { App, AppOptions, AppSettings } from "../../src/http/app.ts";
+import { openApp } from "../../src/process/open-app.ts";
+import type { App, AppOptions, AppSettings } from "../../src/process/open-app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
@@ -138,7 +138,7 @@ export async function startProcess({
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const pool = createPool(loginUrl, { max: poolSize, prepare });
   const log: Record<string, unknown>[] = [];
-  const app = await createApp({
+  const app = await openApp({
     settings: { explorer: false, limits, ...settings },
     pool,
     logger: loggerInto(log),

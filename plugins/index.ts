@@ -48,6 +48,46 @@ const ShortNamesPreset: GraphileConfig.Preset = {
   ],
 };
 
+/** Plugins of the library that are switched off. */
+const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
+  // It drops fields when their plugin fails. We want to know.
+  "SwallowErrorsPlugin",
+  // Fields and types that the contract doesn't have
+  "QueryQueryPlugin",
+  "RegisterQueryNodePlugin",
+  "MutationPayloadQueryPlugin",
+  "PgConnectionTotalCountPlugin",
+  // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
+  "AddNodeInterfaceToSuitableTypesPlugin",
+  "NodeIdCodecBase64JSONPlugin",
+  "NodeIdCodecPipeStringPlugin",
+  "PgFirstLastBeforeAfterArgsPlugin",
+  "PgConditionArgumentPlugin",
+  "PgConnectionArgOrderByPlugin",
+  // They look for what we don't offer, at every view and column, which takes half of the time of a start: look-ups by
+  // other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions, tokens
+  "PgRowByUniquePlugin",
+  "PgCustomTypeFieldPlugin",
+  "PgOrderAllAttributesPlugin",
+  "PgOrderByPrimaryKeyPlugin",
+  "PgOrderCustomFieldsPlugin",
+  "PgConnectionArgOrderByDefaultValuePlugin",
+  "PgConditionCustomFieldsPlugin",
+  "PgMutationCreatePlugin",
+  "PgMutationUpdateDeletePlugin",
+  "PgMutationPayloadEdgePlugin",
+  "ClientMutationIdDescriptionPlugin",
+  "SubscriptionPlugin",
+  "PgJWTPlugin",
+  "PgInterfaceModeUnionAllRowsPlugin",
+  "PgPolymorphismOnlyArgumentPlugin",
+  // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
+  // forgotten grant would show as a field that is gone instead of as an error.
+  "PgRBACPlugin",
+  // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
+  "PgIndexBehaviorsPlugin",
+];
+
 /**
  * The GraphQL schema of one version: which plugins there are, and in which order they work.
  *
@@ -89,44 +129,7 @@ export function createPreset({
       // How requests are answered
       ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),
     ],
-    disablePlugins: [
-      // It drops fields when their plugin fails. We want to know.
-      "SwallowErrorsPlugin",
-      // Fields and types that the contract doesn't have
-      "QueryQueryPlugin",
-      "RegisterQueryNodePlugin",
-      "MutationPayloadQueryPlugin",
-      "PgConnectionTotalCountPlugin",
-      // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
-      "AddNodeInterfaceToSuitableTypesPlugin",
-      "NodeIdCodecBase64JSONPlugin",
-      "NodeIdCodecPipeStringPlugin",
-      "PgFirstLastBeforeAfterArgsPlugin",
-      "PgConditionArgumentPlugin",
-      "PgConnectionArgOrderByPlugin",
-      // They look for what we don't offer, at every view and column, which takes half of the time of a start: look-ups by
-      // other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions, tokens
-      "PgRowByUniquePlugin",
-      "PgCustomTypeFieldPlugin",
-      "PgOrderAllAttributesPlugin",
-      "PgOrderByPrimaryKeyPlugin",
-      "PgOrderCustomFieldsPlugin",
-      "PgConnectionArgOrderByDefaultValuePlugin",
-      "PgConditionCustomFieldsPlugin",
-      "PgMutationCreatePlugin",
-      "PgMutationUpdateDeletePlugin",
-      "PgMutationPayloadEdgePlugin",
-      "ClientMutationIdDescriptionPlugin",
-      "SubscriptionPlugin",
-      "PgJWTPlugin",
-      "PgInterfaceModeUnionAllRowsPlugin",
-      "PgPolymorphismOnlyArgumentPlugin",
-      // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
-      // forgotten grant would show as a field that is gone instead of as an error.
-      "PgRBACPlugin",
-      // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
-      "PgIndexBehaviorsPlugin",
-    ],
+    disablePlugins: switchedOff,
     pgServices: [{ ...pgService, schemas: [schemaName] }],
     schema: { defaultNodeIdCodec: "globalId" },
   };

@@ -74,44 +74,12 @@ export interface ServeOptions {
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
-export async function serveVersion(
-  version: Version,
-  { pgService, fastReads, logger, explorerPath, documentCache, requestOf, ...forMutations }: ServeOptions,
-): Promise<ServedVersion> {
-  // The head tells those who develop against it how they are answered
-  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
-  };
-  const passed = ({ expressv4 }: Partial<Grafast.RequestContext>) => requestOf(expressv4!.res);
-  const report = { logger, requestOf: passed };
-  const preset: GraphileConfig.Preset = {
-    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead, report })],
-    grafast: {
-      explain: false,
-      context: (request) => request.inside ?? contextOf(passed(request), forMutations),
-    },
-    ruru: {
-      // Its type wants every option, though none is needed.
-      clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
-    },
-    grafserv: {
-      graphqlPath: pathOf(version),
-      graphiql: explorerPath !== null,
-      graphiqlPath: explorerPath ?? "",
-      graphiqlOnGraphQLGET: false,
-      websockets: false,
-      outputDataAsString: true,
-      // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
-      maskError: (error) =>
-        isApiError(error)
-          ? error
-          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
-    },
-  };
+export async function serveVersion(version: Version, options: ServeOptions): Promise<ServedVersion> {
+  const preset = presetOf(version, options);
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
     boundPlans(schema);
-    return { schema, resolvedPreset, documents: new Documents(schema, documentCache) };
+    return { schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   const router = Router();
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -146,6 +114,43 @@ export async function serveVersion(
     },
     reload,
     close: async () => server?.release(),
+  };
+}
+
+/** How a version is built, and how requests to it are answered. */
+function presetOf(
+  version: Version,
+  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeOptions,
+): GraphileConfig.Preset {
+  // The head tells those who develop against it how they are answered
+  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
+  };
+  const passed = ({ expressv4 }: Partial<Grafast.RequestContext>) => requestOf(expressv4!.res);
+  const report = { logger, requestOf: passed };
+  return {
+    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead, report })],
+    grafast: {
+      explain: false,
+      context: (request) => request.inside ?? contextOf(passed(request), forMutations),
+    },
+    ruru: {
+      // Its type wants every option, though none is needed.
+      clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
+    },
+    grafserv: {
+      graphqlPath: pathOf(version),
+      graphiql: explorerPath !== null,
+      graphiqlPath: explorerPath ?? "",
+      graphiqlOnGraphQLGET: false,
+      websockets: false,
+      outputDataAsString: true,
+      // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
+      maskError: (error) =>
+        isApiError(error)
+          ? error
+          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
+    },
   };
 }
 

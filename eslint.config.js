@@ -31,6 +31,11 @@ export default defineConfig(
     rules: { "max-lines": ["error", 250], "max-lines-per-function": ["error", 60] },
   },
   {
+    // Still to be taken apart
+    files: ["src/graphql/size.ts", "src/process/settings.ts"],
+    rules: { "max-lines": "off", "max-lines-per-function": "off" },
+  },
+  {
     // Answers of the service and rows of Postgres come without types, and tests look into them
     files: ["test/**", "src/**", "plugins/**"],
     rules: {

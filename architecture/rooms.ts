@@ -24,7 +24,10 @@ export const floors: readonly (readonly Room[])[] = [
     { name: "auth", holds: "credentials, tokens, sessions, plan, rate limits" },
     { name: "plugins", holds: "plugins of PostGraphile" },
   ],
-  [{ name: "reads", holds: "from an operation to one SQL statement" }],
+  [
+    { name: "reads", holds: "from an operation to one SQL statement" },
+    { name: "secrets", holds: "what the database keeps encrypted" },
+  ],
   [
     { name: "graphql", holds: "documents, operations, costs, scopes" },
     { name: "database", holds: "pools, pipelined queries, cluster, migrations" },

@@ -10,7 +10,7 @@ export interface Remembered<Key, Answer> {
 }
 
 /**
- * What a process remembers about who may do what: credentials and the plan.
+ * What a process remembers about who may do what: credentials, the plan, and by which keys tokens are known.
  *
  * The database is asked once, and the answer remembered until something of the kind changes: the database says so to
  * every process. While a process can't hear it, it remembers nothing and asks each time. So a change takes effect
@@ -18,15 +18,25 @@ export interface Remembered<Key, Answer> {
  */
 export class Memory {
   readonly #listener: ChangeListener;
-  readonly #kinds: LRUCache<any, { answer: any }>[] = [];
+  readonly #forgetting: (() => void)[] = [];
   /** Grows when answers become outdated, also those that are still under way. */
   #era = 0;
 
   constructor(pool: Pool, logger: Logger) {
     this.#listener = new ChangeListener(pool, logger, () => {
       this.#era++;
-      for (const kind of this.#kinds) kind.clear();
+      for (const forget of this.#forgetting) forget();
     });
+  }
+
+  /** Whether a change made right now would be heard. */
+  get hears(): boolean {
+    return this.#listener.hears;
+  }
+
+  /** For what is remembered elsewhere: called on each change, and whenever one may have been missed. */
+  onOutdated(forget: () => void): void {
+    this.#forgetting.push(forget);
   }
 
   /**
@@ -42,7 +52,7 @@ export class Memory {
     lifetime: (answer: Answer) => number = () => Infinity,
   ): Remembered<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
-    this.#kinds.push(kept);
+    this.onOutdated(() => kept.clear());
     return {
       of: async (key) => {
         if (this.#listener.hears) {

@@ -3,9 +3,10 @@ import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
 import type { LockPatience } from "./migrations/retry-locked.ts";
-import { checkDatabase, requireVersion } from "./requirements.ts";
+import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
-import { asOwner, setUpRoles } from "./roles.ts";
+import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
+import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 
@@ -22,14 +23,20 @@ export interface DatabaseSettings extends PoolerUses {
   dataDirectory: string;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockPatience;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
 }
 
 /** A database that the service can be built on. */
 export interface OpenDatabase {
   /** Where requests are served. */
   url: string;
+  /** The same as the role for operations of clients, or that of `url` where this can't be had. */
+  apiUrl: string;
   /** The database as superuser; null when it isn't the service's own. */
   adminUrl: string | null;
+  /** Who runs a Postgres of the service's own; null when it is the user of this process. */
+  runBy: Identity | null;
   /** What the operator should hear about. */
   warnings: string[];
   /** Starts a Postgres of the service's own again when it ends; rejected, with a UserError, when that fails. */
@@ -51,10 +58,12 @@ export async function openDatabase(
     const url = settings.databaseUrl;
     const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
-    return { url, adminUrl: null, warnings, close: async () => {} };
+    const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
+    if (warning !== null) warnings.push(warning);
+    return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
-  const cluster = await startCluster({ directory: settings.dataDirectory });
+  const cluster = await startCluster({ directory: settings.dataDirectory, runAs: settings.runAs });
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
@@ -63,7 +72,10 @@ export async function openDatabase(
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
-    return { url, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
+    return {
+      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, warnings: [], keepRunning },
+      close: () => cluster.stop(),
+    };
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -90,7 +102,7 @@ export async function setUpDatabase(
 ): Promise<string | null> {
   await withClient(adminUrl, requireVersion);
   onProgress("Setting up roles");
-  const url = await setUpRoles(adminUrl, { renewPassword });
+  const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installWorkerSchema(adminUrl);

@@ -1,5 +1,6 @@
 import type { MutationChecks } from "./mutation-check.ts";
 import type { MutationLog } from "./mutation-log.ts";
+import type { NewSecret } from "./new-secret.ts";
 
 /** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
 export const usualMutationTimeout = 15_000;
@@ -20,6 +21,8 @@ export interface ServiceContext {
   readonly mutationLog?: MutationLog;
   /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
   readonly mutationTimeout?: number;
+  /** Makes a secret for a mutation that shows one; when left out, such mutations fail. */
+  readonly newSecret?: () => NewSecret;
   /** Why the one statement that was to answer a read failed, if that has been tried already. */
   readonly readFailure?: Error | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */

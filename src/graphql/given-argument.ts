@@ -1,5 +1,11 @@
-import type { FieldNode, OperationDefinitionNode, ValueNode } from "postgraphile/graphql";
-import { Kind, valueFromASTUntyped } from "postgraphile/graphql";
+import type {
+  FieldNode,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  TypeNode,
+  ValueNode,
+} from "postgraphile/graphql";
+import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
 import type { PayloadBound } from "./payload-bound.ts";
 import { defaultBound } from "./payload-bound.ts";
 import { maximalPageSize } from "./page-size.ts";
@@ -10,15 +16,24 @@ const scanning = new Set(["contains", "endsWith"]);
 /** Rows that such a comparison counts as. Any other counts as one. */
 const rowsPerScan = 20;
 
+/** What a size depends on: nothing but the document, which variables are given, or what they are. */
+export type Dependence = "document" | "given" | "values";
+
 /** An argument, such as the input of a mutation, as far as it is known before it is checked: anything may be in it. */
 export class GivenArgument {
   readonly #value: unknown;
-  /** Whether variables have a part in it, so that it is another one each time. */
-  readonly isVariable: boolean;
+  /** What its comparisons and lines depend on. A variable of a scalar type is one comparison, whatever its value. */
+  readonly dependence: Dependence;
 
-  constructor(node: FieldNode, argument: string, operation: OperationDefinitionNode, variables: Variables) {
+  constructor(
+    schema: GraphQLSchema,
+    node: FieldNode,
+    argument: string,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ) {
     const given = node.arguments?.find(({ name }) => name.value === argument)?.value;
-    this.isVariable = given !== undefined && hasVariable(given);
+    this.dependence = given ? dependenceOf(given, schema, operation) : "document";
     this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
   }
 
@@ -80,10 +95,35 @@ function elementsIn(value: unknown): number {
   return count;
 }
 
-function hasVariable(node: ValueNode): boolean {
-  if (node.kind === Kind.VARIABLE) return true;
-  if (node.kind === Kind.LIST) return node.values.some(hasVariable);
-  return node.kind === Kind.OBJECT && node.fields.some(({ value }) => hasVariable(value));
+function dependenceOf(
+  node: ValueNode,
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+): Dependence {
+  if (node.kind === Kind.VARIABLE) return isLeaf(node.name.value, schema, operation) ? "given" : "values";
+  const parts =
+    node.kind === Kind.LIST
+      ? node.values
+      : node.kind === Kind.OBJECT
+        ? node.fields.map(({ value }) => value)
+        : [];
+  return parts.map((part) => dependenceOf(part, schema, operation)).reduce(stronger, "document");
+}
+
+/** The stronger of two dependences. */
+export const stronger = (one: Dependence, other: Dependence): Dependence =>
+  one === "values" || other === "values" ? "values" : one === "given" ? one : other;
+
+function isLeaf(
+  name: string,
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): boolean {
+  let type: TypeNode | undefined = variableDefinitions.find(
+    ({ variable }) => variable.name.value === name,
+  )?.type;
+  if (type?.kind === Kind.NON_NULL_TYPE) type = type.type;
+  return type?.kind === Kind.NAMED_TYPE && isLeafType(schema.getType(type.name.value));
 }
 
 function withDefaults(

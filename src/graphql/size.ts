@@ -19,7 +19,8 @@ import { apiError } from "../errors/api-error.ts";
 import { defaultPageSize, maximalPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
-import { GivenArgument } from "./given-argument.ts";
+import type { Dependence } from "./given-argument.ts";
+import { GivenArgument, stronger } from "./given-argument.ts";
 import type { Limits } from "./limits.ts";
 
 /** How much an operation asks for. */
@@ -72,8 +73,24 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
   return typeof size === "number" ? Math.min(Math.max(size, 0), maximalPageSize) : defaultPageSize;
 }
 
-// Most operations have their page sizes in the document, and so the same size each time
-const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, OperationSize>>();
+// Most operations have their page sizes in the document, and so the same size whenever the same variables are given
+const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>();
+
+type KnownSizes = Map<number | "always", OperationSize>;
+/** Sizes of an operation that are kept: it may be sent with ever other variables. */
+const maxKnownSizes = 8;
+
+/** Which variables are given, a bit for each; null when there are more variables than bits. */
+function givenVariables(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Variables,
+): number | null {
+  if (variableDefinitions.length > 31) return null;
+  let bits = 0;
+  for (const { variable } of variableDefinitions)
+    bits = (bits << 1) | (variables[variable.name.value] === undefined ? 0 : 1);
+  return bits;
+}
 
 /**
  * Measures an operation before it is planned. Introspection counts nothing.
@@ -92,13 +109,15 @@ export function operationSize(
   let sizes = known.get(schema);
   if (!sizes) known.set(schema, (sizes = new WeakMap()));
   const before = sizes.get(operation);
-  if (before) return before;
+  const given = givenVariables(operation, variables);
+  const same = before?.get("always") ?? (given === null ? undefined : before?.get(given));
+  if (same) return same;
   const shared: Measured = new Map();
-  let isAlwaysSo = true;
+  let dependence: Dependence = "document";
 
   const measureMutation = (target: GraphQLNamedType, node: FieldNode): OperationSize => {
-    const input = new GivenArgument(node, "input", operation, variables);
-    if (input.isVariable) isAlwaysSo = false;
+    const input = new GivenArgument(schema, node, "input", operation, variables);
+    dependence = stronger(dependence, input.dependence === "document" ? "document" : "values");
     const part = node.selectionSet
       ? measure(target, node.selectionSet, { input, measured: new Map() })
       : nothing;
@@ -107,8 +126,8 @@ export function operationSize(
 
   const comparisons = (node: FieldNode): number => {
     if (!node.arguments?.some(({ name }) => name.value === "filter")) return 0;
-    const filter = new GivenArgument(node, "filter", operation, variables);
-    if (filter.isVariable) isAlwaysSo = false;
+    const filter = new GivenArgument(schema, node, "filter", operation, variables);
+    dependence = stronger(dependence, filter.dependence);
     return filter.comparisons;
   };
 
@@ -128,7 +147,7 @@ export function operationSize(
     const isOther = isListType(getNullableType(field.type));
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maximalPageSize) : 1;
     const times = isList ? pageSize(node, operation, variables) : others;
-    if (isList && hasVariable(node)) isAlwaysSo = false;
+    if (isList && hasVariable(node)) dependence = "values";
     const compared = isList ? comparisons(node) : 0;
     // The node of an edge is the row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
@@ -153,7 +172,7 @@ export function operationSize(
     if (earlier) return earlier;
     const sum = { ...nothing };
     for (const node of set.selections) {
-      if (node.directives?.length) isAlwaysSo = false;
+      if (node.directives?.length) dependence = "values";
       if (isLeftOut(node, operation, variables)) continue;
       let part = nothing;
       if (node.kind === Kind.FIELD) part = measureField(type, node, payload?.input);
@@ -173,7 +192,11 @@ export function operationSize(
     return sum;
   };
   const size = measure(schema.getRootType(operation.operation), operation.selectionSet);
-  if (isAlwaysSo) sizes.set(operation, size);
+  const key = dependence === "document" ? "always" : dependence === "given" ? given : null;
+  if (key !== null && (before?.size ?? 0) < maxKnownSizes) {
+    if (before) before.set(key, size);
+    else sizes.set(operation, new Map([[key, size]]));
+  }
   return size;
 }
 

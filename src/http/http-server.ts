@@ -18,22 +18,25 @@ const idleCheckMs = 50;
 /** An HTTP server that stops without cutting anybody off. */
 export class HttpServer {
   readonly #server: Server;
-  readonly #answering = new Set<ServerResponse>();
-  readonly #sockets = new Set<Socket>();
+  /**
+   * Connections, each with the last answer that was begun on it. Not a set of answers under way: what is added and taken
+   * out with each request leaves tables behind that keep requests alive, and doubled what garbage collection costs.
+   */
+  readonly #sockets = new Map<Socket, { response: ServerResponse | null }>();
   #isClosing = false;
 
   /** @param server one that doesn't listen yet */
   constructor(server: Server) {
     this.#server = server;
     this.#server.on("connection", (socket) => {
-      this.#sockets.add(socket);
+      this.#sockets.set(socket, { response: null });
       socket.once("close", () => this.#sockets.delete(socket));
     });
     // Before those that answer
-    this.#server.prependListener("request", (_request, response) => {
-      this.#answering.add(response);
-      response.once("close", () => this.#answering.delete(response));
-      if (this.#isClosing) response.setHeader("connection", "close");
+    this.#server.prependListener("request", ({ socket }, response) => {
+      // One that waits for an earlier answer of its connection may never get its turn
+      if (response.socket) this.#note(socket, response);
+      else response.once("socket", () => this.#note(socket, response));
     });
   }
 
@@ -74,8 +77,8 @@ export class HttpServer {
     const cut = setTimeout(() => this.#server.closeAllConnections(), remaining(deadline));
     await Promise.race([ended, sleep(closedDoorMs)]);
     this.#isClosing = true;
-    for (const response of this.#answering)
-      if (!response.headersSent) response.setHeader("connection", "close");
+    for (const { response } of this.#sockets.values())
+      if (response && !response.headersSent) response.setHeader("connection", "close");
     await Promise.race([ended, sleep(idleGraceMs)]);
     const idle = setInterval(() => {
       // After what has arrived was read, so that its connection doesn't count as idle
@@ -86,10 +89,16 @@ export class HttpServer {
     this.#server.close(); // Ends its watch over slow requests, which is all that is left
   }
 
+  #note(socket: Socket, response: ServerResponse): void {
+    const state = this.#sockets.get(socket);
+    if (state) state.response = response;
+    if (this.#isClosing) response.setHeader("connection", "close");
+  }
+
   #closeIdle(): void {
     this.#server.closeIdleConnections();
     // To Node, those that nothing has come on yet aren't idle. Browsers open such ones in advance.
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.#sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 

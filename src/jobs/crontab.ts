@@ -11,7 +11,12 @@ const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default
 // What is to be deleted has been due for up to an hour, and is little each time
 const pruneEvents = "17 * * * * prune_events ?jobKey=prune_events";
 
+// A key that has retired is accepted no more, whether or not it is erased
+const eraseKeys = "37 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
+
 /** When jobs are queued by themselves, by UTC. However many processes there are, it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
-  return [fillPrices, pruneEvents, ...(exchangeRatesFrom === undefined ? [] : [importRates])].join("\n");
+  return [fillPrices, pruneEvents, eraseKeys, ...(exchangeRatesFrom === undefined ? [] : [importRates])].join(
+    "\n",
+  );
 }

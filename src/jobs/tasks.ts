@@ -16,6 +16,8 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
   return {
     fill_default_currency_prices: fillDefaultCurrencyPrices,
     prune_events: pruneEvents,
+    erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
+      void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {
       import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
         void (await importRates({ from, query, stopping: abortSignal })),

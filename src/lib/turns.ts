@@ -60,10 +60,15 @@ export class Turns {
     const line = this.#lines.get(client)!;
     line.running--;
     this.#running--;
+    const isDone = line.running === 0 && line.waiting.length === 0;
+    if (isDone) this.#lines.delete(client);
+    if (this.#waiting === 0) return;
     // Behind all others that wait
-    this.#lines.delete(client);
-    if (line.running > 0 || line.waiting.length > 0) this.#lines.set(client, line);
-    if (this.#waiting > 0) this.#next();
+    if (!isDone && this.#lines.size > 1) {
+      this.#lines.delete(client);
+      this.#lines.set(client, line);
+    }
+    this.#next();
   }
 
   /** Who has a turn, and who waits. */
@@ -78,8 +83,10 @@ export class Turns {
       this.#waiting--;
       this.#running++;
       line.running++;
-      this.#lines.delete(client);
-      this.#lines.set(client, line);
+      if (this.#lines.size > 1) {
+        this.#lines.delete(client);
+        this.#lines.set(client, line);
+      }
       return begin(null);
     }
   }

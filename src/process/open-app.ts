@@ -4,12 +4,12 @@ import type { Logger } from "pino";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { Memory } from "../auth/invalidated-cache.ts";
+import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { currentPlan } from "../auth/plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
-import { loadSigningKeys } from "../auth/signing-keys.ts";
 import { Usage } from "../auth/usage.ts";
 import { openWays } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
@@ -25,6 +25,8 @@ import { UnreadAnswers } from "../http/unread-answers.ts";
 import { Closing } from "../lib/closing.ts";
 import { HeavyWork } from "../lib/heavy-work.ts";
 import { Readiness } from "../lib/readiness.ts";
+import { requireSecretsKeys } from "../secrets/require-keys.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
@@ -35,14 +37,18 @@ import type { VersionSettings } from "./open-versions.ts";
 
 /** Settings that the app needs. The service's settings (src/process/settings.ts) have them, among others. */
 export interface AppSettings extends Partial<Omit<PartSettings, "explorer">>, VersionSettings {
-  /** Secret of at least 32 characters that signs access tokens. Without it a key is made and kept in the database. */
-  tokenSigningKey?: string | undefined;
+  /** Keys of at least 32 characters that sign access tokens. Without any, one is made and kept in the database. */
+  tokenSigningKeys?: readonly string[];
+  /** Keys that encrypt the secrets of the database, 32 bytes each, in base64. Without any, these are plain. */
+  secretsKeys?: readonly string[];
 }
 
 export interface AppOptions {
   settings: AppSettings;
-  /** Connections of the login role, see db/roles.sql. Stays open when the app closes. */
+  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
   pool: Pool;
+  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  apiPool: Pool;
   /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -58,12 +64,14 @@ export interface App {
   metrics: Metrics;
   /** Whether it can do its work. Parts that may fail add a check. */
   readiness: Readiness;
+  /** Reads what the database keeps encrypted. */
+  secrets: Secrets;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
    * What reads the data of webhooks.
    *
-   * @param pool connections that nobody else uses, of the login role
+   * @param pool connections that nobody else uses, as for operations
    */
   payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew from the database, as after a migration. */
@@ -88,25 +96,27 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 async function open(options: AppOptions, closing: Closing): Promise<App> {
-  const { pool, limiterPool = null, logger, now = Date.now, versions = allVersions } = options;
+  const { pool, apiPool, limiterPool = null, logger, now = Date.now, versions = allVersions } = options;
   const settings = withDefaults(options.settings);
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const ways = await openWays(pool, { fastReads: settings.fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(apiPool, { catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used });
   closing.add(() => ways.close());
-  const { credentials, plan, tokens, usage } = await openAuth(pool, logger, { settings, now, closing });
+  const readiness = new Readiness(logger);
+  const secrets = new Secrets(settings.secretsKeys);
+  const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
+  const { credentials, plan, tokens, usage } = await openAuth(forAuth);
   const limitsNow = async () => (await plan.of("current")).limits;
-  const forVersions = { settings, versions, now, pool, ways, logger, limitsNow, closing };
+  const forVersions = { settings, versions, now, pool, ways, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const metrics = new Metrics(pool);
+  const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
-  const readiness = new Readiness(logger);
   const database = databaseCheck(pool);
   closing.add(() => database.close());
   readiness.add("database", database.check);
@@ -120,9 +130,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     unread: new UnreadAnswers(),
   });
   return {
-    metrics,
-    readiness,
-    listener,
+    ...{ metrics, readiness, secrets, listener },
     payloadReader: (payloadPool) =>
       payloadReader({
         readerOf,
@@ -141,21 +149,29 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
 }
 
 /** Who may do what: credentials, tokens, the plan. */
-async function openAuth(
-  pool: Pool,
-  logger: Logger,
-  { settings, now, closing }: { settings: Settled; now: () => number; closing: Closing },
-) {
+async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
+  const { tokenSigningKeys, limits } = settings;
+  const needed = ["webhook secret" as const, ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const])];
+  await requireSecretsKeys(pool, secrets, needed, logger);
   const memory = new Memory(pool, logger);
   closing.add(() => memory.close());
   const usage = new Usage(pool, logger);
   closing.add(() => usage.close());
+  const forKeys = { pool, memory, secrets, logger, now, readiness };
   return {
     usage,
     credentials: activeCredentials(pool, memory),
-    plan: currentPlan(pool, memory, { limits: settings.limits, logger }),
-    tokens: new AccessTokens(await loadSigningKeys(pool, settings.tokenSigningKey), now),
+    plan: currentPlan(pool, memory, { limits, logger }),
+    tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
   };
+}
+
+interface AuthOptions extends Pick<AppOptions, "pool" | "logger"> {
+  settings: Settled;
+  secrets: Secrets;
+  readiness: Readiness;
+  now: () => number;
+  closing: Closing;
 }
 
 type Settled = ReturnType<typeof withDefaults>;
@@ -163,6 +179,8 @@ type Settled = ReturnType<typeof withDefaults>;
 /** Settings with what holds where they say nothing. */
 const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
+  tokenSigningKeys: [],
+  secretsKeys: [],
   webhookAllow: [],
   webhookLimits: defaultWebhookLimits,
   limits: usualLimits,

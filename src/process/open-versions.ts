@@ -13,10 +13,12 @@ import { Reader } from "../versions/reader.ts";
 import { serveVersion } from "../versions/serve-version.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { subscriptionChecks } from "../webhooks/check-subscription.ts";
 import { defaultWebhookLimits, webhookSettings } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
+import { newWebhookSecret } from "../webhooks/secrets.ts";
 
 export interface VersionSettings {
   /** Whether to serve the explorer. Meant for development. */
@@ -25,6 +27,8 @@ export interface VersionSettings {
   fastReads?: boolean | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
+  /** Ports that webhooks are sent to. */
+  webhookPorts?: readonly number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
@@ -37,6 +41,7 @@ export interface VersionsOptions {
   now: () => number;
   pool: Pool;
   ways: DatabaseWays;
+  secrets: Secrets;
   logger: Logger;
   /** The limits that hold now. */
   limitsNow: () => Promise<Limits>;
@@ -74,11 +79,11 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
 
 function serveAll(
   versions: readonly Version[],
-  { settings, ways, logger }: VersionsOptions,
+  { settings, ways, secrets, logger }: VersionsOptions,
   readerOf: OpenVersions["readerOf"],
 ): Promise<ServedVersion[]> {
-  const { webhookAllow = [], webhookLimits = defaultWebhookLimits } = settings;
-  const allowed = new AllowList(webhookAllow);
+  const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
+  const allowed = new AllowList(webhookAllow, webhookPorts);
   const ofAll = {
     pgService: ways.pgService,
     fastReads: settings.fastReads ?? true,
@@ -87,6 +92,7 @@ function serveAll(
     requestOf: passedRequestOf,
     mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
     mutationSettings: webhookSettings(webhookAllow, webhookLimits),
+    newSecret: () => newWebhookSecret(secrets),
     mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
   };
   return Promise.all(

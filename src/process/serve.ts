@@ -20,6 +20,9 @@ export const defaultStopMs = 9_000;
 /** Milliseconds of them that are left for the connections to Postgres when all requests have been answered. */
 const closingMs = 1_500;
 
+/** Connections of a process at most for tokens, documents and the administration. They close when they are idle. */
+const servicePoolSize = 4;
+
 /** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
 export interface Serving {
   app: App;
@@ -40,6 +43,8 @@ export interface Serving {
 export interface ServeOptions {
   /** The database, as the role that the service logs in with. */
   databaseUrl: string;
+  /** The same, as the role for operations of clients. */
+  apiUrl: string;
   settings: Settings;
   logger: Logger;
   /** Whether this process does background work too, and sends webhooks. */
@@ -51,14 +56,16 @@ export interface ServeOptions {
  *
  * @throws {UserError} when the port is taken
  */
-export async function serve({ databaseUrl, settings, logger, isBackground }: ServeOptions): Promise<Serving> {
-  const pool = createPool(databaseUrl, {
-    max: settings.databasePoolSize,
-    min: warmCount(settings.databasePoolSize),
-    timeouts: settings.timeouts,
-    prepare: settings.preparedStatements,
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
+  const session = { timeouts: settings.timeouts, prepare: settings.preparedStatements };
+  const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
+  const apiPool = createPool(apiUrl, {
+    ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
+    ...session,
   });
-  const cancelStatements = canceller(pool);
+  const cancellers = [pool, apiPool].map(canceller);
+  const cancelStatements = () => cancellers.forEach((cancel) => cancel());
   const limiterPool = settings.sharedRates
     ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
     : null;
@@ -79,19 +86,19 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
     const close = async () => {
       await warmer?.close();
       await app?.close();
-      await Promise.all([pool.end(), limiterPool?.end()]);
+      await Promise.all([pool.end(), apiPool.end(), limiterPool?.end()]);
     };
     await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    app = await openApp({ settings, pool, limiterPool, logger });
+    app = await openApp({ settings, pool, apiPool, limiterPool, logger });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));
     await listening.listen(settings);
     server = listening;
-    warmer = new PoolWarmer(pool, logger);
-    if (isBackground) background.push(...startBackground(app, { databaseUrl, settings, logger }));
+    warmer = new PoolWarmer(apiPool, logger);
+    if (isBackground) background.push(...startBackground(app, options));
     const announceStop = () => void (isStopping = true);
     return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
   } catch (error) {
@@ -102,8 +109,8 @@ export async function serve({ databaseUrl, settings, logger, isBackground }: Ser
 
 /** Begins background work, and sends webhooks, as far as the settings want it. */
 function startBackground(
-  { metrics, payloadReader }: App,
-  { databaseUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
+  { metrics, payloadReader, secrets }: App,
+  { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
   if (settings.workerConcurrency > 0) {
@@ -120,7 +127,7 @@ function startBackground(
   }
   if (settings.webhookConcurrency > 0) {
     const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
-    const payloadPool = createPool(databaseUrl, {
+    const payloadPool = createPool(apiUrl, {
       max: queryConnections,
       timeouts: { statement: queryTimeoutMs, lock: settings.timeouts.lock },
       prepare: settings.preparedStatements,
@@ -129,8 +136,9 @@ function startBackground(
     const webhooks = startWebhooks({
       url: databaseUrl,
       concurrency: settings.webhookConcurrency,
-      allowed: new AllowList(settings.webhookAllow),
+      allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
       readPayload: payloadReader(payloadPool),
+      secrets,
       onAttempt: metrics.countWebhook,
       logger,
     });

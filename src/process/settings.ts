@@ -6,7 +6,7 @@ import { defaultLockPatience } from "../database/migrations/retry-locked.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { usualLimits } from "../graphql/limits.ts";
 import { UserError } from "../errors/user-error.ts";
-import { AllowList } from "../webhooks/addresses.ts";
+import { AllowList, defaultWebhookPorts } from "../webhooks/addresses.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 
@@ -20,6 +20,19 @@ const seconds = (usual: number, min = 0.1) =>
     .default(usual)
     .transform((value) => value * 1000);
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** One secret or several, separated by commas. */
+const keys = (isKey: (text: string) => boolean, wanted: string) =>
+  z
+    .string()
+    .transform((text) => text.split(",").map((key) => key.trim()))
+    .refine((texts) => texts.every(isKey), `${wanted}; several are separated by commas`)
+    .default([]);
+const signingKeys = keys((text) => text.length >= 32, "needs at least 32 characters");
+const secretsKeys = keys(
+  (text) => /^[A-Za-z0-9+/_-]{43}=?$/.test(text),
+  "needs 32 bytes in base64, as `openssl rand -base64 32` writes them",
+);
 
 /** Hosts, addresses and ranges of addresses. */
 const destinations = z
@@ -35,6 +48,19 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+const ports = z
+  .string()
+  .transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number),
+  )
+  .refine(
+    (numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65535),
+    "takes numbers of ports, separated by commas",
+  );
+
 /** What can be set from outside, and what it is otherwise. `.env.example` explains each to operators. */
 export const environment = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("development"),
@@ -46,7 +72,9 @@ export const environment = z.object({
   DATABASE_WAIT: seconds(60, 0),
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(10),
   DATA_DIRECTORY: z.string().min(1).default(".data"),
-  TOKEN_SIGNING_KEY: z.string().min(32, "needs at least 32 characters").optional(),
+  RUN_AS: z.string().min(1).optional(),
+  TOKEN_SIGNING_KEY: signingKeys,
+  SECRETS_KEY: secretsKeys,
   EXPLORER: flag.optional(),
   WORKER_CONCURRENCY: z.coerce.number().int().min(0).max(100).default(2),
   EXCHANGE_RATES_FROM: z.string().min(1).optional(),
@@ -54,6 +82,7 @@ export const environment = z.object({
   PREPARED_STATEMENTS: flag.default(true),
   WEBHOOK_CONCURRENCY: z.coerce.number().int().min(0).max(500).default(20),
   WEBHOOK_ALLOW: destinations.default([]),
+  WEBHOOK_PORTS: ports.default([...defaultWebhookPorts]),
   WEBHOOK_QUERY_CONNECTIONS: z.coerce
     .number()
     .int()
@@ -104,7 +133,12 @@ export interface Settings {
   databasePoolSize: number;
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
-  tokenSigningKey: string | undefined;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
+  /** Keys that sign access tokens: the first signs, all are accepted. None: those of the database. */
+  tokenSigningKeys: string[];
+  /** Keys that encrypt secrets in the database, in base64: the first encrypts, all decrypt. None: they are plain. */
+  secretsKeys: string[];
   /** Whether the explorer is served: in development, unless set otherwise. */
   explorer: boolean;
   /** Jobs of background work at a time; 0 leaves it to other processes. */
@@ -119,6 +153,8 @@ export interface Settings {
   webhookConcurrency: number;
   /** Destinations of webhooks that are allowed beside those of the public internet. */
   webhookAllow: string[];
+  /** Ports that webhooks are sent to, but for those destinations, which may have any. */
+  webhookPorts: number[];
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits: WebhookLimits;
   /** How long Postgres works on a statement, a mutation, and waits for a lock at most. In milliseconds. */
@@ -170,7 +206,9 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     databaseWaitMs: data.DATABASE_WAIT,
     databasePoolSize: data.DATABASE_POOL_SIZE,
     dataDirectory: data.DATA_DIRECTORY,
-    tokenSigningKey: data.TOKEN_SIGNING_KEY,
+    runAs: data.RUN_AS,
+    tokenSigningKeys: data.TOKEN_SIGNING_KEY,
+    secretsKeys: data.SECRETS_KEY,
     explorer: data.EXPLORER ?? data.NODE_ENV !== "production",
     workerConcurrency: data.WORKER_CONCURRENCY,
     exchangeRatesFrom: data.EXCHANGE_RATES_FROM,
@@ -178,6 +216,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
     preparedStatements: data.PREPARED_STATEMENTS,
     webhookConcurrency: data.WEBHOOK_CONCURRENCY,
     webhookAllow: data.WEBHOOK_ALLOW,
+    webhookPorts: data.WEBHOOK_PORTS,
     webhookLimits: {
       maxSubscriptionsPerToken: data.WEBHOOK_SUBSCRIPTIONS_PER_TOKEN,
       maxSubscriptions: data.WEBHOOK_SUBSCRIPTIONS,

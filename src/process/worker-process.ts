@@ -13,10 +13,10 @@ const tell = (message: FromWorker) => void process.send?.(message);
 // The parent says when to stop; what the terminal tells all processes is for it
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
-const [{ databaseUrl, settings, isBackground }] = (await once(process, "message")) as [ToWorker];
+const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [ToWorker];
 try {
   const logger = pino({ level: settings.logLevel });
-  const serving = await serve({ databaseUrl, settings, logger, isBackground });
+  const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground });
   new AggregatorRegistry(); // It is what hears the parent ask
   AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
   process.on("message", (message: unknown) => {

@@ -8,11 +8,13 @@ import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
 import { UserError } from "../errors/user-error.ts";
+import type { Identity } from "../database/cluster/postgres-user.ts";
 import { defaultStopMs } from "./serve.ts";
 
 /** What a process is told at its start. */
 export interface ToWorker {
   databaseUrl: string;
+  apiUrl: string;
   settings: Settings;
   /** Whether it does background work: the first one does. */
   isBackground: boolean;
@@ -34,8 +36,11 @@ const shareOfTurns = 1 / 3;
 export interface WorkersOptions {
   count: number;
   databaseUrl: string;
+  apiUrl: string;
   settings: Settings;
   logger: Logger;
+  /** As whom they run; null for the user of this process. */
+  identity: Identity | null;
 }
 
 /** Several processes that serve behind one port. */
@@ -58,6 +63,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
+    ...options.identity,
   });
   const crew = new Crew(options);
   try {
@@ -97,7 +103,7 @@ class Crew {
 
   /** Starts a process in a place. Answers the port when it serves. */
   async start(place: number): Promise<number> {
-    const { databaseUrl, settings } = this.#options;
+    const { databaseUrl, apiUrl, settings } = this.#options;
     const worker = cluster.fork();
     this.#running.add(worker);
     worker.once("exit", (code, signal) => {
@@ -108,7 +114,7 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    worker.send({ databaseUrl, settings, isBackground: place === 0 } satisfies ToWorker);
+    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorker);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),

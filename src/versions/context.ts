@@ -26,14 +26,17 @@ export function contextFor(caller: Caller, requestId: string, locale: string | u
   };
 }
 
+const onlyReads = { transaction_read_only: "on" };
+
 // Callers are the same objects as long as nothing about them changes, and they seldom change their language.
 const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 
-/** The statement that makes the settings for reading. */
+/** The statement that makes the settings for reading. Whatever gets into such a read can't write, and can't change that. */
 export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
   let byLocale = known.get(caller);
   if (!byLocale) known.set(caller, (byLocale = new Map()));
   let statement = byLocale.get(locale);
-  if (!statement) byLocale.set(locale, (statement = settingsStatement(readSettings(caller, locale))!));
+  if (!statement)
+    byLocale.set(locale, (statement = settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!));
   return statement;
 }

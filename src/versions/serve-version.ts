@@ -10,6 +10,7 @@ import type { Caller } from "../auth/caller.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
+import type { NewSecret } from "../graphql/new-secret.ts";
 import { completed } from "../errors/client-errors.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
@@ -71,6 +72,8 @@ export interface ServeOptions {
   mutationChecks?: MutationChecks;
   /** Settings of the database that rules about what is written read. */
   mutationSettings?: Readonly<Record<string, string>>;
+  /** Makes a secret for a mutation that shows one. */
+  newSecret?: () => NewSecret;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -161,14 +164,17 @@ function boundPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
+type ForMutations = Pick<
+  ServeOptions,
+  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+>;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: PassedRequest,
-  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
 }

@@ -27,8 +27,10 @@ export interface Delivery {
   scopes: string[] | null;
   /** Why it must not be sent; null when it may. */
   withheld: string | null;
-  /** What it is signed with, the newest first. */
+  /** What it is signed with, the newest first, as the database keeps it. */
   secrets: string[];
+  /** Ids of the rows that they are of. */
+  secret_ids: string[];
   /** Whether it was taken before its schedule, to try whether the receiver is back. */
   is_early: boolean;
 }

@@ -76,10 +76,10 @@ test("a known token costs no statement about its credential", async () => {
   const token = await knownToken(await service.credential());
   let connections = 0;
   const count = () => connections++;
-  service.pool.on("acquire", count);
+  for (const pool of [service.pool, service.apiPool]) pool.on("acquire", count);
   for (let i = 0; i < 10; i++)
     assert.deepEqual((await service.ask(token, { query: "{ __schema { queryType { name } } }" })).codes, []);
-  service.pool.off("acquire", count);
+  for (const pool of [service.pool, service.apiPool]) pool.off("acquire", count);
   // One may be that of the listener, which checks its line every few seconds
   assert.ok(connections <= 1, `${connections}`);
 });

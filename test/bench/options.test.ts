@@ -20,6 +20,13 @@ it("measures what it is told", () => {
   assert.equal(options.rounds, 2);
 });
 
+it("plays attacks for as long as it is told", () => {
+  const { mode, seconds, attacks } = readOptions(["--fairness"]);
+  assert.deepEqual([mode, seconds, attacks], ["fairness", 20, []]);
+  const some = readOptions(["--fairness", "--seconds", "30", "--attacks", "filters,slow bodies"]);
+  assert.deepEqual([some.seconds, some.attacks], [30, ["filters", "slow bodies"]]);
+});
+
 it("refuses what it does not understand", () => {
   for (const wrong of [["--fast"], ["--rounds", "none"], ["--scale", "0"]])
     assert.throws(() => readOptions(wrong), UserError);

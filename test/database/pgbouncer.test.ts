@@ -31,7 +31,12 @@ describe("behind PgBouncer in transaction mode", { skip }, () => {
     const port = await freePort();
     const url = new URL(service.loginUrl);
     const users = join(folder.path, "users.txt");
-    await writeFile(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`);
+    await writeFile(
+      users,
+      ["service_login", "service_api_login"]
+        .map((name) => `"${name}" "${decodeURIComponent(url.password)}"\n`)
+        .join(""),
+    );
     const settings = join(folder.path, "pgbouncer.ini");
     await writeFile(
       settings,

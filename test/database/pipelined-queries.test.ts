@@ -86,7 +86,7 @@ test("a driver that does otherwise is noticed, and the library's way is taken", 
   assert.equal(await whyNotFly(other), "no such thing");
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const { pgService, readText } = await openWays(other, { fastReads: true, logger });
+  const { pgService, readText } = await openWays(other, { catalogOf: other, fastReads: true, logger });
   assert.equal(readText, null);
   const usual = pgService.adaptor.createWithPgClient({ pool: other }) as any;
   const { rows } = await usual(api("a:read"), (client: any) => client.query({ ...facts, values: [1] }));

@@ -58,7 +58,13 @@ describe("service_worker", () => {
     assert.deepEqual(
       rows.map(({ name }) => name),
       [
-        ...["add_job", "add_jobs", "fill_default_currency_prices", "force_unlock_workers"],
+        ...[
+          "add_job",
+          "add_jobs",
+          "erase_retired_keys",
+          "fill_default_currency_prices",
+          "force_unlock_workers",
+        ],
         "import_exchange_rates",
         "prune",
       ],
@@ -72,6 +78,8 @@ describe("service_worker", () => {
     "update erp.goods_receipt_line_item set unit_price_in_default_currency = 1",
     "delete from erp.exchange_rate",
     "select * from auth.credential",
+    "select * from auth.signing_key",
+    "select auth.signing_keys()",
     "insert into graphile_worker.migrations (id) values (1000)",
     "create table graphile_worker.mine ()",
     "drop table graphile_worker._private_jobs",
@@ -82,6 +90,7 @@ describe("service_worker", () => {
 
   it("does its work all the same", async () => {
     assert.equal(await attempt("select events.prune(10)"), null);
+    assert.equal(await attempt("select auth.erase_retired_keys()"), null);
     assert.equal(await attempt("select erp.fill_default_currency_prices(null, 10)"), null);
     assert.equal(
       await attempt(`select erp.import_exchange_rates('2026-06-01', '{"USD": 1.1}', 'ecb')`),
@@ -105,7 +114,7 @@ describe("the functions of background work", () => {
     });
   }
 
-  it("let service_keeper change nothing but rates and prices", async () => {
+  it("let service_keeper change nothing but rates and prices, and erase keys", async () => {
     const { rows } = await used.client.query<{ change: string }>(`
       select format('%s %s.%s', lower(privilege_type), table_name, column_name) as change from information_schema.column_privileges
       where grantee = 'service_keeper' and privilege_type <> 'SELECT' and privilege_type <> 'INSERT' order by 1`);
@@ -116,6 +125,7 @@ describe("the functions of background work", () => {
         "update exchange_rate.imported_at",
         "update goods_receipt.updated_at",
         "update goods_receipt_line_item.unit_price_in_default_currency",
+        "update signing_key.secret",
       ],
     );
   });

@@ -159,6 +159,7 @@ test("nothing is imported unless it is asked for", () => {
   assert.deepEqual(Object.keys(tasksOf({ exchangeRatesFrom: undefined })), [
     "fill_default_currency_prices",
     "prune_events",
+    "erase_retired_keys",
   ]);
   assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
-import { asOwner } from "../../src/database/roles.ts";
+import { asApiLogin, asOwner } from "../../src/database/roles.ts";
 
 /** A database of a test file's own, dropped at its end. */
 export interface TestDatabase {
@@ -11,6 +11,8 @@ export interface TestDatabase {
   ownerUrl: string;
   /** As the role that the service logs in with. */
   loginUrl: string;
+  /** As the role that clients' operations run by. */
+  apiUrl: string;
   close(): Promise<void>;
 }
 
@@ -27,11 +29,14 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
   await admin.query(`create database ${name} template ${template} owner service_owner`);
+  // What a database lets PUBLIC do isn't cloned
+  await admin.query(`revoke temporary on database ${name} from public`);
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   return {
     adminUrl: inDatabase(server),
     ownerUrl: asOwner(inDatabase(server)),
     loginUrl: inDatabase(login),
+    apiUrl: asApiLogin(inDatabase(login))!,
     async close() {
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
@@ -46,7 +51,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
  */
 export function useDatabase(
   template: Template,
-  role: "owner" | "login" = "owner",
+  role: "owner" | "login" | "api" = "owner",
 ): { database: TestDatabase; client: pg.Client } {
   const used = {} as { database: TestDatabase; client: pg.Client };
   before(async () => {

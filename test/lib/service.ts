@@ -13,6 +13,7 @@ import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { usualLimits } from "../../src/graphql/limits.ts";
+import { asApiLogin } from "../../src/database/roles.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
@@ -21,7 +22,10 @@ import type { Template } from "./database.ts";
 export interface TestProcess {
   app: App;
   url: string;
+  /** Connections of service_login. */
   pool: pg.Pool;
+  /** Those that operations run on. */
+  apiPool: pg.Pool;
   /** What it wrote to its log. */
   log: Record<string, unknown>[];
   /** Exchanges a credential's pair for a token. */
@@ -64,7 +68,7 @@ export interface TestService extends TestProcess {
   another(options?: ProcessOptions): Promise<TestProcess>;
 }
 
-export interface ProcessOptions extends Partial<Omit<AppOptions, "settings">> {
+export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "pool" | "apiPool">> {
   settings?: Partial<AppSettings>;
   /** Where to connect instead of the database itself. */
   loginUrl?: string;
@@ -137,10 +141,11 @@ export async function startProcess({
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
   const pool = createPool(loginUrl, { max: poolSize, prepare });
+  const apiPool = createPool(asApiLogin(loginUrl)!, { max: poolSize, prepare });
   const log: Record<string, unknown>[] = [];
   const app = await openApp({
     settings: { explorer: false, limits, ...settings },
-    pool,
+    ...{ pool, apiPool },
     logger: loggerInto(log),
     versions,
     ...options,
@@ -152,14 +157,15 @@ export async function startProcess({
   return {
     app,
     url,
-    pool,
+    ...{ pool, apiPool },
     log,
     tokenFor: (pair) => exchange(url, pair),
     ask: (token, body, init) => ask(url, token, body, init),
     close: () =>
       (closing ??= stop(server)
         .then(app.close)
-        .then(() => pool.end())),
+        .then(() => Promise.all([pool.end(), apiPool.end()]))
+        .then(() => {})),
   };
 }
 

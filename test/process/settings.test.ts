@@ -23,6 +23,8 @@ test("the defaults are those that .env.example shows", () => {
     "PUBLIC_URL",
     "DATABASE_URL",
     "TOKEN_SIGNING_KEY",
+    "RUN_AS",
+    "SECRETS_KEY",
     "EXPLORER",
     "EXCHANGE_RATES_FROM",
     "WEBHOOK_ALLOW",
@@ -52,10 +54,12 @@ test("every wrong setting is named, without its value, which may be a secret", (
     PUBLIC_URL: "ftp://hunter2",
     DATABASE_URL: "mysql://root:hunter2@localhost/erp",
     DATABASE_POOL_SIZE: "0",
-    TOKEN_SIGNING_KEY: "hunter2",
+    TOKEN_SIGNING_KEY: `${"k".repeat(32)},hunter2`,
+    SECRETS_KEY: `hunter2${"A".repeat(35)}=`,
     EXPLORER: "yes",
     WORKER_CONCURRENCY: "-1",
     WEBHOOK_ALLOW: "https://hunter2.example",
+    WEBHOOK_PORTS: "443,hunter2",
     LOG_LEVEL: "loud",
   };
   assert.throws(

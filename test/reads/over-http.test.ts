@@ -171,7 +171,7 @@ describe("a read that fails in the database", () => {
       const limited = await Promise.all(
         [true, false].map(async (fastReads) => {
           const process = await service.another({ settings: { explorer: false, fastReads } });
-          process.pool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
+          process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
           return process;
         }),
       );
@@ -200,9 +200,9 @@ describe("a read that fails in the database", () => {
     let isDone = false;
     void held.then(() => (isDone = true));
     await until(async () => {
-      await usual.pool.query(
+      await usual.apiPool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_login'`,
+         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`,
       );
       return isDone;
     });
@@ -227,7 +227,7 @@ describe("a read that fails in the database", () => {
 
 it("thousands of reads at once, of other callers, in other languages, with errors between, leak nothing", async () => {
   const crowded = await service.another({ poolSize: 3 });
-  crowded.pool.options.connectionTimeoutMillis = 60_000;
+  crowded.apiPool.options.connectionTimeoutMillis = 60_000;
   const few = await service.token({ read: ["countries"] });
   const query = "{ countrys(first: 20) { edges { node { id name } } } }";
   const expected = new Map<string, string>();

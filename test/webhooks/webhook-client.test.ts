@@ -228,9 +228,10 @@ describe("destinations inside", () => {
 
   it("are refused when a name leads there", async () => {
     connections.clear();
-    const lookup = guardedLookup(new AllowList([]), leadingTo("127.0.0.1").look);
+    const allowed = new AllowList([], [portOf(server)]);
+    const lookup = guardedLookup(allowed, leadingTo("127.0.0.1").look);
     const url = `http://receiver.test:${portOf(server)}/hook`;
-    await assert.rejects(post(url, { allowed: new AllowList([]), lookup }), {
+    await assert.rejects(post(url, { allowed, lookup }), {
       name: "RefusedDestination",
       message: "The name leads to no address of the public internet.",
     });
@@ -242,7 +243,8 @@ describe("destinations inside", () => {
     // 127.0.0.1 stands for a public address here, 127.0.0.2 for one inside. Whoever looked the name up before connecting
     // would see the first, and connect to the second.
     const { look, times } = leadingTo("127.0.0.1", "127.0.0.2");
-    const poster = new Poster({ allowed: machine, lookup: guardedLookup(machine, look) });
+    const allowed = new AllowList(["127.0.0.1"], [portOf(server)]);
+    const poster = new Poster({ allowed, lookup: guardedLookup(allowed, look) });
     const url = `http://receiver.test:${portOf(server)}/hook`;
     assert.equal((await poster.post(url, { connection: "close" }, "{}")).status, 200);
     assert.equal(times(), 1);

@@ -27,10 +27,10 @@ export class Meter {
 
   /** Notes that a client has paid points out of a bucket. */
   paid(bucket: Bucket, client: string, points: number): void {
-    const account = this.#accounts.get(client) ?? { bucket, creditMs: maxCreditMs };
+    const account = this.#accounts.get(client);
+    if (!account) return void this.#accounts.set(client, { bucket, creditMs: maxCreditMs });
     account.bucket = bucket;
     account.creditMs = Math.min(maxCreditMs, account.creditMs + points * msPerPoint);
-    this.#accounts.set(client, account);
   }
 
   /** Notes that work for a client took so many milliseconds. */

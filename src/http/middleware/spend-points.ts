@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
@@ -12,6 +12,13 @@ const perPoint = { bytes: 10_000, characters: 500 };
 const repeatedRefusalMs = 500;
 /** Milliseconds within which it is told again. */
 const refusedRecentlyMs = 1_000;
+
+/** Points that were asked for, of which bucket, and what came of it. */
+interface Take {
+  bucket: Bucket;
+  points: number;
+  taken: Taken;
+}
 
 /** Takes points for what requests cost, at the places where that becomes known. */
 export class Spending {
@@ -50,11 +57,19 @@ export class Spending {
   readonly forOperation: RequestHandler = (request, response, next) =>
     this.#take(request, response, response.locals.operation!.cost.requested, next);
 
-  async #take(request: Request, response: Response, points: number, next: () => void): Promise<void> {
+  #take(request: Request, response: Response, points: number, next: NextFunction): void {
     const { bucket: capacity, refill: perSecond } = response.locals.plan!.limits;
     const { credentialId } = response.locals.caller!;
     const bucket: Bucket = { name: "points", capacity, perSecond };
-    const taken = await this.#rates.take(bucket, credentialId, points);
+    const taken = this.#rates.take(bucket, credentialId, points);
+    const go = (found: Taken) => this.#goOn(request, response, { bucket, points, taken: found }, next);
+    if (taken instanceof Promise) taken.then(go).catch(next);
+    else go(taken);
+  }
+
+  #goOn(request: Request, response: Response, { bucket, points, taken }: Take, next: NextFunction): void {
+    const { capacity, perSecond } = bucket;
+    const { credentialId } = response.locals.caller!;
     response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
     response.setHeader("ratelimit", `"points";r=${taken.remaining};t=${taken.fullInSeconds}`);
     if (taken.isAllowed) {

@@ -101,7 +101,12 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const ways = await openWays(apiPool, { catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used });
+  const ways = await openWays(apiPool, {
+    catalogOf: pool,
+    fastReads: settings.fastReads,
+    logger,
+    onUsed: meter.used,
+  });
   closing.add(() => ways.close());
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
@@ -151,7 +156,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
 /** Who may do what: credentials, tokens, the plan. */
 async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
   const { tokenSigningKeys, limits } = settings;
-  const needed = ["webhook secret" as const, ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const])];
+  const needed = [
+    "webhook secret" as const,
+    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
+  ];
   await requireSecretsKeys(pool, secrets, needed, logger);
   const memory = new Memory(pool, logger);
   closing.add(() => memory.close());

@@ -43,7 +43,7 @@ function planPage($rows: PgSelectStep, details: ListDetails, args: FieldArgs): P
  * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
  *
  * Lists are ordered by primary key. Keys are made in the order of time, so this is oldest first, and rows that are
- * added while somebody pages come after the last page. Rows of lists that are followed may also come late (followed.ts).
+ * added while somebody pages come after the last page. Rows of lists that are followed may also come late (src/reads/followed.ts).
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",

@@ -91,7 +91,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
 /**
  * The GraphQL schema of one version: which plugins there are, and in which order they work.
  *
- * Each request's context comes from the server, which extends this preset with `grafast.context` (see context.ts).
+ * Each request's context comes from the server, which extends this preset with `grafast.context` (see src/graphql/context.ts).
  */
 export function createPreset({
   pgService,

@@ -148,7 +148,7 @@ function presetOf(
       graphiqlOnGraphQLGET: false,
       websockets: false,
       outputDataAsString: true,
-      // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
+      // By then all errors are ours (plugins/report-errors.ts). Should one come another way, it must not get out.
       maskError: (error) =>
         isApiError(error)
           ? error

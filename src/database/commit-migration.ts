@@ -19,6 +19,7 @@ import {
 import type { MigrateOptions } from "./migrator.ts";
 import { migratingUrl } from "./migrator.ts";
 import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
+import { writeSchema } from "./schema-file.ts";
 
 const blank = "-- Enter migration here\n";
 
@@ -71,7 +72,7 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 
 /**
  * Commits a migration that need not be in db/current: nothing there is read or changed, so that a process that runs
- * db/current at every change doesn't notice.
+ * db/current at every change doesn't notice. Writes db/schema.sql anew.
  *
  * @throws {UserError} when it can't be run
  */
@@ -102,12 +103,14 @@ export async function commitText(
     await observer.close();
     await rm(folder, { recursive: true, force: true });
   }
+  await writeSchema(adminUrl);
 }
 
 /** Brings the newest committed migration back into db/current. */
-export function uncommitMigration(adminUrl: string): Promise<void> {
+export async function uncommitMigration(adminUrl: string): Promise<void> {
   const url = migratingUrl(adminUrl, "uncommit", 0);
-  return graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../", import.meta.url)), ["uncommit"]);
+  await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../", import.meta.url)), ["uncommit"]);
+  await writeSchema(adminUrl);
 }
 
 /**

@@ -1,6 +1,6 @@
--- The schemas of the service as text, one definition a row: db/schema.sql, which a reviewer reads. Each schema has its
--- types, tables, views and functions by name, and each of them what belongs to it. Owners are named where they are
--- others than service_owner. What packages make (graphile_…) is left out.
+-- The schemas of the service as text, one definition a row: db/schema.sql, which a reviewer reads. Each
+-- schema has its types, tables, views and functions by name, and each of them what belongs to it. Owners are
+-- named where they are others than service_owner. What packages make (graphile_…) is left out.
 with own as (
   select n.oid, n.name, p.nspowner as owner, p.nspacl as rights
   from api_meta.own_schema n join pg_namespace p on p.oid = n.oid
@@ -12,7 +12,8 @@ object as (
     'schema ' || o.name as called, o.owner, o.rights, 'n' as acl
   from own o
   union all
-  select 'pg_type'::regclass, t.oid, o.name, 1, t.typname, 'type ' || t.oid::regtype, t.typowner, t.typacl, 'T'
+  select 'pg_type'::regclass, t.oid, o.name, 1, t.typname, 'type ' || t.oid::regtype, t.typowner, t.typacl,
+    'T'
   from pg_type t join own o on o.oid = t.typnamespace left join pg_class c on c.oid = t.typrelid
   where t.typtype in ('e', 'd') or t.typtype = 'c' and c.relkind = 'c'
   union all
@@ -24,7 +25,8 @@ object as (
   where c.relkind in ('r', 'v') or c.relkind = 'S' and not exists (
     select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i')
   union all
-  select 'pg_proc'::regclass, p.oid, o.name, 5, p.proname, 'function ' || p.oid::regprocedure, p.proowner, p.proacl, 'f'
+  select 'pg_proc'::regclass, p.oid, o.name, 5, p.proname, 'function ' || p.oid::regprocedure, p.proowner,
+    p.proacl, 'f'
   from pg_proc p join own o on o.oid = p.pronamespace
 ),
 
@@ -49,7 +51,9 @@ attribute as (
 ),
 
 line as (
-  select a.attrelid, string_agg(a.line, E',\n' order by a.attnum) as lines from attribute a group by a.attrelid
+  select a.attrelid, string_agg(a.line, E',\n' order by a.attnum) as lines
+  from attribute a
+  group by a.attrelid
 ),
 
 definition as (
@@ -60,15 +64,22 @@ definition as (
     when 'e' then format(E'create %s as enum (\n%s\n)', o.called, (
       select string_agg('  ' || quote_literal(e.enumlabel), E',\n' order by e.enumsortorder)
       from pg_enum e where e.enumtypid = t.oid))
-    when 'd' then concat_ws(' ', 'create domain', t.oid::regtype, 'as', format_type(t.typbasetype, t.typtypmod), (
-      select string_agg(format('constraint %I %s', c.conname, pg_get_constraintdef(c.oid)), ' ' order by c.conname)
+    when 'd'
+      then concat_ws(' ', 'create domain', t.oid::regtype, 'as', format_type(t.typbasetype, t.typtypmod), (
+      select string_agg(
+        format('constraint %I %s', c.conname, pg_get_constraintdef(c.oid)), ' ' order by c.conname
+      )
       from pg_constraint c where c.contypid = t.oid))
     else format(E'create %s as (\n%s\n)', o.called, l.lines) end
   from object o join pg_type t on t.oid = o.oid left join line l on l.attrelid = t.typrelid where o.place = 1
   union all
   select o.class, o.oid, format(E'create %s (\n%s\n)', o.called, concat_ws(E',\n', l.lines, (
-      select string_agg(format('  constraint %I %s', c.conname, pg_get_constraintdef(c.oid)), E',\n' order by c.conname)
-      from pg_constraint c where c.conrelid = o.oid and c.contype not in ('n', 't')))) || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '')
+      select string_agg(
+        format('  constraint %I %s', c.conname, pg_get_constraintdef(c.oid)), E',\n' order by c.conname
+      )
+      from pg_constraint c
+      where c.conrelid = o.oid and c.contype not in ('n', 't'))))
+        || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '')
   from object o join pg_class c on c.oid = o.oid left join line l on l.attrelid = o.oid where o.place = 3
   union all
   select o.class, o.oid, format(E'create %s%s as\n%s', o.called,
@@ -81,13 +92,15 @@ definition as (
 
 -- What is said of each object in commands of its own, in the order in which it is to be read
 further as (
-  select o.class, o.oid, 1 as position, '' as key, format('alter %s owner to %s', o.called, o.owner::regrole) as text
+  select o.class, o.oid, 1 as position, '' as key,
+    format('alter %s owner to %s', o.called, o.owner::regrole) as text
   from object o where o.place > 0 and o.owner::regrole <> 'service_owner'::regrole
   union all
   select o.class, o.oid, 2, i.relname, pg_get_indexdef(i.oid)
   from object o join pg_index x on x.indrelid = o.oid join pg_class i on i.oid = x.indexrelid
   where o.place = 3 and not exists (
-    select from pg_constraint c where c.conindid = i.oid and c.conrelid = o.oid and c.contype in ('p', 'u', 'x'))
+    select from pg_constraint c
+    where c.conindid = i.oid and c.conrelid = o.oid and c.contype in ('p', 'u', 'x'))
   union all
   select o.class, o.oid, 3, t.tgname, pg_get_triggerdef(t.oid)
   from object o join pg_trigger t on t.tgrelid = o.oid where o.place in (3, 4) and not t.tgisinternal
@@ -95,11 +108,18 @@ further as (
   select o.class, o.oid, 4, '', format('alter %s enable row level security', o.called)
   from object o join pg_class c on c.oid = o.oid where o.place = 3 and c.relrowsecurity
   union all
-  select o.class, o.oid, 5, p.polname, concat_ws(' ', format('create policy %I on %s', p.polname, o.oid::regclass),
+  select o.class, o.oid, 5, p.polname,
+    concat_ws(' ', format('create policy %I on %s', p.polname, o.oid::regclass),
     case when not p.polpermissive then 'as restrictive' end,
     'for ' || case p.polcmd
-      when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
-    'to ' || (select string_agg(r.oid::regrole::text, ', ' order by r.rolname) from pg_roles r where r.oid = any (p.polroles)),
+      when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete'
+        else 'all' end,
+    'to '
+      || (
+        select string_agg(r.oid::regrole::text, ', ' order by r.rolname)
+        from pg_roles r
+        where r.oid = any (p.polroles)
+      ),
     'using (' || pg_get_expr(p.polqual, p.polrelid) || ')',
     'with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')')
   from object o join pg_policy p on p.polrelid = o.oid where o.place = 3
@@ -114,7 +134,8 @@ further as (
   ) g
   where not (o.place = 1 and g.audience = 'public')
   union all
-  select o.class, o.oid, 8, g.audience || g.right, format('grant %s (%s) on %s to %s', g.right, g.columns, o.called, g.audience)
+  select o.class, o.oid, 8, g.audience || g.right,
+    format('grant %s (%s) on %s to %s', g.right, g.columns, o.called, g.audience)
   from object o join (
     select a.attrelid, r.grantee::regrole::text as audience, lower(r.privilege_type) as right,
       string_agg(a.name, ', ' order by a.attnum) as columns
@@ -128,7 +149,8 @@ further as (
   select o.class, o.oid, 9, to_char(a.attnum, '0000'),
     format('comment on column %s.%s is %L', split_part(o.called, ' ', 2), a.name, d.description)
   from object o join attribute a on a.owner = o.oid
-  join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = a.attrelid and d.objsubid = a.attnum
+  join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = a.attrelid
+    and d.objsubid = a.attnum
   union all
   select o.class, o.oid, 10, c.conname,
     format('comment on constraint %I on %s is %L', c.conname, c.conrelid::regclass, d.description)
@@ -144,7 +166,8 @@ further as (
 select concat_ws(E'\n', d.text || ';', f.texts) as definition
 from object o join definition d on d.class = o.class and d.oid = o.oid
 left join (
-  select f.class, f.oid, string_agg(f.text || ';', E'\n' order by f.position, f.key collate "C", f.text collate "C") as texts
+  select f.class, f.oid,
+    string_agg(f.text || ';', E'\n' order by f.position, f.key collate "C", f.text collate "C") as texts
   from further f group by f.class, f.oid
 ) f on f.class = o.class and f.oid = o.oid
 order by o.schema collate "C", o.place, o.name collate "C", o.called collate "C";

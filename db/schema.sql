@@ -14,12 +14,15 @@ CREATE OR REPLACE FUNCTION administration.activity(about uuid, before uuid, how_
 AS $function$
 begin
   perform administration.require_administrator();
-  return query select event.id, event.happened_at::timestamptz, event.actor, administrator.name, host(event.address), event.action,
+  return query select event.id, event.happened_at::timestamptz, event.actor, administrator.name,
+    host(event.address), event.action,
     event.credential_id,
-    exists (select from auth.credential where credential.id = event.credential_id), event.subject, event.details
+    exists (select from auth.credential where credential.id = event.credential_id), event.subject,
+      event.details
   from auth.audit_event as event
   left join auth.administrator on administrator.id = event.administrator_id
-  where (activity.about is null or event.credential_id = activity.about) and (activity.before is null or event.id < activity.before)
+  where (activity.about is null or event.credential_id = activity.about)
+    and (activity.before is null or event.id < activity.before)
   order by event.id desc
   limit least(activity.how_many, 200);
 end
@@ -53,7 +56,8 @@ declare
   own_id constant uuid := administration.require_administrator();
   own_name text;
 begin
-  update auth.administrator set password_hash = change_password.new_hash, password_changed_at = date_trunc('second', now())
+  update auth.administrator
+  set password_hash = change_password.new_hash, password_changed_at = date_trunc('second', now())
   where id = own_id and password_hash = change_password.checked_hash
   returning name into own_name;
   if not found then
@@ -76,7 +80,10 @@ CREATE OR REPLACE FUNCTION administration.create_credential(id uuid, name text, 
 AS $function$
 begin
   perform administration.require_administrator();
-  perform auth.create_credential(create_credential.name, create_credential.scopes, create_credential.access_key, create_credential.secret_hash, create_credential.id);
+  perform auth.create_credential(
+    create_credential.name, create_credential.scopes, create_credential.access_key,
+    create_credential.secret_hash, create_credential.id
+  );
 end
 $function$;
 alter function administration.create_credential(uuid,text,text[],text,bytea) owner to service_registrar;
@@ -91,9 +98,11 @@ CREATE OR REPLACE FUNCTION administration.credential_uses(since date, wanted uui
 AS $function$
 begin
   perform administration.require_administrator();
-  return query select use.credential_id, use.day, use.version, use.deprecated_field, use.requests, use.last_used_at::timestamptz
+  return query select use.credential_id, use.day, use.version, use.deprecated_field, use.requests,
+    use.last_used_at::timestamptz
   from auth.credential_use as use
-  where use.day >= credential_uses.since and (credential_uses.wanted is null or use.credential_id = credential_uses.wanted)
+  where use.day >= credential_uses.since
+    and (credential_uses.wanted is null or use.credential_id = credential_uses.wanted)
   order by use.day desc, use.version, use.deprecated_field;
 end
 $function$;
@@ -161,10 +170,14 @@ CREATE OR REPLACE FUNCTION administration.end_session()
 AS $function$
 declare
   administrator_name constant text := (
-    select administrator.name from auth.administrator where administrator.id = administration.require_administrator());
+    select administrator.name
+    from auth.administrator
+    where administrator.id = administration.require_administrator());
 begin
   perform auth.note_event('session.ended', administrator_name);
-  delete from auth.administrator_session where token_hash = decode(current_setting('service.session', true), 'hex');
+  delete
+  from auth.administrator_session
+  where token_hash = decode(current_setting('service.session', true), 'hex');
 end
 $function$;
 alter function administration.end_session() owner to service_registrar;
@@ -194,7 +207,13 @@ CREATE OR REPLACE FUNCTION administration.note_refused_log_in(name text)
 AS $function$
 begin
   -- A name that nobody has may be a password that got into the wrong field
-  perform auth.note_event('session.refused', (select administrator.name from auth.administrator where lower(administrator.name) = lower(note_refused_log_in.name)));
+  perform auth.note_event(
+    'session.refused', (
+      select administrator.name
+      from auth.administrator
+      where lower(administrator.name) = lower(note_refused_log_in.name)
+    )
+  );
 end
 $function$;
 alter function administration.note_refused_log_in(text) owner to service_registrar;
@@ -255,7 +274,8 @@ declare
   administrator_id constant uuid := auth.acting_administrator();
 begin
   if administrator_id is null then
-    raise exception 'There is no session, or it has ended.' using errcode = 'invalid_authorization_specification';
+    raise exception 'There is no session, or it has ended.' using errcode
+      = 'invalid_authorization_specification';
   end if;
   return administrator_id;
 end
@@ -290,11 +310,15 @@ begin
   perform from auth.credential where credential.id = rotate_credential.id for update;
   if not exists (
     select from auth.credential_secret as secret
-    where secret.credential_id = rotate_credential.id and secret.access_key = rotate_credential.present_key and secret.expires_at is null
+    where secret.credential_id = rotate_credential.id and secret.access_key = rotate_credential.present_key
+      and secret.expires_at is null
   ) then
     return false;
   end if;
-  perform auth.rotate_credential(rotate_credential.id, rotate_credential.access_key, rotate_credential.secret_hash, rotate_credential.overlap);
+  perform auth.rotate_credential(
+    rotate_credential.id, rotate_credential.access_key, rotate_credential.secret_hash,
+    rotate_credential.overlap
+  );
   return true;
 end
 $function$;
@@ -348,7 +372,8 @@ begin
   perform administration.require_administrator();
   select * into present from events.webhook_subscription s where s.id = set_webhook_enabled.id;
   if not found then
-    raise exception 'There is no webhook subscription %.', set_webhook_enabled.id using errcode = 'no_data_found';
+    raise exception 'There is no webhook subscription %.',
+      set_webhook_enabled.id using errcode = 'no_data_found';
   elsif set_webhook_enabled.enabled and present.health <> 'HEALTHY' then
     perform events.resume_subscription(present.id);
     perform auth.note_webhook_event('webhook_subscription.enabled', present.id);
@@ -371,9 +396,11 @@ AS $function$
 declare
   administrator_name text;
 begin
-  -- The hash has been compared before: whoever changed the password since then does not want the old one to get in.
+  -- The hash has been compared before: whoever changed the password since then does not want the old one to
+  -- get in.
   update auth.administrator set last_log_in_at = date_trunc('second', now())
-  where id = start_session.administrator_id and password_hash = start_session.checked_hash and deactivated_at is null
+  where id = start_session.administrator_id and password_hash = start_session.checked_hash
+    and deactivated_at is null
   returning name into administrator_name;
   if not found then
     raise exception 'The password has changed.' using errcode = 'invalid_authorization_specification';
@@ -381,7 +408,8 @@ begin
   delete from auth.administrator_session as session
   where session.administrator_id = start_session.administrator_id
     and session.token_hash not in (select alive.token_hash from auth.live_session as alive);
-  insert into auth.administrator_session (token_hash, administrator_id) values (start_session.token_hash, start_session.administrator_id);
+  insert into auth.administrator_session (token_hash, administrator_id)
+  values (start_session.token_hash, start_session.administrator_id);
   perform set_config('service.session', encode(start_session.token_hash, 'hex'), true);
   perform auth.note_event('session.started', administrator_name);
 end
@@ -425,7 +453,9 @@ declare
 begin
   perform administration.require_administrator();
   made := events.send_test(test_webhook.id);
-  perform auth.note_webhook_event('webhook_subscription.tested', test_webhook.id, jsonb_build_object('delivery_id', made));
+  perform auth.note_webhook_event(
+    'webhook_subscription.tested', test_webhook.id, jsonb_build_object('delivery_id', made)
+  );
   return made;
 end
 $function$;
@@ -464,7 +494,8 @@ AS $function$
 begin
   perform administration.require_administrator();
   return query
-  select a.number, a.at::timestamptz, a.duration_ms, a.status, a.error, a.request_headers, a.response_headers, a.response_body
+  select a.number, a.at::timestamptz, a.duration_ms, a.status, a.error, a.request_headers, a.response_headers,
+    a.response_body
   from events.delivery_attempt a where a.delivery_id = webhook_attempts.delivery
   order by a.number desc limit 100;
 end
@@ -482,11 +513,13 @@ AS $function$
 begin
   perform administration.require_administrator();
   return query
-  select d.id, d.created_at::timestamptz, coalesce(e.topic::text, 'webhook_subscription.test'), e.subject_id, d.state, d.attempts, a.status, a.error
+  select d.id, d.created_at::timestamptz, coalesce(e.topic::text, 'webhook_subscription.test'), e.subject_id,
+    d.state, d.attempts, a.status, a.error
   from events.delivery d
   left join events.event e on e.sequence = d.sequence
   left join events.delivery_attempt a on a.delivery_id = d.id and a.number = d.attempts
-  where d.subscription_id = webhook_deliveries.subscription and (webhook_deliveries.before is null or d.id < webhook_deliveries.before)
+  where d.subscription_id = webhook_deliveries.subscription
+    and (webhook_deliveries.before is null or d.id < webhook_deliveries.before)
   order by d.id desc
   limit least(webhook_deliveries.how_many, 200);
 end
@@ -504,7 +537,8 @@ AS $function$
 begin
   perform administration.require_administrator();
   return query
-  select d.id, d.subscription_id, d.event_id, d.sequence, d.created_at::timestamptz, m.topic::text, e.subject_id, d.state, d.attempts,
+  select d.id, d.subscription_id, d.event_id, d.sequence, d.created_at::timestamptz, m.topic::text,
+    e.subject_id, d.state, d.attempts,
     d.next_attempt_at::timestamptz, d.delivered_at::timestamptz, jsonb_pretty(m.body)
   from events.delivery d
   join events.message m on m.delivery_id = d.id
@@ -525,7 +559,8 @@ AS $function$
 begin
   perform administration.require_administrator();
   return query
-  select s.id, s.topic, s.url, s.api_version, s.fields, s.payload_query, s.credential_id, c.name, s.enabled, s.health, s.health_reason,
+  select s.id, s.topic, s.url, s.api_version, s.fields, s.payload_query, s.credential_id, c.name, s.enabled,
+    s.health, s.health_reason,
     s.backlog_count::bigint, s.last_delivered_at::timestamptz, s.failing_since::timestamptz,
     -- Suspended ones are only probed, degraded ones probed as well; without a backlog there is nothing to try
     case when s.enabled and s.backlog_count > 0 then greatest(s.paused_until::timestamptz, (
@@ -4091,7 +4126,10 @@ begin
     execute format('grant %s on %s to %s', entitled, relation, audience);
     execute format('drop policy if exists %I on %s', policy, relation);
     execute format('create policy %I on %s for %s to %s %s', policy, relation, action, audience,
-      case action when 'insert' then 'with check (true)' when 'update' then 'using (true) with check (true)' else 'using (true)' end);
+      case action
+        when 'insert' then 'with check (true)'
+        when 'update' then 'using (true) with check (true)'
+        else 'using (true)' end);
   end loop;
 end
 $function$;
@@ -4128,14 +4166,19 @@ declare
   to_prefix constant text := quote_ident(target) || '.';
 begin
   for item in
-    select p.oid, pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as note, p.proname, p.oid::regprocedure::text as signature
+    select p.oid, pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as note,
+      p.proname, p.oid::regprocedure::text as signature
     from pg_proc p
     where p.pronamespace = source::text::regnamespace
-      and not exists (select from pg_proc o where o.pronamespace = target::text::regnamespace and o.proname = p.proname)
+      and not exists (
+        select from pg_proc o where o.pronamespace = target::text::regnamespace and o.proname = p.proname
+      )
     order by p.oid
   loop
     execute replace(item.definition, from_prefix, to_prefix);
-    execute format('comment on function %s is %L', replace(item.signature, from_prefix, to_prefix), item.note);
+    execute format(
+      'comment on function %s is %L', replace(item.signature, from_prefix, to_prefix), item.note
+    );
   end loop;
 end
 $function$;
@@ -4154,16 +4197,22 @@ begin
   for item in
     select t.oid, t.typname, t.typtype, t.typrelid, obj_description(t.oid, 'pg_type') as note
     from pg_type t left join pg_class c on c.oid = t.typrelid
-    where t.typnamespace = source::text::regnamespace and (t.typtype = 'e' or (t.typtype = 'c' and c.relkind = 'c'))
+    where t.typnamespace = source::text::regnamespace
+      and (t.typtype = 'e' or (t.typtype = 'c' and c.relkind = 'c'))
       and to_regtype(to_prefix || quote_ident(t.typname)) is null
     order by t.oid
   loop
     if item.typtype = 'e' then
       execute format('create type %I.%I as enum (%s)', target, item.typname,
-        (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder) from pg_enum where enumtypid = item.oid));
+        (
+          select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder)
+          from pg_enum
+          where enumtypid = item.oid
+        ));
     else
       execute format('create type %I.%I as (%s)', target, item.typname,
-        (select string_agg(format('%I %s', attname, replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
+        (select string_agg(format('%I %s', attname,
+          replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
          from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
       perform api_meta.clone_column_comments(source, target, item.typname);
     end if;
@@ -4243,13 +4292,18 @@ declare
   text_of_column text;
 begin
   for col in
-    select v.schema, v.name, v.view, a.attname, a.attnum, t.typname, s.table_id, s.attnum as source_attnum, coalesce(s.attnotnull, false) as not_null,
+    select v.schema, v.name, v.view, a.attname, a.attnum, t.typname, s.table_id, s.attnum as source_attnum,
+      coalesce(s.attnotnull, false) as not_null,
       col_description(v.view, a.attnum) as own
     from api_meta.api_view v
     join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
     join pg_type t on t.oid = a.atttypid
     left join lateral (
-      select s.* from api_meta.view_column_source s where s.view = v.view and s.attname = a.attname order by s.weight desc limit 1
+      select s.*
+      from api_meta.view_column_source s
+      where s.view = v.view and s.attname = a.attname
+      order by s.weight desc
+      limit 1
     ) s on true
     -- frozen versions keep the words that they were released with
     where v.schema = 'api_unstable'
@@ -4265,10 +4319,15 @@ begin
       end
     );
     if col.table_id is not null and col.own is not null and text_of_column is null then continue; end if;
-    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, nullif(concat_ws(E'\n',
+    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname,
+      nullif(concat_ws(E'\n',
       case when col.not_null and not api_meta.listed(col.view, 'nullable', col.attname) then '@notNull' end,
       case when api_meta.listed(col.view, 'hidden', col.attname) then '@behavior -*' end,
-      (select '@enum ' || split_part(e, ' ', 2) from api_meta.view_tag(col.view, 'columnEnum') e where split_part(e, ' ', 1) = col.attname),
+      (
+        select '@enum ' || split_part(e, ' ', 2)
+        from api_meta.view_tag(col.view, 'columnEnum') e
+        where split_part(e, ' ', 1) = col.attname
+      ),
       text_of_column
     ), ''));
   end loop;
@@ -4334,7 +4393,10 @@ declare
 begin
   if to_regnamespace(quote_ident(target)) is not null then
     raise exception 'There is a schema % already.', target using errcode = 'duplicate_schema',
-      hint = format('If a migration that was being written has left it: drop schema %I cascade; select api_meta.forget_version(%L);', target, target);
+      hint = format(
+        'If a migration that was being written has left it: drop schema %I cascade; '
+        'select api_meta.forget_version(%L);', target, target
+      );
   end if;
   -- What the head is to be is not complete before
   perform api_meta.derive();
@@ -4381,12 +4443,15 @@ AS $function$
 declare
   item record;
 begin
-  for item in select distinct schema from api_meta.api_view where not has_schema_privilege('service_writer', schema, 'usage') loop
+  for item in select distinct schema from api_meta.api_view where not has_schema_privilege(
+    'service_writer', schema, 'usage'
+  ) loop
     execute format('grant usage on schema %I to service_writer', item.schema);
   end loop;
   for item in
     select p.oid::regprocedure as routine from pg_proc p
-    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view) and not has_function_privilege('service_writer', p.oid, 'execute')
+    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view)
+      and not has_function_privilege('service_writer', p.oid, 'execute')
   loop
     execute format('grant execute on function %s to service_writer', item.routine);
   end loop;
@@ -4403,27 +4468,34 @@ declare
   item record;
 begin
   for item in select distinct schema as name from api_meta.api_view
-    union select distinct c.relnamespace::regnamespace::text from api_meta.view_column_source s join pg_class c on c.oid = s.table_id
+    union select distinct c.relnamespace::regnamespace::text
+    from api_meta.view_column_source s
+    join pg_class c on c.oid = s.table_id
     union select 'erp'
   loop
     if not has_schema_privilege('service_api', item.name, 'usage') then
       execute format('grant usage on schema %I to service_api', item.name);
     end if;
   end loop;
-  for item in select view from api_meta.api_view where not has_table_privilege('service_api', view, 'select') loop
+  for item in select view from api_meta.api_view where not has_table_privilege('service_api', view, 'select')
+  loop
     execute format('grant select on %s to service_api', item.view::regclass);
   end loop;
   -- column by column: what no view reads stays out of reach
   for item in
     select a.attrelid::regclass as relation, a.attname,
-      exists (select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum) as wanted
+      exists (
+        select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum
+      ) as wanted
     from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
     join api_meta.own_schema o on o.oid = c.relnamespace
     where a.attnum > 0 and not a.attisdropped
   loop
-    if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select') then
+    if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
+    then
       execute format('grant select (%I) on %s to service_api', item.attname, item.relation);
-    elsif not item.wanted and has_column_privilege('service_api', item.relation::oid, item.attname, 'select') then
+    elsif not item.wanted and has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
+    then
       execute format('revoke select (%I) on %s from service_api', item.attname, item.relation);
     end if;
   end loop;
@@ -4437,7 +4509,10 @@ CREATE OR REPLACE FUNCTION api_meta.listed(view regclass, tag text, col name)
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select exists (select from api_meta.view_tag(view, tag) v where col::text = any (string_to_array(replace(v, ' ', ''), ',')))
+  select exists (
+    select from api_meta.view_tag(view, tag) v
+    where col::text = any (string_to_array(replace(v, ' ', ''), ','))
+  )
 $function$;
 comment on function api_meta.listed(regclass,text,name) is 'Whether a smart tag of a view, a list with commas, names the column.';
 
@@ -4476,6 +4551,24 @@ RETURN COALESCE(('
 '::text || note), ''::text);
 comment on function api_meta.part_note(text) is 'A comment, as the definition of a part of a version ends with it.';
 
+CREATE OR REPLACE FUNCTION api_meta.plan_by_index(routine regprocedure)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  setting text;
+begin
+  foreach setting in array array[
+    'plan_cache_mode = force_generic_plan', 'enable_hashjoin = off', 'enable_mergejoin = off',
+      'enable_seqscan = off'
+  ] loop
+    execute format('alter function %s set %s', routine, setting);
+  end loop;
+end
+$function$;
+comment on function api_meta.plan_by_index(regprocedure) is 'Has the statements of a function planned once, and by index: for a handful of lines among many rows estimates are poor, and planning anew takes longer than the work.';
+
 CREATE OR REPLACE FUNCTION api_meta.postgres_version()
  RETURNS integer
  LANGUAGE sql
@@ -4492,16 +4585,24 @@ declare
   item record;
 begin
   for item in
-    select p.polname, p.polrelid::regclass as relation from pg_policy p left join api_meta.read_policy r on r.table_id = p.polrelid
+    select p.polname, p.polrelid::regclass as relation
+    from pg_policy p
+    left join api_meta.read_policy r on r.table_id = p.polrelid
     where p.polname like '%\_select\_api'
-      and (r.policy is distinct from p.polname or pg_get_expr(p.polqual, p.polrelid) is distinct from r.qualifier)
+      and (
+        r.policy is distinct from p.polname or pg_get_expr(p.polqual, p.polrelid) is distinct from r.qualifier
+      )
   loop
     execute format('drop policy %I on %s', item.polname, item.relation);
   end loop;
   for item in
-    select r.* from api_meta.read_policy r left join pg_policy p on p.polrelid = r.table_id and p.polname = r.policy where p.oid is null
+    select r.*
+    from api_meta.read_policy r
+    left join pg_policy p on p.polrelid = r.table_id and p.polname = r.policy
+    where p.oid is null
   loop
-    execute format('create policy %I on %s for select to service_api using ((select auth.has_scope(variadic %L::text[])))',
+    execute format('create policy %I on %s for select to service_api '
+      'using ((select auth.has_scope(variadic %L::text[])))',
       item.policy, item.table_id::regclass, item.scopes);
   end loop;
 end
@@ -4605,7 +4706,8 @@ CREATE OR REPLACE FUNCTION api_meta.view_tag(view regclass, tag text)
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select m[1] from regexp_matches(obj_description(view, 'pg_class'), '(?n)^@' || tag || '[ \t]+(.*)$', 'g') as m
+  select m[1]
+  from regexp_matches(obj_description(view, 'pg_class'), '(?n)^@' || tag || '[ \t]+(.*)$', 'g') as m
 $function$;
 comment on function api_meta.view_tag(regclass,text) is 'The values of one smart tag of a view, a row for each time it is given.';
 
@@ -5582,8 +5684,7 @@ create type api_unstable.user_error_code as enum (
   'SUPPLIER_INACTIVE',
   'TOO_MANY_SUBSCRIPTIONS'
 );
-comment on type api_unstable.user_error_code is '
-@value REQUIRED Something is missing, or null where it must not be.
+comment on type api_unstable.user_error_code is '@value REQUIRED Something is missing, or null where it must not be.
 @value INVALID A value makes no sense here; the message says why.
 @value NOT_FOUND An id leads to nothing.
 @value NOT_UNIQUE Something else has this value already.
@@ -5700,8 +5801,7 @@ create type api_unstable.warning_code as enum (
   'PRICE_CONVERTED',
   'DOCUMENT_INCOMPLETE'
 );
-comment on type api_unstable.warning_code is '
-@value OTHER Something that this version has no code for; the message says what.
+comment on type api_unstable.warning_code is '@value OTHER Something that this version has no code for; the message says what.
 @value COUNT_SUPERSEDED A count was kept and changes nothing, for there is a later one. Field details has its countedAt and quantity.
 @value STOCK_PROMISED Units were booked out that orders are waiting for. Field details has the productId, what is reserved, and what is available now: less than nothing; and the warehouseId when only that warehouse is short.
 @value PRODUCT_HAS_VARIANTS The product only stands for its variants, and its stock cannot be sold.
@@ -6043,8 +6143,7 @@ create view api_unstable.customer_groups with (security_invoker=true) as
     erp.localized(name::jsonb) AS name
    FROM erp.customer_group;
 grant select on view api_unstable.customer_groups to service_api;
-comment on view api_unstable.customer_groups is '
-@primaryKey id
+comment on view api_unstable.customer_groups is '@primaryKey id
 @requiresScopes customer_groups:read
 @nullable name
 @filters id
@@ -6095,8 +6194,7 @@ create view api_unstable.customers with (security_invoker=true) as
     salutation_id
    FROM erp.customer;
 grant select on view api_unstable.customers to service_api;
-comment on view api_unstable.customers is '
-@primaryKey id
+comment on view api_unstable.customers is '@primaryKey id
 @requiresScopes customers:read
 @hidden bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,salutation_id
 @nullable active,guest
@@ -6175,8 +6273,7 @@ create view api_unstable.documents with (security_invoker=true) as
     referenced_document_id
    FROM erp.document;
 grant select on view api_unstable.documents to service_api;
-comment on view api_unstable.documents is '
-@primaryKey id
+comment on view api_unstable.documents is '@primaryKey id
 @requiresScopes documents:read
 @hidden document_type_id,order_id,referenced_document_id
 @nullable static,sent
@@ -6212,8 +6309,7 @@ create view api_unstable.events with (security_invoker=true) as
     data
    FROM events.event;
 grant select on view api_unstable.events to service_api;
-comment on view api_unstable.events is '
-@primaryKey id
+comment on view api_unstable.events is '@primaryKey id
 @requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read
 @filters topic,sequence,occurred_at
 Something that happened, as the log has it: in the order in which it was committed, without gaps, for 30 days. Shown are the events whose subjects the caller may read.';
@@ -6239,8 +6335,7 @@ create view api_unstable.fulfillment_line_items with (security_invoker=true) as
     product_id
    FROM erp.fulfillment_line_item;
 grant select on view api_unstable.fulfillment_line_items to service_api;
-comment on view api_unstable.fulfillment_line_items is '
-@primaryKey id
+comment on view api_unstable.fulfillment_line_items is '@primaryKey id
 @requiresScopes fulfillment_orders:read
 @hidden fulfillment_id,fulfillment_order_line_item_id,product_id
 @filters quantity
@@ -6282,8 +6377,7 @@ create view api_unstable.fulfillment_order_line_items with (security_invoker=tru
     product_id
    FROM erp.fulfillment_order_line_item;
 grant select on view api_unstable.fulfillment_order_line_items to service_api;
-comment on view api_unstable.fulfillment_order_line_items is '
-@primaryKey id
+comment on view api_unstable.fulfillment_order_line_items is '@primaryKey id
 @requiresScopes fulfillment_orders:read
 @hidden fulfillment_order_id,destination_order_line_item_id,product_id
 @filters quantity,storefront_id
@@ -6322,8 +6416,7 @@ create view api_unstable.fulfillment_orders with (security_invoker=true) as
         END AS hold_comment
    FROM erp.fulfillment_order;
 grant select on view api_unstable.fulfillment_orders to service_api;
-comment on view api_unstable.fulfillment_orders is '
-@primaryKey id
+comment on view api_unstable.fulfillment_orders is '@primaryKey id
 @requiresScopes fulfillment_orders:read
 @gid shipping_method_id ShippingMethod
 @columnEnum state fulfillment_order_state
@@ -6366,8 +6459,7 @@ create view api_unstable.fulfillments with (security_invoker=true) as
     created_at
    FROM erp.fulfillment;
 grant select on view api_unstable.fulfillments to service_api;
-comment on view api_unstable.fulfillments is '
-@primaryKey id
+comment on view api_unstable.fulfillments is '@primaryKey id
 @requiresScopes fulfillment_orders:read
 @columnEnum state fulfillment_state
 @filters *
@@ -6400,8 +6492,7 @@ create view api_unstable.goods_receipt_line_items with (security_invoker=true) a
     supplier_order_line_item_id
    FROM erp.goods_receipt_line_item;
 grant select on view api_unstable.goods_receipt_line_items to service_api;
-comment on view api_unstable.goods_receipt_line_items is '
-@primaryKey id
+comment on view api_unstable.goods_receipt_line_items is '@primaryKey id
 @requiresScopes goods_receipts:read
 @hidden destination_bin_location_id,supplier_order_line_item_id
 @gid return_order_id ReturnOrder
@@ -6485,8 +6576,7 @@ create view api_unstable.goods_receipts with (security_invoker=true) as
     comment
    FROM erp.goods_receipt;
 grant select on view api_unstable.goods_receipts to service_api;
-comment on view api_unstable.goods_receipts is '
-@primaryKey id
+comment on view api_unstable.goods_receipts is '@primaryKey id
 @requiresScopes goods_receipts:read
 @gid user_id User
 @columnEnum type goods_receipt_type
@@ -6636,8 +6726,7 @@ create view api_unstable.orders with (security_invoker=true) as
     customer_id
    FROM erp.sales_order;
 grant select on view api_unstable.orders to service_api;
-comment on view api_unstable.orders is '
-@primaryKey id
+comment on view api_unstable.orders is '@primaryKey id
 @requiresScopes orders:read
 @hidden sales_channel_id,customer_id
 @filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number
@@ -6680,8 +6769,7 @@ create view api_unstable.payment_methods with (security_invoker=true) as
     updated_at
    FROM erp.payment_method;
 grant select on view api_unstable.payment_methods to service_api;
-comment on view api_unstable.payment_methods is '
-@primaryKey id
+comment on view api_unstable.payment_methods is '@primaryKey id
 @requiresScopes payment_methods:read
 @filters technical_name,active,position,after_order_enabled,created_at,updated_at
 @ref salesChannels to:SalesChannel plural
@@ -6710,8 +6798,7 @@ create view api_unstable.product_stock_location_configurations with (security_in
     product_id
    FROM erp.product_stock_location_configuration;
 grant select on view api_unstable.product_stock_location_configurations to service_api;
-comment on view api_unstable.product_stock_location_configurations is '
-@primaryKey id
+comment on view api_unstable.product_stock_location_configurations is '@primaryKey id
 @requiresScopes product_stock_location_configurations:read
 @hidden product_id
 @nullable stock_below_reorder_point
@@ -6744,8 +6831,7 @@ create view api_unstable.product_supplier_configurations with (security_invoker=
     updated_at
    FROM erp.product_supplier_configuration c;
 grant select on view api_unstable.product_supplier_configurations to service_api;
-comment on view api_unstable.product_supplier_configurations is '
-@primaryKey id
+comment on view api_unstable.product_supplier_configurations is '@primaryKey id
 @requiresScopes product_supplier_configurations:read
 @filters *
 @foreignKey (product_id) references products (id)|@fieldName product
@@ -6798,8 +6884,7 @@ create view api_unstable.product_warehouse_configurations with (security_invoker
     updated_at
    FROM erp.product_warehouse_configuration;
 grant select on view api_unstable.product_warehouse_configurations to service_api;
-comment on view api_unstable.product_warehouse_configurations is '
-@primaryKey id
+comment on view api_unstable.product_warehouse_configurations is '@primaryKey id
 @requiresScopes product_warehouse_configurations:read
 @nullable stock_below_reorder_point
 @filters *
@@ -7045,8 +7130,7 @@ create view api_unstable.sales_channels with (security_invoker=true) as
     payment_method_id
    FROM erp.sales_channel;
 grant select on view api_unstable.sales_channels to service_api;
-comment on view api_unstable.sales_channels is '
-@primaryKey id
+comment on view api_unstable.sales_channels is '@primaryKey id
 @requiresScopes sales_channels:read
 @hidden country_id,currency_id,customer_group_id,payment_method_id
 @nullable name
@@ -7118,8 +7202,7 @@ create view api_unstable.shipping_labels with (security_invoker=true) as
     updated_at
    FROM erp.shipping_label;
 grant select on view api_unstable.shipping_labels to service_api;
-comment on view api_unstable.shipping_labels is '
-@primaryKey id
+comment on view api_unstable.shipping_labels is '@primaryKey id
 @requiresScopes shipping_labels:read
 @filters *
 @foreignKey (fulfillment_order_id) references fulfillment_orders (id)|@fieldName fulfillmentOrder|@foreignFieldName shippingLabels|@noFilter
@@ -7174,8 +7257,7 @@ create view api_unstable.stock_movements with (security_invoker=true) as
    FROM ledger.stock_movement m
      LEFT JOIN ledger.movement_sequence s ON s.movement_id = m.id;
 grant select on view api_unstable.stock_movements to service_api;
-comment on view api_unstable.stock_movements is '
-@primaryKey id
+comment on view api_unstable.stock_movements is '@primaryKey id
 @requiresScopes stocks:read
 @followed transaction_id
 @hidden transaction_id
@@ -7296,8 +7378,7 @@ create view api_unstable.supplier_order_line_items with (security_invoker=true) 
     updated_at
    FROM erp.supplier_order_line_item;
 grant select on view api_unstable.supplier_order_line_items to service_api;
-comment on view api_unstable.supplier_order_line_items is '
-@primaryKey id
+comment on view api_unstable.supplier_order_line_items is '@primaryKey id
 @requiresScopes supplier_orders:read
 @filters *
 @foreignKey (supplier_order_id) references supplier_orders (id)|@fieldName supplierOrder|@foreignFieldName lineItems
@@ -7371,8 +7452,7 @@ create view api_unstable.supplier_orders with (security_invoker=true) as
     updated_at
    FROM erp.supplier_order;
 grant select on view api_unstable.supplier_orders to service_api;
-comment on view api_unstable.supplier_orders is '
-@primaryKey id
+comment on view api_unstable.supplier_orders is '@primaryKey id
 @requiresScopes supplier_orders:read
 @filters *
 @foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName supplierOrders
@@ -7565,8 +7645,7 @@ create view api_unstable.webhook_deliveries with (security_invoker=true) as
           ORDER BY a.number) AS history
    FROM events.delivery;
 grant select on view api_unstable.webhook_deliveries to service_api;
-comment on view api_unstable.webhook_deliveries is '
-@primaryKey id
+comment on view api_unstable.webhook_deliveries is '@primaryKey id
 @requiresScopes webhook_subscriptions:read
 @gid event_id Event
 @columnEnum state webhook_delivery_state
@@ -7649,7 +7728,9 @@ CREATE OR REPLACE FUNCTION api_unstable.bin_location_create(input api_unstable.b
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.create_bin_location(input.warehouse_id, input.code, input.position), null)::api_unstable.bin_location_payload
+  select row (
+    erp.create_bin_location(input.warehouse_id, input.code, input.position), null
+  )::api_unstable.bin_location_payload
 $function$;
 grant execute on function api_unstable.bin_location_create(api_unstable.bin_location_create_input) to service_writer;
 comment on function api_unstable.bin_location_create(api_unstable.bin_location_create_input) is '
@@ -7693,8 +7774,7 @@ AS $function$
   from erp.cancel_fulfillment(input.id, input.comment) s
 $function$;
 grant execute on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) to service_writer;
-comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_cancel(api_unstable.fulfillment_cancel_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION INVALID INSUFFICIENT_STOCK BATCH_REQUIRED OUT_OF_RANGE
 @warnings DOCUMENT_INCOMPLETE
 Cancels a fulfillment: books its units back to where they came from, by the process cancelled_fulfillment, or to the warehouse when a bin is gone. Its quantities are open again, closed fulfillment orders too, and the states of the order go back. Tracking codes stay. An invoice over it is cancelled by a document of its own (storno); what it charged of other parcels is charged by a new invoice.';
@@ -7710,18 +7790,23 @@ AS $function$
   from erp.create_fulfillment(
     input.fulfillment_order_id,
     case when input.lines is not null then array(
-      select row (l.fulfillment_order_line_item_id, l.quantity)::erp.shipping_line from unnest(input.lines) with ordinality l order by l.ordinality
+      select row (l.fulfillment_order_line_item_id, l.quantity)::erp.shipping_line
+      from unnest(input.lines) with ordinality l
+      order by l.ordinality
     ) end,
     array(
-      select row (l.ordinality, p.ordinality, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id)::erp.shipping_place
-      from unnest(input.lines) with ordinality l cross join unnest(l.places) with ordinality p order by l.ordinality, p.ordinality
+      select row (
+        l.ordinality, p.ordinality, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity, p.batch_id
+      )::erp.shipping_place
+      from unnest(input.lines) with ordinality l
+      cross join unnest(l.places) with ordinality p
+      order by l.ordinality, p.ordinality
     ),
     input.tracking_codes, input.comment, input.documents
   ) s
 $function$;
 grant execute on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) to service_writer;
-comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_create(api_unstable.fulfillment_create_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED ON_HOLD INVALID_STATE_TRANSITION OVER_FULFILLMENT INSUFFICIENT_STOCK REQUIRED INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES BATCH_MISMATCH BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
 Ships a part of a fulfillment order, or all that is open of it. Books the units out by the process api_shipping and records the fulfillment. The fulfillment order is in progress then, and closed when nothing is open any more; the states of the order follow.';
@@ -7735,8 +7820,7 @@ AS $function$
     null, null)::api_unstable.fulfillment_order_payload
 $function$;
 grant execute on function api_unstable.fulfillment_order_cancel(api_unstable.fulfillment_order_cancel_input) to service_writer;
-comment on function api_unstable.fulfillment_order_cancel(api_unstable.fulfillment_order_cancel_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_order_cancel(api_unstable.fulfillment_order_cancel_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION
 Cancels a fulfillment order: what is open of it is no longer to be shipped from its location. It belongs to no fulfillment order then: fulfillmentOrderCreate has another warehouse ship it, and so does orderShipmentComplete. What was shipped stays shipped.';
 
@@ -7747,12 +7831,13 @@ CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_create(input api_unsta
 AS $function$
   select row (erp.create_fulfillment_order(input.order_id, input.warehouse_id,
     case when input.lines is not null then array(
-      select row (l.order_line_item_id, l.quantity)::erp.shipping_line from unnest(input.lines) with ordinality l order by l.ordinality
+      select row (l.order_line_item_id, l.quantity)::erp.shipping_line
+      from unnest(input.lines) with ordinality l
+      order by l.ordinality
     ) end), null, null)::api_unstable.fulfillment_order_payload
 $function$;
 grant execute on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) to service_writer;
-comment on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OVER_FULFILLMENT REQUIRED NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
 Has a warehouse ship units of an order that no fulfillment order has, for example because one was cancelled. They are promised to the order in that warehouse, whether or not it holds them yet; fulfillmentCreate or orderShipmentComplete ships them from there.';
 
@@ -7765,8 +7850,7 @@ AS $function$
     null, null)::api_unstable.fulfillment_order_payload
 $function$;
 grant execute on function api_unstable.fulfillment_order_hold(api_unstable.fulfillment_order_hold_input) to service_writer;
-comment on function api_unstable.fulfillment_order_hold(api_unstable.fulfillment_order_hold_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_order_hold(api_unstable.fulfillment_order_hold_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION OUT_OF_RANGE
 Puts a fulfillment order on hold that is open or in progress: nothing of it can be shipped until the hold is released.';
 
@@ -7779,8 +7863,7 @@ AS $function$
     null, null)::api_unstable.fulfillment_order_payload
 $function$;
 grant execute on function api_unstable.fulfillment_order_release_hold(api_unstable.fulfillment_order_release_hold_input) to service_writer;
-comment on function api_unstable.fulfillment_order_release_hold(api_unstable.fulfillment_order_release_hold_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.fulfillment_order_release_hold(api_unstable.fulfillment_order_release_hold_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND EXTERNALLY_MANAGED INVALID_STATE_TRANSITION
 Releases a fulfillment order from its hold. It is open or in progress again, as it was before.';
 
@@ -7807,8 +7890,7 @@ AS $function$
     null, null)::api_unstable.goods_receipt_booking_payload from erp.approve_goods_receipt(input.id) b
 $function$;
 grant execute on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) to service_writer;
-comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '
-@requiresScopes goods_receipts:write
+comment on function api_unstable.goods_receipt_approve(api_unstable.goods_receipt_approve_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED BATCH_REQUIRED INSUFFICIENT_STOCK
 @warnings PRODUCT_HAS_VARIANTS STOCK_PROMISED
 Approves a goods receipt: the goods are there. Books the lines to the place of the receipt: from the return orders for receipts of type Customer, else from the special place unknown; lines with a negative quantity from where the goods lie.';
@@ -7820,13 +7902,15 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_complete(input api_unstabl
 AS $function$
   select row (input.id, b.stock_movements, b.stocks, null, null)::api_unstable.goods_receipt_booking_payload
   from erp.complete_goods_receipt(input.id, array(
-    select row (p.ordinality, p.goods_receipt_line_item_id, (p.place).warehouse_id, (p.place).bin_location_id, p.quantity)::erp.placement
+    select row (
+      p.ordinality, p.goods_receipt_line_item_id, (p.place).warehouse_id, (p.place).bin_location_id,
+      p.quantity
+    )::erp.placement
     from unnest(input.put_away) with ordinality p order by p.ordinality
   )) b
 $function$;
 grant execute on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) to service_writer;
-comment on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) is '
-@requiresScopes goods_receipts:write
+comment on function api_unstable.goods_receipt_complete(api_unstable.goods_receipt_complete_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION INVALID OUT_OF_RANGE INSUFFICIENT_STOCK
 @warnings SURPLUS ORDER_CANCELLED PRODUCT_HAS_VARIANTS STOCK_PROMISED
 Completes an approved goods receipt: books the goods to where they were put away, and what is thrown away to stock_correction. Lines of supplier orders become received, and their orders partially_delivered or delivered, or less than that after a correction. All that came is booked: what fits on no line of the order that a line names, by now, becomes a line without an order.';
@@ -7837,15 +7921,16 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_create(input api_unstable.
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.create_goods_receipt(changes - '{line_items,supplier_order_ids}'::text[], array(
-    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id, l.supplier_order_id, l.return_order_id,
-      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
+    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
+      l.supplier_order_id, l.return_order_id,
+      l.unit_price, l.tax_rate, l.planned_disposal_quantity,
+        l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   ),
     coalesce(input.supplier_order_ids, '{}')), null, null)::api_unstable.goods_receipt_payload
 $function$;
 grant execute on function api_unstable.goods_receipt_create(api_unstable.goods_receipt_create_input,jsonb) to service_writer;
-comment on function api_unstable.goods_receipt_create(api_unstable.goods_receipt_create_input,jsonb) is '
-@requiresScopes goods_receipts:write
+comment on function api_unstable.goods_receipt_create(api_unstable.goods_receipt_create_input,jsonb) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES SUPPLIER_MISMATCH
 @warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED
 Makes a goods receipt, with the next number of its range: as a draft, or ready to be approved. Nothing is booked yet. Its lines say what it is for: what is left out of type, supplier, currency, tax status and prices follows from the supplier orders that they name.';
@@ -7869,14 +7954,15 @@ CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_line_items_set(input api_u
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.set_lines_of_goods_receipt(input.id, array(
-    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id, l.supplier_order_id, l.return_order_id,
-      l.unit_price, l.tax_rate, l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
+    select row (l.id, l.product_id, l.quantity, l.batch_id, l.batch_number, l.supplier_order_line_item_id,
+      l.supplier_order_id, l.return_order_id,
+      l.unit_price, l.tax_rate, l.planned_disposal_quantity,
+        l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   )), null, null)::api_unstable.goods_receipt_payload
 $function$;
 grant execute on function api_unstable.goods_receipt_line_items_set(api_unstable.goods_receipt_line_items_set_input) to service_writer;
-comment on function api_unstable.goods_receipt_line_items_set(api_unstable.goods_receipt_line_items_set_input) is '
-@requiresScopes goods_receipts:write
+comment on function api_unstable.goods_receipt_line_items_set(api_unstable.goods_receipt_line_items_set_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND NOT_EDITABLE INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES SUPPLIER_MISMATCH
 @warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED
 Sets the lines of a goods receipt that is not approved yet, and computes its totals anew. They are listed in the order given, but for lines that are there already and change places among themselves. A receipt without a supplier takes that of the supplier orders that its lines name.';
@@ -7913,7 +7999,9 @@ CREATE OR REPLACE FUNCTION api_unstable.order_shipment_complete(input api_unstab
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  done constant erp.shipment := erp.complete_shipment(input.order_id, input.tracking_codes, input.documents, input.comment, input.warehouse_id);
+  done constant erp.shipment := erp.complete_shipment(
+    input.order_id, input.tracking_codes, input.documents, input.comment, input.warehouse_id
+  );
 begin
   return row (done.order_id, done.fulfillments, done.fulfillment_orders, done.stock_movements,
     erp.create_documents(done.order_id, input.documents, done.fulfillments[1]),
@@ -7921,8 +8009,7 @@ begin
 end
 $function$;
 grant execute on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) to service_writer;
-comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '
-@requiresScopes orders:write
+comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
 Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. What was called off there goes from another warehouse that has all of it. Units are picked from the bins by their position, then by code, and at last from what lies in no bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing.';
@@ -7933,12 +8020,13 @@ CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_create(in
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.create_product_supplier_configuration(changes - 'purchase_prices', array(
-    select row (p.currency_id, p.net, p.gross, p.linked)::erp.price from unnest(input.purchase_prices) with ordinality p order by p.ordinality
+    select row (p.currency_id, p.net, p.gross, p.linked)::erp.price
+    from unnest(input.purchase_prices) with ordinality p
+    order by p.ordinality
   )), null)::api_unstable.product_supplier_configuration_payload
 $function$;
 grant execute on function api_unstable.product_supplier_configuration_create(api_unstable.product_supplier_configuration_create_input,jsonb) to service_writer;
-comment on function api_unstable.product_supplier_configuration_create(api_unstable.product_supplier_configuration_create_input,jsonb) is '
-@requiresScopes product_supplier_configurations:write
+comment on function api_unstable.product_supplier_configuration_create(api_unstable.product_supplier_configuration_create_input,jsonb) is '@requiresScopes product_supplier_configurations:write
 @userErrors NOT_FOUND NOT_UNIQUE OUT_OF_RANGE
 Assigns a supplier to a product.';
 
@@ -7947,11 +8035,12 @@ CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_delete(in
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.delete_product_supplier_configuration(input.id), null)::api_unstable.product_supplier_configuration_delete_payload
+  select row (
+    erp.delete_product_supplier_configuration(input.id), null
+  )::api_unstable.product_supplier_configuration_delete_payload
 $function$;
 grant execute on function api_unstable.product_supplier_configuration_delete(api_unstable.product_supplier_configuration_delete_input) to service_writer;
-comment on function api_unstable.product_supplier_configuration_delete(api_unstable.product_supplier_configuration_delete_input) is '
-@requiresScopes product_supplier_configurations:write
+comment on function api_unstable.product_supplier_configuration_delete(api_unstable.product_supplier_configuration_delete_input) is '@requiresScopes product_supplier_configurations:write
 @userErrors NOT_FOUND
 Takes a supplier off a product. The product keeps its purchase prices.';
 
@@ -7963,8 +8052,7 @@ AS $function$
   select row (erp.set_default_supplier(input.id), null)::api_unstable.product_supplier_configuration_payload
 $function$;
 grant execute on function api_unstable.product_supplier_configuration_set_default(api_unstable.product_supplier_configuration_set_default_input) to service_writer;
-comment on function api_unstable.product_supplier_configuration_set_default(api_unstable.product_supplier_configuration_set_default_input) is '
-@requiresScopes product_supplier_configurations:write
+comment on function api_unstable.product_supplier_configuration_set_default(api_unstable.product_supplier_configuration_set_default_input) is '@requiresScopes product_supplier_configurations:write
 @userErrors NOT_FOUND
 Makes a supplier the default of its product, in place of the one that was; the purchase prices of the product become its prices.';
 
@@ -7974,12 +8062,13 @@ CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_update(in
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.update_product_supplier_configuration(input.id, changes, array(
-    select row (p.currency_id, p.net, p.gross, p.linked)::erp.price from unnest(input.purchase_prices) with ordinality p order by p.ordinality
+    select row (p.currency_id, p.net, p.gross, p.linked)::erp.price
+    from unnest(input.purchase_prices) with ordinality p
+    order by p.ordinality
   )), null)::api_unstable.product_supplier_configuration_payload
 $function$;
 grant execute on function api_unstable.product_supplier_configuration_update(api_unstable.product_supplier_configuration_update_input,jsonb) to service_writer;
-comment on function api_unstable.product_supplier_configuration_update(api_unstable.product_supplier_configuration_update_input,jsonb) is '
-@requiresScopes product_supplier_configurations:write
+comment on function api_unstable.product_supplier_configuration_update(api_unstable.product_supplier_configuration_update_input,jsonb) is '@requiresScopes product_supplier_configurations:write
 @userErrors NOT_FOUND REQUIRED OUT_OF_RANGE NOT_UNIQUE
 Changes the terms on which a supplier sells a product.';
 
@@ -7988,11 +8077,12 @@ CREATE OR REPLACE FUNCTION api_unstable.product_warehouse_configuration_set(inpu
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.set_product_warehouse_configuration(input.product_id, input.warehouse_id, changes), null)::api_unstable.product_warehouse_configuration_payload
+  select row (
+    erp.set_product_warehouse_configuration(input.product_id, input.warehouse_id, changes), null
+  )::api_unstable.product_warehouse_configuration_payload
 $function$;
 grant execute on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) to service_writer;
-comment on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) is '
-@requiresScopes warehouses:write
+comment on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) is '@requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE
 Sets how a product is kept in a warehouse: its usual bin, and when to refill.';
 
@@ -8003,13 +8093,15 @@ CREATE OR REPLACE FUNCTION api_unstable.stock_adjust(input api_unstable.stock_ad
 AS $function$
   select row (b.stock_movements, b.stocks, null, null)::api_unstable.stock_payload
   from ledger.adjust_stock(array(
-    select row (l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null, l.delta, l.batch_id, l.expected_quantity, null)::ledger.line
+    select row (
+      l.product_id, (l.place).warehouse_id, (l.place).bin_location_id, null, null, l.delta, l.batch_id,
+      l.expected_quantity, null
+    )::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.comment) b
 $function$;
 grant execute on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) to service_writer;
-comment on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) is '
-@requiresScopes stocks:write
+comment on function api_unstable.stock_adjust(api_unstable.stock_adjust_input) is '@requiresScopes stocks:write
 @userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS
 @warnings STOCK_PROMISED
 Adds units to stock or takes them away, against the special place stock_correction, by the processes api_incoming and api_outgoing. All lines are booked, or none; whether there is enough is asked of all lines together.';
@@ -8027,8 +8119,7 @@ AS $function$
   ), input.comment) b
 $function$;
 grant execute on function api_unstable.stock_set(api_unstable.stock_set_input) to service_writer;
-comment on function api_unstable.stock_set(api_unstable.stock_set_input) is '
-@requiresScopes stocks:write
+comment on function api_unstable.stock_set(api_unstable.stock_set_input) is '@requiresScopes stocks:write
 @userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_UNIQUE NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK PRODUCT_HAS_VARIANTS
 @warnings COUNT_SUPERSEDED STOCK_PROMISED
 Sets stock to what is there, as after a count: books each difference between what the books say and the line, against the special place stock_correction, by the process api. All lines are booked, or none.';
@@ -8040,14 +8131,14 @@ CREATE OR REPLACE FUNCTION api_unstable.stock_transfer(input api_unstable.stock_
 AS $function$
   select row (b.stock_movements, b.stocks, null, null)::api_unstable.stock_payload
   from ledger.transfer_stock(array(
-    select row (l.product_id, (l.source).warehouse_id, (l.source).bin_location_id, (l.destination).warehouse_id, (l.destination).bin_location_id,
+    select row (l.product_id, (l.source).warehouse_id, (l.source).bin_location_id,
+      (l.destination).warehouse_id, (l.destination).bin_location_id,
       l.quantity, l.batch_id, l.expected_quantity, null)::ledger.line
     from unnest(input.lines) with ordinality l order by l.ordinality
   ), input.comment) b
 $function$;
 grant execute on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) to service_writer;
-comment on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) is '
-@requiresScopes stocks:write
+comment on function api_unstable.stock_transfer(api_unstable.stock_transfer_input) is '@requiresScopes stocks:write
 @userErrors REQUIRED TOO_MANY_LINES OUT_OF_RANGE INVALID NOT_FOUND BATCH_MISMATCH BATCH_REQUIRED QUANTITY_CHANGED INSUFFICIENT_STOCK
 @warnings STOCK_PROMISED PRODUCT_HAS_VARIANTS
 Moves units between warehouses and bins, by the process api_relocation. All lines are booked, or none; whether there is enough is asked of all lines together.';
@@ -8087,8 +8178,7 @@ AS $function$
     null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_confirm(api_unstable.supplier_order_confirm_input,jsonb) to service_writer;
-comment on function api_unstable.supplier_order_confirm(api_unstable.supplier_order_confirm_input,jsonb) is '
-@requiresScopes supplier_orders:write
+comment on function api_unstable.supplier_order_confirm(api_unstable.supplier_order_confirm_input,jsonb) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION REQUIRED SUPPLIER_INACTIVE
 Notes that the supplier has confirmed an order that is open or was sent. One that was not sent must have lines, and an active supplier.';
 
@@ -8098,13 +8188,14 @@ CREATE OR REPLACE FUNCTION api_unstable.supplier_order_create(input api_unstable
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.create_supplier_order(changes - 'line_items', array(
-    select row (l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date)::erp.supplier_order_line
+    select row (
+      l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date
+    )::erp.supplier_order_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   )), null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_create(api_unstable.supplier_order_create_input,jsonb) to service_writer;
-comment on function api_unstable.supplier_order_create(api_unstable.supplier_order_create_input,jsonb) is '
-@requiresScopes supplier_orders:write
+comment on function api_unstable.supplier_order_create(api_unstable.supplier_order_create_input,jsonb) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND OUT_OF_RANGE INVALID TOO_MANY_LINES SUPPLIER_INACTIVE
 Makes an open supplier order, with the next number of its range. Prices, tax rates and product numbers come from the terms of the supplier unless they are given.';
 
@@ -8127,13 +8218,14 @@ CREATE OR REPLACE FUNCTION api_unstable.supplier_order_line_items_set(input api_
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (erp.set_lines_of_supplier_order(input.id, array(
-    select row (l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date)::erp.supplier_order_line
+    select row (
+      l.id, l.product_id, l.quantity, l.unit_price, l.tax_rate, l.expected_delivery_date
+    )::erp.supplier_order_line
     from unnest(input.line_items) with ordinality l order by l.ordinality
   )), null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) to service_writer;
-comment on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is '
-@requiresScopes supplier_orders:write
+comment on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND NOT_EDITABLE OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES
 Sets the lines of an open supplier order and computes its totals anew. They are listed in the order given, but for lines that are there already and change places among themselves; position is always that of the input.';
 
@@ -8158,8 +8250,7 @@ AS $function$
   select row (erp.update_supplier_order(input.id, changes), null, null)::api_unstable.supplier_order_payload
 $function$;
 grant execute on function api_unstable.supplier_order_update(api_unstable.supplier_order_update_input,jsonb) to service_writer;
-comment on function api_unstable.supplier_order_update(api_unstable.supplier_order_update_input,jsonb) is '
-@requiresScopes supplier_orders:write
+comment on function api_unstable.supplier_order_update(api_unstable.supplier_order_update_input,jsonb) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID SUPPLIER_INACTIVE SUPPLIER_MISMATCH
 Changes a supplier order. Once it has been sent, only its dates, the number that the supplier gave it and the comment can be changed.';
 
@@ -8168,12 +8259,12 @@ CREATE OR REPLACE FUNCTION api_unstable.warehouse_create(input api_unstable.ware
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (erp.create_warehouse(input.code, input.name, input.is_default, input.is_default_receiving, input.is_stock_available_for_sale,
+  select row (erp.create_warehouse(input.code, input.name, input.is_default, input.is_default_receiving,
+    input.is_stock_available_for_sale,
     input.address), null)::api_unstable.warehouse_payload
 $function$;
 grant execute on function api_unstable.warehouse_create(api_unstable.warehouse_create_input) to service_writer;
-comment on function api_unstable.warehouse_create(api_unstable.warehouse_create_input) is '
-@requiresScopes warehouses:write
+comment on function api_unstable.warehouse_create(api_unstable.warehouse_create_input) is '@requiresScopes warehouses:write
 @userErrors REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
 Makes a warehouse, and the location that orders are fulfilled from there. The first warehouse is the default for everything.';
 
@@ -8185,8 +8276,7 @@ AS $function$
   select row (erp.delete_warehouse(input.id), null)::api_unstable.warehouse_delete_payload
 $function$;
 grant execute on function api_unstable.warehouse_delete(api_unstable.warehouse_delete_input) to service_writer;
-comment on function api_unstable.warehouse_delete(api_unstable.warehouse_delete_input) is '
-@requiresScopes warehouses:write
+comment on function api_unstable.warehouse_delete(api_unstable.warehouse_delete_input) is '@requiresScopes warehouses:write
 @userErrors NOT_FOUND WAREHOUSE_NOT_EMPTY REFERENCE_IN_USE INVALID
 Deletes an empty warehouse with its bins, its location and the settings of products there. Movements of stock that passed through it are kept; they no longer name it. The default warehouse cannot be deleted, nor one that goods are being received in or that has orders to fulfill.';
 
@@ -8208,12 +8298,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_deliveries_replay(input api_unst
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (input.id, events.replay_deliveries(input.id, input.from_sequence, input.to_sequence, input.from_time, input.to_time,
+  select row (input.id,
+    events.replay_deliveries(input.id, input.from_sequence, input.to_sequence, input.from_time, input.to_time,
     input.only_undelivered), null)::api_unstable.webhook_deliveries_replay_payload
 $function$;
 grant execute on function api_unstable.webhook_deliveries_replay(api_unstable.webhook_deliveries_replay_input) to service_writer;
-comment on function api_unstable.webhook_deliveries_replay(api_unstable.webhook_deliveries_replay_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_deliveries_replay(api_unstable.webhook_deliveries_replay_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE INVALID_STATE_TRANSITION SCOPE_MISSING
 Sends the events of a part of the log to a subscriber, again or for the first time: those of its topic, and with the fields that concern it. For receivers that were down, lost something, or were disabled. The log goes back 30 days.';
 
@@ -8225,8 +8315,7 @@ AS $function$
   select row (events.retry_delivery(input.id), null)::api_unstable.webhook_delivery_retry_payload
 $function$;
 grant execute on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) to service_writer;
-comment on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION SCOPE_MISSING
 Delivers an event again, whatever became of it before, or at once when it was to be tried later. Receivers know it by its webhook-id.';
 
@@ -8236,12 +8325,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_create(input api_un
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select row (made.id, events.new_secret(made.id), null)::api_unstable.webhook_subscription_secret_payload
-  from events.create_webhook_subscription(input.topic, input.url, input.api_version, input.fields, input.payload_query,
+  from events.create_webhook_subscription(input.topic, input.url, input.api_version, input.fields,
+    input.payload_query,
     coalesce(input.enabled, true)) made (id)
 $function$;
 grant execute on function api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) to service_writer;
-comment on function api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors REQUIRED INVALID OUT_OF_RANGE SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS
 Has events of a topic sent to an address. Needs the scope that reads what the topic is about, now and as long as events are sent.';
 
@@ -8250,11 +8339,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_delete(input api_un
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (events.delete_webhook_subscription(input.id), null)::api_unstable.webhook_subscription_delete_payload
+  select row (
+    events.delete_webhook_subscription(input.id), null
+  )::api_unstable.webhook_subscription_delete_payload
 $function$;
 grant execute on function api_unstable.webhook_subscription_delete(api_unstable.webhook_subscription_delete_input) to service_writer;
-comment on function api_unstable.webhook_subscription_delete(api_unstable.webhook_subscription_delete_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_delete(api_unstable.webhook_subscription_delete_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND
 Deletes a webhook subscription with all that waits to be delivered, and the record of what was.';
 
@@ -8266,8 +8356,7 @@ AS $function$
   select row (events.enable_webhook_subscription(input.id), null)::api_unstable.webhook_subscription_payload
 $function$;
 grant execute on function api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) to service_writer;
-comment on function api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND INVALID SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS
 Lets a webhook subscription go on that was disabled, and has what waits delivered at once, also where it was only failing. From then on the scopes of the credential that enabled it decide what is sent. What happened while it was disabled can be had by webhookDeliveriesReplay.';
 
@@ -8276,11 +8365,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_rotate_secret(input
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (input.id, events.rotate_webhook_secret(input.id), null)::api_unstable.webhook_subscription_secret_payload
+  select row (
+    input.id, events.rotate_webhook_secret(input.id), null
+  )::api_unstable.webhook_subscription_secret_payload
 $function$;
 grant execute on function api_unstable.webhook_subscription_rotate_secret(api_unstable.webhook_subscription_rotate_secret_input) to service_writer;
-comment on function api_unstable.webhook_subscription_rotate_secret(api_unstable.webhook_subscription_rotate_secret_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_rotate_secret(api_unstable.webhook_subscription_rotate_secret_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND SCOPE_MISSING
 Gives a webhook subscription a new secret. For 24 hours deliveries are signed with the old one too, so that receivers can change over.';
 
@@ -8289,11 +8379,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_test(input api_unst
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (events.test_webhook_subscription(input.id), null)::api_unstable.webhook_subscription_test_payload
+  select row (
+    events.test_webhook_subscription(input.id), null
+  )::api_unstable.webhook_subscription_test_payload
 $function$;
 grant execute on function api_unstable.webhook_subscription_test(api_unstable.webhook_subscription_test_input) to service_writer;
-comment on function api_unstable.webhook_subscription_test(api_unstable.webhook_subscription_test_input) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_test(api_unstable.webhook_subscription_test_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION SCOPE_MISSING
 Sends an event of the type webhook_subscription.test, signed like any other. It is in no log and has no sequence.';
 
@@ -8302,11 +8393,12 @@ CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_update(input api_un
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select row (events.update_webhook_subscription(input.id, changes), null)::api_unstable.webhook_subscription_payload
+  select row (
+    events.update_webhook_subscription(input.id, changes), null
+  )::api_unstable.webhook_subscription_payload
 $function$;
 grant execute on function api_unstable.webhook_subscription_update(api_unstable.webhook_subscription_update_input,jsonb) to service_writer;
-comment on function api_unstable.webhook_subscription_update(api_unstable.webhook_subscription_update_input,jsonb) is '
-@requiresScopes webhook_subscriptions:write
+comment on function api_unstable.webhook_subscription_update(api_unstable.webhook_subscription_update_input,jsonb) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS
 Changes a webhook subscription. From then on the scopes of the credential that changed it decide what is sent.';
 
@@ -8577,9 +8669,13 @@ AS $function$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at into old from auth.credential where credential.id = activate_credential.credential_id for update;
+  select credential.name, credential.deactivated_at
+  into old
+  from auth.credential
+  where credential.id = activate_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', activate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      activate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is not null then
     update auth.credential set deactivated_at = null where credential.id = activate_credential.credential_id;
     perform auth.note_event('credential.activated', old.name, activate_credential.credential_id);
@@ -8626,14 +8722,15 @@ declare
   nonce constant bytea := uuid_send(gen_random_uuid());
   candidate record;
 begin
-  select credential.id, credential.scopes, credential.last_used_at, credential.deactivated_at, secret.secret_hash
+  select credential.id, credential.scopes, credential.last_used_at, credential.deactivated_at,
+    secret.secret_hash
   into candidate
   from auth.credential_secret as secret
   join auth.credential on credential.id = secret.credential_id
   where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now());
 
-  -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored hash.
-  -- An unknown key goes the same way, with a hash that nobody can present.
+  -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored
+  -- hash. An unknown key goes the same way, with a hash that nobody can present.
   if sha256(nonce || presented_hash) <> sha256(nonce || coalesce(candidate.secret_hash, nonce))
     or candidate.deactivated_at is not null
   then
@@ -8642,7 +8739,8 @@ begin
 
   -- To the minute, so that a busy client does not write a row for each token.
   update auth.credential set last_used_at = date_trunc('second', now())
-  where credential.id = candidate.id and (candidate.last_used_at is null or candidate.last_used_at < now() - interval '1 minute');
+  where credential.id = candidate.id
+    and (candidate.last_used_at is null or candidate.last_used_at < now() - interval '1 minute');
   return query select candidate.id, candidate.scopes;
 end
 $function$;
@@ -8658,18 +8756,33 @@ declare
   old record;
 begin
   perform auth.check_scopes(change_credential.scopes);
-  select credential.name, credential.scopes into old from auth.credential where credential.id = change_credential.credential_id for update;
+  select credential.name, credential.scopes
+  into old
+  from auth.credential
+  where credential.id = change_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', change_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      change_credential.credential_id using errcode = 'no_data_found';
   elsif old.name = change_credential.name and old.scopes = change_credential.scopes then
     return;
   end if;
   update auth.credential set name = change_credential.name, scopes = change_credential.scopes
   where credential.id = change_credential.credential_id;
-  perform auth.note_event('credential.changed', change_credential.name, change_credential.credential_id, jsonb_build_object(
+  perform auth.note_event('credential.changed', change_credential.name, change_credential.credential_id,
+    jsonb_build_object(
     'old_name', nullif(old.name, change_credential.name),
-    'added', (select jsonb_agg(added) from (select unnest(change_credential.scopes) except select unnest(old.scopes) order by 1) as list (added)),
-    'removed', (select jsonb_agg(removed) from (select unnest(old.scopes) except select unnest(change_credential.scopes) order by 1) as list (removed))
+    'added', (
+      select jsonb_agg(added)
+      from (
+        select unnest(change_credential.scopes) except select unnest(old.scopes) order by 1
+      ) as list (added)
+    ),
+    'removed', (
+      select jsonb_agg(removed)
+      from (
+        select unnest(old.scopes) except select unnest(change_credential.scopes) order by 1
+      ) as list (removed)
+    )
   ));
 end
 $function$;
@@ -8697,7 +8810,8 @@ declare
   unknown constant text[] := array(select unnest(check_scopes.scopes) except select auth.known_scopes());
 begin
   if unknown <> '{}' then
-    raise exception 'There is no scope %.', array_to_string(unknown, ', ') using errcode = 'invalid_parameter_value';
+    raise exception 'There is no scope %.',
+      array_to_string(unknown, ', ') using errcode = 'invalid_parameter_value';
   end if;
 end
 $function$;
@@ -8729,7 +8843,8 @@ AS $function$
 declare
   new_id uuid;
 begin
-  insert into auth.administrator (name, password_hash) values (create_administrator.name, create_administrator.password_hash)
+  insert into auth.administrator (name, password_hash)
+  values (create_administrator.name, create_administrator.password_hash)
   returning id into new_id;
   perform auth.note_event('administrator.created', create_administrator.name);
   return new_id;
@@ -8744,7 +8859,8 @@ CREATE OR REPLACE FUNCTION auth.create_credential(name text, scopes text[], acce
 AS $function$
 begin
   perform auth.check_scopes(create_credential.scopes);
-  insert into auth.credential (id, name, scopes) values (create_credential.id, create_credential.name, create_credential.scopes);
+  insert into auth.credential (id, name, scopes)
+  values (create_credential.id, create_credential.name, create_credential.scopes);
   insert into auth.credential_secret (access_key, credential_id, secret_hash)
   values (create_credential.access_key, create_credential.id, create_credential.secret_hash);
   perform auth.note_event('credential.created', create_credential.name, create_credential.id,
@@ -8783,7 +8899,8 @@ begin
   where lower(administrator.name) = lower(deactivate_administrator.name)
   returning id into found_id;
   if not found then
-    raise exception 'There is no administrator “%”.', deactivate_administrator.name using errcode = 'no_data_found';
+    raise exception 'There is no administrator “%”.',
+      deactivate_administrator.name using errcode = 'no_data_found';
   end if;
   delete from auth.administrator_session where administrator_id = found_id;
   perform auth.note_event('administrator.deactivated', deactivate_administrator.name);
@@ -8799,11 +8916,17 @@ AS $function$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at into old from auth.credential where credential.id = deactivate_credential.credential_id for update;
+  select credential.name, credential.deactivated_at
+  into old
+  from auth.credential
+  where credential.id = deactivate_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', deactivate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      deactivate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is null then
-    update auth.credential set deactivated_at = date_trunc('second', now()) where credential.id = deactivate_credential.credential_id;
+    update auth.credential
+    set deactivated_at = date_trunc('second', now())
+    where credential.id = deactivate_credential.credential_id;
     perform auth.note_event('credential.deactivated', old.name, deactivate_credential.credential_id);
   end if;
 end
@@ -8821,7 +8944,8 @@ declare
 begin
   delete from auth.credential where id = delete_credential.credential_id returning name into credential_name;
   if not found then
-    raise exception 'There is no credential %.', delete_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      delete_credential.credential_id using errcode = 'no_data_found';
   end if;
   perform auth.note_event('credential.deleted', credential_name, delete_credential.credential_id);
 end
@@ -8866,7 +8990,8 @@ CREATE OR REPLACE FUNCTION auth.keep_audit()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  raise exception 'Events of the audit are never changed or deleted.' using errcode = 'integrity_constraint_violation';
+  raise exception 'Events of the audit are never changed or deleted.' using errcode
+    = 'integrity_constraint_violation';
 end
 $function$;
 comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner.';
@@ -8912,7 +9037,10 @@ declare
 begin
   insert into auth.audit_event (actor, administrator_id, address, action, credential_id, subject, details)
   values (
-    case when administrator_id is not null then 'administrator' when current_setting('service.address', true) <> '' then 'nobody' else 'command line' end,
+    case
+      when administrator_id is not null then 'administrator'
+      when current_setting('service.address', true) <> '' then 'nobody'
+      else 'command line' end,
     administrator_id, nullif(current_setting('service.address', true), '')::inet,
     note_event.action, note_event.credential_id, note_event.subject, jsonb_strip_nulls(note_event.details)
   );
@@ -8926,7 +9054,8 @@ CREATE OR REPLACE FUNCTION auth.note_webhook_event(action text, subscription_id 
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select auth.note_event(note_webhook_event.action, s.topic || ' to ' || substring(s.url from '^https?://([^/?]+)'), s.credential_id,
+  select auth.note_event(note_webhook_event.action,
+    s.topic || ' to ' || substring(s.url from '^https?://([^/?]+)'), s.credential_id,
     jsonb_build_object('subscription_id', s.id) || note_webhook_event.details)
   from events.webhook_subscription s where s.id = note_webhook_event.subscription_id
 $function$;
@@ -8942,28 +9071,36 @@ AS $function$
 begin
   with entry as (
     select * from jsonb_to_recordset(entries)
-      as e (credential_id uuid, day date, version text, deprecated_field text, requests bigint, last_used_at timestamptz)
+      as e (
+        credential_id uuid, day date, version text, deprecated_field text, requests bigint,
+        last_used_at timestamptz
+      )
   ), present as materialized (
-    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one order, so
-    -- that two processes do not wait for each other in a circle.
+    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one
+    -- order, so that two processes do not wait for each other in a circle.
     select credential.id from auth.credential
     where credential.id in (select entry.credential_id from entry)
     order by credential.id for key share
   )
-  insert into auth.credential_use as use (credential_id, day, version, deprecated_field, requests, last_used_at)
-  select entry.credential_id, entry.day, entry.version, coalesce(entry.deprecated_field, ''), sum(entry.requests), max(entry.last_used_at)
+  insert into auth.credential_use as use (
+    credential_id, day, version, deprecated_field, requests, last_used_at
+  )
+  select entry.credential_id, entry.day, entry.version, coalesce(entry.deprecated_field, ''),
+    sum(entry.requests), max(entry.last_used_at)
   from entry join present on present.id = entry.credential_id
   group by 1, 2, 3, 4
   order by 1, 2, 3, 4
   on conflict on constraint credential_use_pkey do update
-  set requests = use.requests + excluded.requests, last_used_at = greatest(use.last_used_at, excluded.last_used_at);
+  set requests = use.requests + excluded.requests,
+    last_used_at = greatest(use.last_used_at, excluded.last_used_at);
 
   update auth.credential set last_used_at = newest.moment
   from (
     select e.credential_id as id, max(e.last_used_at) as moment
     from jsonb_to_recordset(entries) as e (credential_id uuid, last_used_at timestamptz) group by 1
   ) as newest
-  where credential.id = newest.id and (credential.last_used_at is null or credential.last_used_at < newest.moment - interval '1 minute');
+  where credential.id = newest.id
+    and (credential.last_used_at is null or credential.last_used_at < newest.moment - interval '1 minute');
 end
 $function$;
 alter function auth.record_use(jsonb) owner to service_registrar;
@@ -8983,7 +9120,8 @@ begin
   where lower(administrator.name) = lower(reset_administrator_password.name)
   returning id into found_id;
   if not found then
-    raise exception 'There is no administrator “%”.', reset_administrator_password.name using errcode = 'no_data_found';
+    raise exception 'There is no administrator “%”.',
+      reset_administrator_password.name using errcode = 'no_data_found';
   end if;
   delete from auth.administrator_session where administrator_id = found_id;
   perform auth.note_event('administrator.password_reset', reset_administrator_password.name);
@@ -9007,20 +9145,27 @@ begin
   where id = rotate_credential.credential_id and deactivated_at is null
   returning name into credential_name;
   if not found then
-    raise exception 'There is no active credential %.', rotate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no active credential %.',
+      rotate_credential.credential_id using errcode = 'no_data_found';
   end if;
-  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears for them.
+  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears
+  -- for them.
   if overlap = interval '0' then
     delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id;
   else
-    delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id and secret.expires_at <= now();
+    delete
+    from auth.credential_secret as secret
+    where secret.credential_id = rotate_credential.credential_id and secret.expires_at <= now();
     update auth.credential_secret as secret set expires_at = least(secret.expires_at, last_moment)
     where secret.credential_id = rotate_credential.credential_id;
   end if;
   insert into auth.credential_secret (access_key, credential_id, secret_hash)
   values (rotate_credential.access_key, rotate_credential.credential_id, rotate_credential.secret_hash);
   perform auth.note_event('credential.rotated', credential_name, rotate_credential.credential_id,
-    jsonb_build_object('access_key', rotate_credential.access_key, 'old_key_ends_at', case when overlap > interval '0' then last_moment end));
+    jsonb_build_object(
+      'access_key', rotate_credential.access_key, 'old_key_ends_at',
+      case when overlap > interval '0' then last_moment end
+    ));
 end
 $function$;
 grant execute on function auth.rotate_credential(uuid,text,bytea,interval) to service_registrar;
@@ -9039,8 +9184,13 @@ begin
     raise exception 'There is no plan %.', name using errcode = 'no_data_found';
   end if;
   update auth.plan p set is_current = false where p.is_current and p.name <> set_plan.name;
-  update auth.plan p set is_current = true, limits = coalesce(set_plan.limits, p.limits) where p.name = set_plan.name;
-  perform auth.note_event('plan.changed', set_plan.name, null, jsonb_build_object('old_plan', nullif(old.name, set_plan.name), 'limits', set_plan.limits));
+  update auth.plan p
+  set is_current = true, limits = coalesce(set_plan.limits, p.limits)
+  where p.name = set_plan.name;
+  perform auth.note_event(
+    'plan.changed', set_plan.name, null,
+    jsonb_build_object('old_plan', nullif(old.name, set_plan.name), 'limits', set_plan.limits)
+  );
 end
 $function$;
 grant execute on function auth.set_plan(text,jsonb) to service_registrar;
@@ -9058,7 +9208,8 @@ begin
     lock table auth.signing_key in share row exclusive mode;
     insert into auth.signing_key (secret) select proposal where not exists (select from auth.signing_key);
   end if;
-  return query select signing_key.id, signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
+  return query select signing_key.id,
+    signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
 end
 $function$;
 grant execute on function auth.signing_keys(bytea) to service_auth;
@@ -11433,15 +11584,20 @@ begin
   end if;
   select jsonb_agg(e.error order by e.id) into errors
   from (
-    select l.id, mutation.user_error('BATCH_REQUIRED', format('Product %s is kept in batches: its line must name one.', p.product_number), '{id}',
+    select l.id,
+      mutation.user_error('BATCH_REQUIRED',
+        format('Product %s is kept in batches: its line must name one.', p.product_number), '{id}',
       jsonb_build_object('productNumber', p.product_number)) as error
     from erp.goods_receipt_line_item l join erp.product p on p.id = l.product_id
     where l.goods_receipt_id = present.id and p.is_batch_managed and l.batch_id is null
     union all
-    select l.id, mutation.user_error('REQUIRED', format('The line of product %s must name its return order.', p.product_number), '{id}',
+    select l.id,
+      mutation.user_error('REQUIRED',
+        format('The line of product %s must name its return order.', p.product_number), '{id}',
       jsonb_build_object('productNumber', p.product_number))
     from erp.goods_receipt_line_item l join erp.product p on p.id = l.product_id
-    where l.goods_receipt_id = present.id and present.type = 'Customer' and l.quantity > 0 and l.return_order_id is null
+    where l.goods_receipt_id = present.id and present.type = 'Customer' and l.quantity > 0
+      and l.return_order_id is null
   ) e;
   perform mutation.refuse(errors);
   if not exists (select from erp.goods_receipt_line_item l where l.goods_receipt_id = present.id) then
@@ -11450,8 +11606,14 @@ begin
 
   booking := ledger.post(array(
     select row ('{id}', l.product_id, abs(l.quantity), l.batch_id,
-      case when l.quantity < 0 then p.type when present.type = 'Customer' then 'return_order' else 'special_stock_location' end,
-      case when l.quantity < 0 then p.place when present.type = 'Customer' then l.return_order_id::text else 'unknown' end,
+      case
+        when l.quantity < 0 then p.type
+        when present.type = 'Customer' then 'return_order'
+        else 'special_stock_location' end,
+      case
+        when l.quantity < 0 then p.place
+        when present.type = 'Customer' then l.return_order_id::text
+        else 'unknown' end,
       'goods_receipt', present.id::text, erp.goods_receipt_process(present.type))::ledger.draft
     from erp.goods_receipt_line_item l cross join lateral erp.put_away_place(present, l) p
     where l.goods_receipt_id = present.id and l.product_id is not null order by l.id
@@ -11474,14 +11636,22 @@ declare
   all_made uuid[] := '{}';
 begin
   for source_id in
-    select a.location_id from unnest(assignments) with ordinality a group by a.location_id order by min(a.ordinality)
+    select a.location_id
+    from unnest(assignments) with ordinality a
+    group by a.location_id
+    order by min(a.ordinality)
   loop
-    insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id, shipping_method_id,
+    insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id,
+      shipping_method_id,
       shipping_method_name, shipping_address)
     select erp.next_number('fulfillment_order'), o.id, source_id, m.id, m.name ->> 'en-GB', o.shipping_address
-    from erp.sales_order o left join erp.shipping_method m on m.id = o.shipping_method_id where o.id = assign.order_id
+    from erp.sales_order o
+    left join erp.shipping_method m on m.id = o.shipping_method_id
+    where o.id = assign.order_id
     returning id into strict made;
-    insert into erp.fulfillment_order_line_item (fulfillment_order_id, destination_order_line_item_id, product_id, quantity)
+    insert into erp.fulfillment_order_line_item (
+      fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+    )
     select made, a.order_line_item_id, a.product_id, a.quantity from unnest(assignments) with ordinality a
     where a.location_id = source_id order by a.ordinality;
     all_made := all_made || made;
@@ -11517,28 +11687,40 @@ declare
   stock_movements uuid[];
 begin
   fulfillment_orders := array(
-    select p.fulfillment_order_id from erp.fulfillment_order_fulfillment p where p.fulfillment_id = cancel_fulfillment.fulfillment_id order by 1);
+    select p.fulfillment_order_id
+    from erp.fulfillment_order_fulfillment p
+    where p.fulfillment_id = cancel_fulfillment.fulfillment_id
+    order by 1);
   orders := array(
     select distinct f.destination_order_id from erp.fulfillment_order f
     where f.id = any (fulfillment_orders) and f.destination_order_id is not null order by 1);
   perform ledger.lock_orders(orders, fulfillment_orders);
   select * into present from erp.fulfillment f where f.id = fulfillment_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such fulfillment.', '{id}');
-  elsif exists (select from erp.fulfillment_order f where f.id = any (fulfillment_orders) and f.type = 'ExternalToOrder') then
+    perform mutation.refuse_missing('fulfillment', '{id}');
+  elsif exists (
+    select from erp.fulfillment_order f where f.id = any (fulfillment_orders) and f.type = 'ExternalToOrder'
+  ) then
     perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else has shipped it.', '{id}');
   end if;
   wanted := erp.next_state('fulfillment', 'cancel', present.state);
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from erp.fulfillment_order f where f.id = any (fulfillment_orders)) order by l.id for key share;
+  where l.id in (
+    select f.source_warehouse_location_id from erp.fulfillment_order f where f.id = any (fulfillment_orders)
+  )
+  order by l.id for key share;
 
   stock_movements := ledger.take_back(present.id, note);
   update erp.fulfillment f set state = wanted where f.id = present.id;
   -- Nobody is to work on an order that was called off
   update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'reopen', f.state)
-  from erp.sales_order o where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id and o.state <> 'cancelled';
+  from erp.sales_order o
+  where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id
+    and o.state <> 'cancelled';
   perform erp.unsettle_order(o.id) from unnest(orders) o (id);
-  return row (orders[1], array[present.id], fulfillment_orders, stock_movements, erp.cancel_invoices_of(present.id))::erp.shipment;
+  return row (
+    orders[1], array[present.id], fulfillment_orders, stock_movements, erp.cancel_invoices_of(present.id)
+  )::erp.shipment;
 end
 $function$;
 grant execute on function erp.cancel_fulfillment(uuid,text) to service_writer;
@@ -11559,8 +11741,11 @@ begin
     select d.id, d.order_id, exists (
       select from erp.document_fulfillment o join erp.fulfillment f on f.id = o.fulfillment_id
       where o.document_id = d.id and f.state = 'Fulfilled') as has_more
-    from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
-    join erp.document d on d.id = i.document_id where c.fulfillment_id = cancel_invoices_of.fulfillment_id order by d.id
+    from erp.document_fulfillment c
+    join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
+    join erp.document d on d.id = i.document_id
+    where c.fulfillment_id = cancel_invoices_of.fulfillment_id
+    order by d.id
   loop
     made := made || erp.create_reversal(cancelled.order_id, 'storno', cancelled.id);
     if cancelled.has_more and cancelled.order_id <> all (orders) then
@@ -11599,7 +11784,8 @@ begin
     wanted := erp.next_state('fulfillment_order', 'start', wanted);
   end if;
   update erp.fulfillment_order f
-  set state = wanted, state_before_hold = case when action = 'hold' then present.state end, hold_comment = case when action = 'hold' then note end
+  set state = wanted, state_before_hold = case when action = 'hold' then present.state end,
+    hold_comment = case when action = 'hold' then note end
   where f.id = present.id;
   return present.id;
 end
@@ -11619,12 +11805,16 @@ begin
   delete from erp.goods_receipt_supplier_order n
   using erp.supplier_order o
   where n.goods_receipt_id = receipt_id and o.id = n.supplier_order_id and o.supplier_id <> new_supplier_id
-    and not exists (select from erp.goods_receipt_line_item l where l.goods_receipt_id = receipt_id and l.supplier_order_id = o.id);
+    and not exists (
+      select from erp.goods_receipt_line_item l
+      where l.goods_receipt_id = receipt_id and l.supplier_order_id = o.id
+    );
   select o.number into order_number
   from erp.goods_receipt_line_item l join erp.supplier_order o on o.id = l.supplier_order_id
   where l.goods_receipt_id = receipt_id and o.supplier_id <> new_supplier_id order by l.id limit 1;
   if found then
-    perform mutation.refuse('SUPPLIER_MISMATCH', format('Lines name supplier order %s, of another supplier.', order_number),
+    perform mutation.refuse('SUPPLIER_MISMATCH',
+      format('Lines name supplier order %s, of another supplier.', order_number),
       '{supplier_id}', jsonb_build_object('supplierOrderNumber', order_number));
   end if;
 end
@@ -11642,15 +11832,19 @@ declare
 begin
   select jsonb_agg(mutation.user_error(e.code, e.message, array[e.field])) into errors
   from (
-    select 'NOT_FOUND', 'There is no such warehouse.', 'warehouse_id' where not exists (select from erp.warehouse w where w.id = wanted.warehouse_id)
+    select 'NOT_FOUND', 'There is no such warehouse.', 'warehouse_id'
+    where not exists (select from erp.warehouse w where w.id = wanted.warehouse_id)
     union all
     select 'NOT_FOUND', 'There is no such supplier.', 'supplier_id'
-    where wanted.supplier_id is not null and not exists (select from erp.supplier s where s.id = wanted.supplier_id)
+    where wanted.supplier_id is not null
+      and not exists (select from erp.supplier s where s.id = wanted.supplier_id)
     union all
     select 'NOT_FOUND', 'There is no such customer.', 'customer_id'
-    where wanted.customer_id is not null and not exists (select from erp.customer c where c.id = wanted.customer_id)
+    where wanted.customer_id is not null
+      and not exists (select from erp.customer c where c.id = wanted.customer_id)
     union all
-    select 'NOT_FOUND', 'There is no such currency.', 'currency_id' where not exists (select from erp.currency c where c.id = wanted.currency_id)
+    select 'NOT_FOUND', 'There is no such currency.', 'currency_id'
+    where not exists (select from erp.currency c where c.id = wanted.currency_id)
   ) e (code, message, field);
   perform mutation.refuse(errors);
 end
@@ -11664,54 +11858,48 @@ CREATE OR REPLACE FUNCTION erp.check_goods_receipt_lines(target erp.goods_receip
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  most constant integer := 250;
   errors jsonb;
 begin
-  if cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{line_items}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
-  end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['line_items', (e.line - 1)::text, e.field]) order by e.line) into errors
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
   from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be 0.', 'quantity' from unnest(lines) with ordinality l where l.quantity = 0
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be 0.', 'quantity'
+    from unnest(lines) with ordinality l
+    where l.quantity = 0
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price' from unnest(lines) with ordinality l where l.unit_price < 0
+    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price < 0
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
     from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'No more can be thrown away than comes in.', 'planned_disposal_quantity'
-    from unnest(lines) with ordinality l where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
+    select l.ordinality, 'OUT_OF_RANGE', 'No more can be thrown away than comes in.',
+      'planned_disposal_quantity'
+    from unnest(lines) with ordinality l
+    where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
     union all
     select l.ordinality, 'NOT_FOUND', 'The goods receipt has no such line.', 'id'
     from unnest(lines) with ordinality l where l.id is not null
-      and not exists (select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = target.id)
+      and not exists (
+        select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = target.id
+      )
     union all
     select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (select i.*, row_number() over (partition by i.id order by i.ordinality) as nth from unnest(lines) with ordinality i) l
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l
     where l.id is not null and l.nth > 1
     union all
-    select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
-      case when b.id is null then 'There is no such batch.' else format('Batch %s is of another product.', b.number) end, 'batch_id'
-    from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
-    where l.batch_id is not null and b.product_id is distinct from l.product_id
-    union all
-    select l.ordinality, 'INVALID', 'The batch has another number.', 'batch_number'
-    from unnest(lines) with ordinality l join erp.batch b on b.id = l.batch_id where l.batch_number <> b.number
-    union all
-    select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
-    from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such return order.', 'return_order_id'
-    from unnest(lines) with ordinality l where l.return_order_id is not null
-      and not exists (select from erp.return_order r where r.id = l.return_order_id)
-    union all
-    select l.ordinality, 'INVALID', 'The warehouse of the receipt has no such bin.', 'destination_bin_location_id'
-    from unnest(lines) with ordinality l where l.destination_bin_location_id is not null and not exists (
-      select from erp.bin_location b where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id)
+    select e.line, e.code, e.message, e.field from erp.faults_of_things_named(target, lines) e
     union all
     select e.line, e.code, e.message, e.field from erp.faults_of_orders_named(target, lines) e
   ) e (line, code, message, field);
@@ -11729,27 +11917,38 @@ AS $function$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['put_away', (e.line - 1)::text] || e.field) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('put_away', e.line) || e.field) order by e.line
+  )
+  into errors
   from (
     select p.line, 'NOT_FOUND', 'The receipt has no such line.', '{goods_receipt_line_item_id}'::text[]
     from unnest(placements) p where not exists (
-      select from erp.goods_receipt_line_item l where l.id = p.goods_receipt_line_item_id and l.goods_receipt_id = receipt.id and l.quantity > 0)
+      select from erp.goods_receipt_line_item l
+      where l.id = p.goods_receipt_line_item_id and l.goods_receipt_id = receipt.id and l.quantity > 0)
     union all
-    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}' from unnest(placements) p where p.quantity < 1
+    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
+    from unnest(placements) p
+    where p.quantity < 1
     union all
     select p.line, 'INVALID', 'Name the warehouse of the receipt or one of its bins.', '{place}'
     from unnest(placements) p
     where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1 or p.warehouse_id <> receipt.warehouse_id
       or p.bin_location_id is not null and not exists (
-        select from erp.bin_location b where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
+        select from erp.bin_location b
+        where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
 
-  select jsonb_agg(mutation.user_error('INVALID', format('%s units are put away, but the line has %s.', s.placed, s.wanted),
-    array['put_away', (s.line - 1)::text, 'quantity'], jsonb_build_object('placed', s.placed, 'expected', s.wanted)) order by s.line) into errors
+  select jsonb_agg(mutation.user_error('INVALID',
+    format('%s units are put away, but the line has %s.', s.placed, s.wanted),
+    mutation.path('put_away', s.line, 'quantity'),
+      jsonb_build_object('placed', s.placed, 'expected', s.wanted)) order by s.line) into errors
   from (
     select min(p.line) as line, sum(p.quantity) as placed, l.quantity - l.planned_disposal_quantity as wanted
-    from unnest(placements) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id group by l.id
+    from unnest(placements) p
+    join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
+    group by l.id
   ) s where s.placed <> s.wanted;
   perform mutation.refuse(errors);
 end
@@ -11776,6 +11975,54 @@ $function$;
 grant execute on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
 comment on function erp.check_receipt_suppliers(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'Refuses supplier orders of another supplier than that of the goods receipt. User error SUPPLIER_MISMATCH.';
 
+CREATE OR REPLACE FUNCTION erp.check_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', 'quantity'
+    from unnest(lines) with ordinality l
+    where l.quantity < 1
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
+    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'The supplier order has no such line.', 'id'
+    from unnest(lines) with ordinality l where l.id is not null
+      and not exists (
+        select from erp.supplier_order_line_item i where i.id = l.id and i.supplier_order_id = target.id
+      )
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l
+    where l.id is not null and l.nth > 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function erp.check_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) to service_writer;
+comment on function erp.check_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Refuses lines that do not fit their supplier order. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE.';
+
 CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -11786,7 +12033,8 @@ declare
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
   booking ledger.booking;
 begin
-  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these orders
+  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these
+  -- orders
   perform from erp.supplier_order o where o.id in (
     select coalesce(i.supplier_order_id, l.supplier_order_id) from erp.goods_receipt_line_item l
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
@@ -11795,8 +12043,12 @@ begin
   perform erp.check_placements(present, placements);
   booking := ledger.post(erp.put_away_drafts(present, placements), null);
 
-  update erp.goods_receipt r set state = new_state, goods_receipt_date_time = date_trunc('second', now()) where r.id = present.id;
-  update erp.goods_receipt_line_item l set planned_disposal_quantity = 0 where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
+  update erp.goods_receipt r
+  set state = new_state, goods_receipt_date_time = date_trunc('second', now())
+  where r.id = present.id;
+  update erp.goods_receipt_line_item l
+  set planned_disposal_quantity = 0
+  where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
   perform erp.settle_receipt_lines(present.id);
   perform erp.deliver_supplier_orders(present.id);
   return booking;
@@ -11830,7 +12082,11 @@ begin
   end if;
 
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from erp.fulfillment_order f where f.destination_order_id = present.id)
+  where l.id in (
+    select f.source_warehouse_location_id
+    from erp.fulfillment_order f
+    where f.destination_order_id = present.id
+  )
   order by l.id for key share;
   picks := erp.open_picks(present.id);
   assignments := erp.plan_uncovered(present.id, warehouse_id);
@@ -11865,18 +12121,28 @@ CREATE OR REPLACE FUNCTION erp.copy_product_prices(product_ids uuid[])
 AS $function$
 begin
   with target as (
-    select c.id, c.product_id from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
+    select c.id, c.product_id
+    from erp.product_supplier_configuration c
+    join erp.supplier s on s.id = c.supplier_id
     left join erp.currency u on u.id = s.currency_id
     where c.supplier_is_default and c.product_id = any (product_ids) and coalesce(u.is_default_currency, true)
   ),
   gone as (
     delete from erp.product_supplier_price s using target t
     where s.product_supplier_configuration_id = t.id
-      and not exists (select from erp.product_purchase_price p where p.product_id = t.product_id and p.currency_id = s.currency_id)
+      and not exists (
+        select from erp.product_purchase_price p
+        where p.product_id = t.product_id and p.currency_id = s.currency_id
+      )
   )
-  insert into erp.product_supplier_price as s (product_supplier_configuration_id, currency_id, net, gross, linked)
-  select t.id, p.currency_id, p.net, p.gross, p.linked from target t join erp.product_purchase_price p on p.product_id = t.product_id
-  on conflict (product_supplier_configuration_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+  insert into erp.product_supplier_price as s (
+    product_supplier_configuration_id, currency_id, net, gross, linked
+  )
+  select t.id, p.currency_id, p.net, p.gross, p.linked
+  from target t
+  join erp.product_purchase_price p on p.product_id = t.product_id
+  on conflict (product_supplier_configuration_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked
     where (s.net, s.gross, s.linked) is distinct from (excluded.net, excluded.gross, excluded.linked);
 end
 $function$;
@@ -11910,12 +12176,17 @@ begin
     -- Without a default supplier the prices are the product's own
     delete from erp.product_purchase_price p
     where p.product_id in (
-        select c.product_id from erp.product_supplier_configuration c where c.supplier_is_default and c.product_id = any (product_ids))
-      and not exists (select from supplier_price s where s.product_id = p.product_id and s.currency_id = p.currency_id)
+        select c.product_id
+        from erp.product_supplier_configuration c
+        where c.supplier_is_default and c.product_id = any (product_ids))
+      and not exists (
+        select from supplier_price s where s.product_id = p.product_id and s.currency_id = p.currency_id
+      )
   )
   insert into erp.product_purchase_price as p (product_id, currency_id, net, gross, linked)
   select s.product_id, s.currency_id, s.net, s.gross, s.linked from supplier_price s
-  on conflict (product_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+  on conflict (product_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked
     where (p.net, p.gross, p.linked) is distinct from (excluded.net, excluded.gross, excluded.linked);
 end
 $function$;
@@ -11932,9 +12203,12 @@ declare
 begin
   perform from erp.warehouse w where w.id = warehouse_id for key share;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
-  insert into erp.bin_location (warehouse_id, code, "position") values (warehouse_id, code, "position") returning id into made;
+  insert into erp.bin_location (warehouse_id, code, "position")
+  values (warehouse_id, code, "position")
+  returning id
+  into made;
   return made;
 end
 $function$;
@@ -11949,8 +12223,11 @@ AS $function$
 declare
   made uuid;
 begin
-  made := erp.insert_document(order_id, 'delivery_note', null, null, array_remove(array[fulfillment_id], null));
-  insert into erp.document_fulfillment (document_id, fulfillment_id) select made, fulfillment_id where fulfillment_id is not null;
+  made := erp.insert_document(
+    order_id, 'delivery_note', null, null, array_remove(array[fulfillment_id], null)
+  );
+  insert into erp.document_fulfillment (document_id, fulfillment_id) select made, fulfillment_id
+  where fulfillment_id is not null;
   return made;
 end
 $function$;
@@ -11993,14 +12270,20 @@ declare
   made uuid[] := '{}';
 begin
   if cardinality(documents) > 0 and shipment_id is null then
-    select f.id into shipment_id from erp.fulfillment_order o join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
+    select f.id
+    into shipment_id
+    from erp.fulfillment_order o
+    join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_documents.order_id order by f.created_at desc, f.id desc limit 1;
   end if;
   -- In one order, whatever the order that is asked for: who makes documents keeps the others waiting
   perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
   where t.technical_name = any (documents) order by r.technical_name for update of r;
-  for wanted in select d.name, array['documents', (d.ordinality - 1)::text] as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
+  for wanted in select d.name,
+    mutation.path(
+      'documents', d.ordinality
+    ) as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
     made := made || case wanted.name
       when 'invoice' then erp.create_invoice(order_id, true, wanted.field)
       when 'delivery_note' then erp.create_delivery_note(order_id, shipment_id)
@@ -12033,19 +12316,27 @@ begin
   perform erp.require_shippable(present);
   picks := erp.picks_of(present, lines, places);
 
-  select l.warehouse_id into source_id from erp.location l where l.id = present.source_warehouse_location_id for key share;
+  select l.warehouse_id
+  into source_id
+  from erp.location l
+  where l.id = present.source_warehouse_location_id for key share;
   if source_id is null and exists (select from unnest(picks) p where p.product_id is not null) then
-    perform mutation.refuse('INVALID', 'The fulfillment order has no warehouse to ship from.', '{fulfillment_order_id}');
+    perform mutation.refuse(
+      'INVALID', 'The fulfillment order has no warehouse to ship from.', '{fulfillment_order_id}'
+    );
   end if;
   picks := array(
-    select row (p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id)::ledger.pick
+    select row (
+      p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id
+    )::ledger.pick
     from unnest(picks) with ordinality p order by p.ordinality);
   perform ledger.lock_shipment(
     array(
       select p.product_id from unnest(picks) p where p.product_id is not null
       union
       select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id where s.product_id is not null
+      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+      where s.product_id is not null
     ),
     array[source_id],
     array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
@@ -12075,15 +12366,20 @@ begin
   if lines is null then
     assignments := erp.plan_uncovered(present.id, warehouse_id);
     if cardinality(assignments) = 0 then
-      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing of the order is open that no fulfillment order has.', '{order_id}',
-        jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
+      perform mutation.refuse('INVALID_STATE_TRANSITION',
+        'Nothing of the order is open that no fulfillment order has.', '{order_id}',
+        jsonb_build_object(
+          'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
+        ));
     end if;
   else
     perform erp.require_assignable_lines(present.id, lines);
     assignments := array(
       select row (w.location_id, s.id, s.product_id, l.quantity)::erp.assignment
       from (select erp.location_of_warehouse(warehouse_id, '{warehouse_id}') as location_id) w
-      cross join unnest(lines) with ordinality l join erp.sales_order_line_item s on s.id = l.id order by l.ordinality);
+      cross join unnest(lines) with ordinality l
+      join erp.sales_order_line_item s on s.id = l.id
+      order by l.ordinality);
   end if;
   perform erp.lock_to_ship('{}', assignments);
   return (erp.assign(present.id, assignments))[1];
@@ -12103,26 +12399,43 @@ declare
   orders uuid[];
 begin
   made.type := coalesce(made.type, erp.receipt_type(made, wanted_lines, supplier_order_ids));
-  made.warehouse_id := coalesce(made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving));
+  made.warehouse_id := coalesce(
+    made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving)
+  );
   if made.type <> 'Supplier' and supplier_order_ids <> '{}' then
-    perform mutation.refuse('INVALID', 'Only receipts of type Supplier deliver supplier orders.', '{supplier_order_ids}');
+    perform mutation.refuse(
+      'INVALID', 'Only receipts of type Supplier deliver supplier orders.', '{supplier_order_ids}'
+    );
   end if;
-  if exists (select from unnest(supplier_order_ids) i where not exists (select from erp.supplier_order o where o.id = i)) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier order.', '{supplier_order_ids}');
+  if exists (
+    select from unnest(supplier_order_ids) i
+    where not exists (select from erp.supplier_order o where o.id = i)
+  ) then
+    perform mutation.refuse_missing('supplier order', '{supplier_order_ids}');
   end if;
-  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is given
-  orders := case when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids) else '{}' end;
+  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is
+  -- given
+  orders := case
+    when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids)
+    else '{}' end;
   made := erp.with_orders(made, orders);
   perform erp.check_goods_receipt(made);
   perform erp.check_receipt_suppliers(made, wanted_lines, supplier_order_ids);
   made := erp.with_currency_factor(made, (given ->> 'currency_factor')::numeric);
-  insert into erp.goods_receipt (number, type, state, warehouse_id, supplier_id, customer_id, currency_id, currency_factor,
-    currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, comment)
-  values (erp.next_number('goods_receipt'), made.type, case when (given ->> 'is_draft')::boolean then 'draft' else 'created' end,
-    made.warehouse_id, made.supplier_id, made.customer_id, made.currency_id, made.currency_factor, made.currency_factor_origin_type,
-    made.currency_factor_origin_source, made.currency_factor_reference_date, made.currency_factor_captured_at, made.tax_status, made.comment)
+  insert into erp.goods_receipt (number, type, state, warehouse_id, supplier_id, customer_id, currency_id,
+    currency_factor,
+    currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date,
+      currency_factor_captured_at, tax_status, comment)
+  values (erp.next_number('goods_receipt'), made.type,
+    case when (given ->> 'is_draft')::boolean then 'draft' else 'created' end,
+    made.warehouse_id, made.supplier_id, made.customer_id, made.currency_id, made.currency_factor,
+      made.currency_factor_origin_type,
+    made.currency_factor_origin_source, made.currency_factor_reference_date, made.currency_factor_captured_at,
+      made.tax_status, made.comment)
   returning * into made;
-  insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id) select distinct made.id, i from unnest(supplier_order_ids) i;
+  insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id) select distinct made.id,
+    i
+  from unnest(supplier_order_ids) i;
   perform erp.set_goods_receipt_lines(made, wanted_lines);
   return made.id;
 end
@@ -12143,13 +12456,19 @@ begin
   perform ledger.lock_orders(array[order_id]);
   parts := erp.billable_parts(order_id, only_shipped);
   if cardinality(parts) = 0 then
-    perform mutation.refuse('INVALID', case when only_shipped then 'All that was shipped has been invoiced already.'
-      else 'There is nothing of the order that has not been invoiced already.' end, field, jsonb_build_object('invoices', (
-        select coalesce(jsonb_agg(d.document_number order by d.id), '[]') from erp.document d join erp.invoice i on i.document_id = d.id
+    perform mutation.refuse('INVALID',
+      case when only_shipped then 'All that was shipped has been invoiced already.'
+      else 'There is nothing of the order that has not been invoiced already.' end, field,
+        jsonb_build_object('invoices', (
+        select coalesce(jsonb_agg(d.document_number order by d.id), '[]')
+        from erp.document d
+        join erp.invoice i on i.document_id = d.id
         where d.order_id = create_invoice.order_id and i.cancellation_id is null)));
   end if;
   shipments := array(
-    select distinct f.id from erp.fulfillment_order o join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
+    select distinct f.id
+    from erp.fulfillment_order o
+    join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_invoice.order_id and not exists (
       select from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id
@@ -12158,9 +12477,13 @@ begin
   made := erp.insert_document(order_id, 'invoice', null, parts, shipments);
   insert into erp.invoice (document_id) values (made);
   insert into erp.invoice_line_item (document_id, order_line_item_id, first_unit, quantity)
-  select made, p.order_line_item_id, p.first_unit, p.quantity from unnest(parts) with ordinality p order by p.ordinality;
+  select made, p.order_line_item_id, p.first_unit, p.quantity
+  from unnest(parts) with ordinality p
+  order by p.ordinality;
   if only_shipped then
-    insert into erp.document_fulfillment (document_id, fulfillment_id) select made, s.id from unnest(shipments) s (id) order by s.id;
+    insert into erp.document_fulfillment (document_id, fulfillment_id) select made, s.id
+    from unnest(shipments) s (id)
+    order by s.id;
   end if;
   return made;
 end
@@ -12174,17 +12497,22 @@ CREATE OR REPLACE FUNCTION erp.create_product_supplier_configuration(given jsonb
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  made erp.product_supplier_configuration := jsonb_populate_record(null::erp.product_supplier_configuration, given);
+  made erp.product_supplier_configuration := jsonb_populate_record(
+    null::erp.product_supplier_configuration, given
+  );
 begin
   perform ledger.lock(array[made.product_id]);
   if not exists (select from erp.product p where p.id = made.product_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such product.', '{product_id}');
+    perform mutation.refuse_missing('product', '{product_id}');
   end if;
   if not exists (select from erp.supplier s where s.id = made.supplier_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+    perform mutation.refuse_missing('supplier', '{supplier_id}');
   end if;
-  insert into erp.product_supplier_configuration (product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, delivery_time_days)
-  values (made.product_id, made.supplier_id, made.supplier_product_number, coalesce(made.min_purchase, 1), coalesce(made.purchase_steps, 1),
+  insert into erp.product_supplier_configuration (
+    product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, delivery_time_days
+  )
+  values (made.product_id, made.supplier_id, made.supplier_product_number, coalesce(made.min_purchase, 1),
+    coalesce(made.purchase_steps, 1),
     made.delivery_time_days)
   returning id into made.id;
   perform erp.set_supplier_prices(made.id, coalesce(prices, '{}'));
@@ -12208,14 +12536,17 @@ declare
 begin
   perform ledger.lock_orders(array[order_id]);
   select d.* into referenced from erp.document d join erp.document_type t on t.id = d.document_type_id
-  where d.order_id = create_reversal.order_id and t.technical_name = 'invoice' and d.document_number is not null
+  where d.order_id = create_reversal.order_id and t.technical_name = 'invoice'
+    and d.document_number is not null
     and d.id = coalesce(create_reversal.invoice_id, d.id)
   order by erp.is_cancelled_invoice(d.id), d.id desc limit 1;
   if not found then
     perform mutation.refuse('INVALID', case when invoice_id is null then 'The order has no invoice.'
       else 'The order has no such invoice.' end);
   elsif erp.is_cancelled_invoice(referenced.id) then
-    perform mutation.refuse('INVALID', format('Invoice %s has been cancelled already.', referenced.document_number));
+    perform mutation.refuse(
+      'INVALID', format('Invoice %s has been cancelled already.', referenced.document_number)
+    );
   end if;
   return erp.insert_document(order_id, document_type, referenced, null, null);
 end
@@ -12235,22 +12566,29 @@ begin
   made := jsonb_populate_record(null::erp.supplier_order, given);
   select * into seller from erp.supplier s where s.id = made.supplier_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+    perform mutation.refuse_missing('supplier', '{supplier_id}');
   end if;
   perform erp.require_active_supplier(seller.id, '{supplier_id}');
-  made.warehouse_id := coalesce(made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving));
+  made.warehouse_id := coalesce(
+    made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving)
+  );
   if not exists (select from erp.warehouse w where w.id = made.warehouse_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
-  made.currency_id := coalesce(made.currency_id, seller.currency_id, (select c.id from erp.currency c where c.is_default_currency));
+  made.currency_id := coalesce(
+    made.currency_id, seller.currency_id, (select c.id from erp.currency c where c.is_default_currency)
+  );
   if not exists (select from erp.currency c where c.id = made.currency_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such currency.', '{currency_id}');
+    perform mutation.refuse_missing('currency', '{currency_id}');
   end if;
-  insert into erp.supplier_order (number, supplier_order_number, supplier_id, warehouse_id, supplier_snapshot, warehouse_snapshot, currency_id,
+  insert into erp.supplier_order (number, supplier_order_number, supplier_id, warehouse_id, supplier_snapshot,
+    warehouse_snapshot, currency_id,
     tax_status, order_date_time, due_date, delivery_date, comment)
-  values (erp.next_number('supplier_order'), made.supplier_order_number, made.supplier_id, made.warehouse_id, erp.supplier_snapshot(made.supplier_id),
+  values (erp.next_number('supplier_order'), made.supplier_order_number, made.supplier_id, made.warehouse_id,
+    erp.supplier_snapshot(made.supplier_id),
     erp.warehouse_snapshot(made.warehouse_id), made.currency_id, coalesce(made.tax_status, 'net'),
-    coalesce(made.order_date_time, date_trunc('second', now())), made.due_date, made.delivery_date, made.comment)
+    coalesce(made.order_date_time, date_trunc('second', now())), made.due_date, made.delivery_date,
+      made.comment)
   returning * into made;
   perform erp.set_supplier_order_lines(made, coalesce(lines, '{}'));
   return made.id;
@@ -12272,8 +12610,11 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   is_first := not exists (select from erp.warehouse);
   perform erp.hand_over_defaults(made, is_default, is_default_receiving);
-  insert into erp.warehouse (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address)
-  values (made, code, name, is_first or coalesce(is_default, false), is_first or coalesce(is_default_receiving, false),
+  insert into erp.warehouse (
+    id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address
+  )
+  values (made, code, name, is_first or coalesce(is_default, false), is_first
+    or coalesce(is_default_receiving, false),
     coalesce(is_stock_available_for_sale, true), address);
   insert into erp.location (name, warehouse_id) values (name, made);
   return made;
@@ -12310,7 +12651,7 @@ AS $function$
 begin
   delete from erp.bin_location b where b.id = bin_location_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such bin.', '{id}');
+    perform mutation.refuse_missing('bin', '{id}');
   end if;
   return bin_location_id;
 end
@@ -12326,13 +12667,19 @@ AS $function$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
-  if present.state = 'completed' or exists (select from ledger.stock_movement m where m.source_goods_receipt_id = present.id) then
-    perform mutation.refuse('NOT_EDITABLE', 'Stock has left the receipt. Correct it by another receipt with negative quantities.', '{id}');
+  if present.state = 'completed'
+    or exists (select from ledger.stock_movement m where m.source_goods_receipt_id = present.id) then
+    perform mutation.refuse(
+      'NOT_EDITABLE', 'Stock has left the receipt. Correct it by another receipt with negative quantities.',
+      '{id}'
+    );
   end if;
   -- What was approved goes back to where it came from
   perform ledger.post(array(
-    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt', present.id::text,
-      case when f.place is null then 'special_stock_location' else f.location_type_technical_name end, coalesce(f.place, 'unknown'),
+    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt',
+      present.id::text,
+      case when f.place is null then 'special_stock_location' else f.location_type_technical_name end,
+        coalesce(f.place, 'unknown'),
       m.process_type_technical_name)::ledger.draft
     from ledger.stock_movement m
     join ledger.flow f on f.movement_id = m.id and f.direction = -1
@@ -12369,7 +12716,9 @@ declare
   present constant erp.supplier_order := erp.lock_supplier_order(supplier_order_id);
 begin
   if present.state not in ('open', 'cancelled') then
-    perform mutation.refuse('NOT_EDITABLE', format('The order is %s: cancel it first.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The order is %s: cancel it first.', present.state), '{id}'
+    );
   end if;
   if exists (select from erp.goods_receipt_line_item i where i.supplier_order_id = present.id)
     or exists (select from erp.goods_receipt_supplier_order r where r.supplier_order_id = present.id) then
@@ -12392,16 +12741,21 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   perform from erp.warehouse w where w.id = warehouse_id for update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{id}');
+    perform mutation.refuse_missing('warehouse', '{id}');
   end if;
-  if exists (select from erp.goods_receipt r where r.warehouse_id = delete_warehouse.warehouse_id and r.state in ('approved', 'in_progress')) then
+  if exists (
+    select from erp.goods_receipt r
+    where r.warehouse_id = delete_warehouse.warehouse_id and r.state in ('approved', 'in_progress')
+  ) then
     perform mutation.refuse('REFERENCE_IN_USE', 'Goods are being received in this warehouse.', '{id}');
   end if;
   if exists (
     select from erp.fulfillment_order f join erp.location l on l.id = f.source_warehouse_location_id
     where l.warehouse_id = delete_warehouse.warehouse_id and f.state in ('Open', 'InProgress', 'OnHold')
   ) then
-    perform mutation.refuse('REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}');
+    perform mutation.refuse(
+      'REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}'
+    );
   end if;
   delete from erp.warehouse w where w.id = warehouse_id;
   return warehouse_id;
@@ -12691,7 +13045,8 @@ CREATE OR REPLACE FUNCTION erp.exchange_rate_on(currency_id uuid, moment timesta
 AS $function$
   select r.factor, r.source, r.reference_date
   from erp.exchange_rate r, timezone('UTC', moment) as t (moment)
-  where r.currency_id = exchange_rate_on.currency_id and r.reference_date between t.moment::date - 7 and t.moment::date
+  where r.currency_id = exchange_rate_on.currency_id
+    and r.reference_date between t.moment::date - 7 and t.moment::date
   order by r.reference_date desc, r.imported_at desc, r.source
   limit 1
 $function$;
@@ -12743,6 +13098,44 @@ END;
 grant execute on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the supplier orders that lines of a goods receipt name: number of the line, code, sentence and column.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_things_named(target erp.goods_receipt, lines erp.goods_receipt_line[])
+ RETURNS TABLE(line bigint, code text, message text, field text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return query
+    select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
+      case
+        when b.id is null then 'There is no such batch.'
+        else format('Batch %s is of another product.', b.number) end,
+      'batch_id'
+    from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
+    where l.batch_id is not null and b.product_id is distinct from l.product_id
+    union all
+    select l.ordinality, 'INVALID', 'The batch has another number.', 'batch_number'
+    from unnest(lines) with ordinality l
+    join erp.batch b on b.id = l.batch_id
+    where l.batch_number <> b.number
+    union all
+    select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
+    from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such return order.', 'return_order_id'
+    from unnest(lines) with ordinality l where l.return_order_id is not null
+      and not exists (select from erp.return_order r where r.id = l.return_order_id)
+    union all
+    select l.ordinality, 'INVALID', 'The warehouse of the receipt has no such bin.',
+      'destination_bin_location_id'
+    from unnest(lines) with ordinality l where l.destination_bin_location_id is not null and not exists (
+      select from erp.bin_location b
+      where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id);
+end
+$function$;
+grant execute on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
+comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the batches, return orders and bins that lines of a goods receipt name.';
+
 CREATE OR REPLACE FUNCTION erp.fill_default_currency_prices(after uuid, batch integer, OUT filled integer, OUT last uuid)
  RETURNS record
  LANGUAGE sql
@@ -12752,7 +13145,8 @@ AS $function$
   with old_line as (
     select l.id, erp.in_default_currency(l.unit_price, r.currency_factor) as price
     from erp.goods_receipt_line_item l join erp.goods_receipt r on r.id = l.goods_receipt_id
-    where l.unit_price is not null and l.unit_price_in_default_currency is null and r.currency_factor is not null
+    where l.unit_price is not null and l.unit_price_in_default_currency is null
+      and r.currency_factor is not null
       and l.id > coalesce(after, '00000000-0000-0000-0000-000000000000')
     order by l.id
     limit batch
@@ -12787,7 +13181,9 @@ begin
     update erp.warehouse w set is_default = false where w.is_default and w.id <> warehouse_id;
   end if;
   if hand_over_defaults.is_default_receiving then
-    update erp.warehouse w set is_default_receiving = false where w.is_default_receiving and w.id <> warehouse_id;
+    update erp.warehouse w
+    set is_default_receiving = false
+    where w.is_default_receiving and w.id <> warehouse_id;
   end if;
 end
 $function$;
@@ -12831,7 +13227,9 @@ declare
   room constant numeric := div(last_tail - first_tail, wanted + 1);
 begin
   return case when room > 0 and last_tail <= greatest_tail
-    then encode(head || int8send((first_tail + room - div(room, 32) + random(0, div(room, 16)))::bigint), 'hex')::uuid end;
+    then encode(
+      head || int8send((first_tail + room - div(room, 32) + random(0, div(room, 16)))::bigint), 'hex'
+    )::uuid end;
 end
 $function$;
 grant execute on function erp.id_between(uuid,uuid,integer) to service_writer;
@@ -12848,7 +13246,8 @@ declare
   per_euro jsonb;
   known integer;
 begin
-  if reference_date is null or coalesce(btrim(source), '') = '' or coalesce(jsonb_typeof(rates), '') <> 'object'
+  if reference_date is null or coalesce(btrim(source), '') = ''
+    or coalesce(jsonb_typeof(rates), '') <> 'object'
     or jsonb_path_exists(rates, 'strict $.* ? (@.type() != "number" || @ <= 0)') then
     raise exception 'Exchange rates need a day, a source, and an object from currency to a number above 0.';
   elsif base is null then
@@ -12856,7 +13255,8 @@ begin
   end if;
   per_euro := rates || '{"EUR": 1}';
   if not per_euro ? base then
-    raise exception 'The exchange rates of % have none for %, the default currency of the system.', reference_date, base;
+    raise exception 'The exchange rates of % have none for %, the default currency of the system.',
+      reference_date, base;
   end if;
   with rate as (
     select c.id, trim_scale(r.value::numeric / (per_euro ->> base)::numeric) as factor
@@ -12865,8 +13265,11 @@ begin
   ), stored as (
     -- In one order, so that two imports of the same day do not wait for each other in a circle
     insert into erp.exchange_rate as present (currency_id, reference_date, factor, source)
-    select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source from rate order by rate.id
-    on conflict on constraint exchange_rate_pkey do update set factor = excluded.factor, imported_at = excluded.imported_at
+    select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source
+    from rate
+    order by rate.id
+    on conflict on constraint exchange_rate_pkey do update
+    set factor = excluded.factor, imported_at = excluded.imported_at
     where present.factor <> excluded.factor
   )
   select count(*) into known from rate;
@@ -12893,7 +13296,9 @@ CREATE OR REPLACE FUNCTION erp.insert_document(order_id uuid, document_type text
 AS $function$
 declare
   -- 244 random bits
-  code constant text := translate(encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_');
+  code constant text := translate(
+    encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_'
+  );
   kind erp.document_type;
   number text;
   snapshot jsonb;
@@ -12902,17 +13307,22 @@ declare
 begin
   select * into strict kind from erp.document_type t where t.technical_name = document_type;
   number := erp.next_number(kind.number_range);
-  select c.config into strict snapshot from erp.document_config(order_id, document_type, number, (now() at time zone 'UTC')::date,
+  select c.config
+  into strict snapshot
+  from erp.document_config(order_id, document_type, number, (now() at time zone 'UTC')::date,
     erp.document_locale(order_id), referenced.document_number, referenced.config, parts, fulfillments) c;
   if jsonb_path_exists(snapshot, '$.lines[*] ? (@.total == null || @.unitPrice == null)') then
     perform mutation.refuse('INVALID', 'The order has lines without a price.');
   end if;
-  insert into erp.document (document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config)
+  insert into erp.document (
+    document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config
+  )
   values (kind.id, insert_document.order_id, referenced.id, number, code, snapshot)
   returning id into new_id;
   missing := erp.missing_in_document(snapshot);
   if cardinality(missing) > 0 then
-    perform mutation.warn('DOCUMENT_INCOMPLETE', format('%s lacks what the law asks for: %s.', number, array_to_string(missing, ', ')), null,
+    perform mutation.warn('DOCUMENT_INCOMPLETE',
+      format('%s lacks what the law asks for: %s.', number, array_to_string(missing, ', ')), null,
       jsonb_build_object('documentNumber', number, 'documentType', document_type, 'missing', missing));
   end if;
   return new_id;
@@ -12984,9 +13394,13 @@ CREATE OR REPLACE FUNCTION erp.keep_currency_factor()
 AS $function$
 begin
   if exists (select from erp.stock_valuation_report_goods_receipt v where v.goods_receipt_id = new.id) then
-    perform mutation.refuse('CURRENCY_FACTOR_LOCKED', 'A stock valuation report counts with this exchange rate.', '{currency_factor}');
+    perform mutation.refuse(
+      'CURRENCY_FACTOR_LOCKED', 'A stock valuation report counts with this exchange rate.',
+      '{currency_factor}'
+    );
   end if;
-  update erp.goods_receipt_line_item l set unit_price_in_default_currency = erp.in_default_currency(l.unit_price, new.currency_factor)
+  update erp.goods_receipt_line_item l
+  set unit_price_in_default_currency = erp.in_default_currency(l.unit_price, new.currency_factor)
   where l.goods_receipt_id = new.id and l.unit_price is not null;
   return null;
 end
@@ -13024,9 +13438,11 @@ begin
       products := array(select distinct c.product_id from gone p join erp.product_supplier_configuration c
         on c.id = p.product_supplier_configuration_id where c.supplier_is_default);
     else
-      products := array(select distinct c.product_id from (select g.product_supplier_configuration_id from gone g
+      products := array(select distinct c.product_id
+        from (select g.product_supplier_configuration_id from gone g
         union select n.product_supplier_configuration_id from changed n) p
-        join erp.product_supplier_configuration c on c.id = p.product_supplier_configuration_id where c.supplier_is_default);
+        join erp.product_supplier_configuration c on c.id = p.product_supplier_configuration_id
+        where c.supplier_is_default);
     end if;
     perform erp.copy_supplier_prices(products) where products <> '{}';
   elsif tg_table_name = 'product_purchase_price' then
@@ -13043,7 +13459,9 @@ begin
     -- A new default supplier without prices takes nothing away; its prices follow
     perform erp.copy_supplier_prices(array(select c.product_id from erp.product_supplier_configuration c
       where c.supplier_is_default and c.product_id = any (products)
-        and exists (select from erp.product_supplier_price p where p.product_supplier_configuration_id = c.id)));
+        and exists (
+          select from erp.product_supplier_price p where p.product_supplier_configuration_id = c.id
+        )));
   else
     products := array(select distinct n.product_id from changed n join gone g on g.id = n.id
       where n.supplier_is_default and not g.supplier_is_default);
@@ -13099,7 +13517,7 @@ declare
 begin
   perform from erp.warehouse w where w.id = location_of_warehouse.warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', field);
+    perform mutation.refuse_missing('warehouse', field);
   end if;
   select l.id into wanted from erp.location l
   where l.warehouse_id = location_of_warehouse.warehouse_id and l.active for key share;
@@ -13126,7 +13544,7 @@ begin
     select * into present from erp.fulfillment_order f where f.id = fulfillment_order_id;
   end if;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such fulfillment order.', field);
+    perform mutation.refuse_missing('fulfillment order', field);
   end if;
   if present.type = 'ExternalToOrder' then
     perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else works on this fulfillment order.', field);
@@ -13147,7 +13565,7 @@ declare
 begin
   select * into present from erp.goods_receipt r where r.id = goods_receipt_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such goods receipt.', '{id}');
+    perform mutation.refuse_missing('goods receipt', '{id}');
   end if;
   return present;
 end
@@ -13165,12 +13583,14 @@ declare
 begin
   select * into present from erp.sales_order o where o.id = order_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such order.', '{order_id}');
+    perform mutation.refuse_missing('order', '{order_id}');
   end if;
   if present.state <> 'in_progress' then
     perform erp.next_state('order', 'process', present.state);
   end if;
-  perform ledger.lock_orders('{}', array(select f.id from erp.fulfillment_order f where f.destination_order_id = present.id));
+  perform ledger.lock_orders(
+    '{}', array(select f.id from erp.fulfillment_order f where f.destination_order_id = present.id)
+  );
   return present;
 end
 $function$;
@@ -13204,13 +13624,16 @@ declare
 begin
   select * into present from erp.product_supplier_configuration c where c.id = configuration_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such assignment.', '{id}');
+    perform mutation.refuse_missing('assignment', '{id}');
   end if;
   -- Of the suppliers of a product, one is changed at a time: one of them is the default
   perform ledger.lock(array[present.product_id]);
-  select * into present from erp.product_supplier_configuration c where c.id = configuration_id for no key update;
+  select *
+  into present
+  from erp.product_supplier_configuration c
+  where c.id = configuration_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such assignment.', '{id}');
+    perform mutation.refuse_missing('assignment', '{id}');
   end if;
   return present;
 end
@@ -13228,7 +13651,7 @@ declare
 begin
   select * into found_order from erp.supplier_order o where o.id = supplier_order_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier order.', '{id}');
+    perform mutation.refuse_missing('supplier order', '{id}');
   end if;
   return found_order;
 end
@@ -13247,7 +13670,8 @@ begin
       select p.product_id from unnest(picks) p where p.product_id is not null
       union
       select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id where s.product_id is not null
+      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+      where s.product_id is not null
       union
       select a.product_id from unnest(assignments) a where a.product_id is not null
     ),
@@ -13270,8 +13694,11 @@ AS $function$
 begin
   update erp.product_supplier_configuration c set supplier_is_default = false
   where c.supplier_is_default and c.id <> configuration_id
-    and c.product_id = (select o.product_id from erp.product_supplier_configuration o where o.id = configuration_id);
-  update erp.product_supplier_configuration c set supplier_is_default = true where c.id = configuration_id and not c.supplier_is_default;
+    and c.product_id
+      = (select o.product_id from erp.product_supplier_configuration o where o.id = configuration_id);
+  update erp.product_supplier_configuration c
+  set supplier_is_default = true
+  where c.id = configuration_id and not c.supplier_is_default;
 end
 $function$;
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
@@ -13300,7 +13727,8 @@ begin
     perform erp.require_placeable(present);
   end if;
   update erp.supplier_order o
-  set state = new_state, supplier_order_number = wanted.supplier_order_number, delivery_date = wanted.delivery_date
+  set state = new_state, supplier_order_number = wanted.supplier_order_number,
+    delivery_date = wanted.delivery_date
   where o.id = present.id;
   return present.id;
 end
@@ -13338,8 +13766,10 @@ begin
   select t.to_state into result from erp.state_transition t
   where t.machine = next_state.machine and t.action = next_state.action and t.from_state = state;
   if not found then
-    perform mutation.refuse('INVALID_STATE_TRANSITION', format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
-      'state', state, 'allowedActions', (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
+      'state', state, 'allowedActions',
+        (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
         where t.machine = next_state.machine and t.from_state = next_state.state)));
   end if;
   return result;
@@ -13360,12 +13790,15 @@ declare
 begin
   select d.deep_link_code into code from erp.document d where d.id = open_document.id;
 
-  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown id goes the
-  -- same way, with a hash that nobody can present.
-  if sha256(nonce || presented_hash) is distinct from sha256(nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)) then
+  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown
+  -- id goes the same way, with a hash that nobody can present.
+  if sha256(nonce || presented_hash) is distinct from sha256(
+    nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)
+  ) then
     return;
   end if;
-  return query select d.document_number, d.config, d.static, d.content, d.content_type from erp.document d where d.id = open_document.id;
+  return query select d.document_number, d.config, d.static, d.content,
+    d.content_type from erp.document d where d.id = open_document.id;
 end
 $function$;
 alter function erp.open_document(uuid,bytea) owner to service_document;
@@ -13400,11 +13833,14 @@ begin
     raise exception 'Pages of lists that are followed are read by one statement in a transaction of its own.'
       using errcode = 'invalid_transaction_state';
   end if;
-  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part of the snapshot.
+  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part
+  -- of the snapshot.
   begun := age((pg_snapshot_xmax(seen))::xid);
   if oldest < beyond or begun > 0 then
     answer := '~' || oldest
-      || coalesce((select string_agg('.' || x::text::bigint - oldest, '' order by x) from pg_snapshot_xip(seen) x), '')
+      || coalesce(
+        (select string_agg('.' || x::text::bigint - oldest, '' order by x) from pg_snapshot_xip(seen) x), ''
+      )
       || case when begun > 0 then format('-%s.%s', beyond - oldest, begun) else '' end;
   end if;
   perform set_config('service.open_transactions', seen::text || ' ' || answer, true);
@@ -13553,21 +13989,30 @@ declare
 begin
   if lines is null then
     picks := array(
-      select row ('{fulfillment_order_id}', l.id, l.product_id, null, l.quantity - l.fulfilled_quantity, null, null, null)::ledger.pick
+      select row (
+        '{fulfillment_order_id}', l.id, l.product_id, null, l.quantity - l.fulfilled_quantity, null, null,
+        null
+      )::ledger.pick
       from erp.fulfillment_order_line_item l
-      where l.fulfillment_order_id = present.id and l.quantity > l.fulfilled_quantity and l.destination_order_line_item_id is not null order by l.id
+      where l.fulfillment_order_id = present.id and l.quantity > l.fulfilled_quantity
+        and l.destination_order_line_item_id is not null
+      order by l.id
     );
     if cardinality(picks) = 0 then
-      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{fulfillment_order_id}',
-        jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('fulfillment_order', present.state)));
+      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.',
+        '{fulfillment_order_id}',
+        jsonb_build_object(
+          'state', present.state, 'allowedActions', erp.allowed_actions('fulfillment_order', present.state)
+        ));
     end if;
     return picks;
   end if;
   select jsonb_agg(case
     when a.id is null then mutation.user_error('NOT_FOUND', 'The fulfillment order has no such line.',
-      array['lines', (l.ordinality - 1)::text, 'fulfillment_order_line_item_id'])
-    else mutation.user_error('OVER_FULFILLMENT', format('%s units are open, not %s.', a.quantity - a.fulfilled_quantity, l.quantity),
-      array['lines', (l.ordinality - 1)::text, 'quantity'],
+      mutation.path('lines', l.ordinality, 'fulfillment_order_line_item_id'))
+    else mutation.user_error('OVER_FULFILLMENT',
+      format('%s units are open, not %s.', a.quantity - a.fulfilled_quantity, l.quantity),
+      mutation.path('lines', l.ordinality, 'quantity'),
       jsonb_build_object('open', a.quantity - a.fulfilled_quantity, 'requested', l.quantity))
     end order by l.ordinality)
   into errors
@@ -13576,9 +14021,12 @@ begin
   where a.id is null or l.quantity > a.quantity - a.fulfilled_quantity;
   perform mutation.refuse(errors);
   return array(
-    select row (array['lines', (l.ordinality - 1)::text] || case when p.line is null then '{quantity}'::text[]
-      else array['places', (p.nth - 1)::text, 'quantity'] end, l.id, a.product_id, null, coalesce(p.quantity, l.quantity),
-      case when p.warehouse_id is not null then 'warehouse' when p.bin_location_id is not null then 'bin_location' end,
+    select row (mutation.path('lines', l.ordinality) || case when p.line is null then '{quantity}'::text[]
+      else mutation.path('places', p.nth, 'quantity') end, l.id, a.product_id, null,
+        coalesce(p.quantity, l.quantity),
+      case
+        when p.warehouse_id is not null then 'warehouse'
+        when p.bin_location_id is not null then 'bin_location' end,
       coalesce(p.warehouse_id, p.bin_location_id)::text, p.batch_id)::ledger.pick
     from unnest(lines) with ordinality l join erp.fulfillment_order_line_item a on a.id = l.id
     left join unnest(places) p on p.line = l.ordinality order by l.ordinality, p.nth
@@ -13603,7 +14051,9 @@ begin
     return '{}';
   elsif warehouse_id is not null then
     home := erp.location_of_warehouse(warehouse_id, '{warehouse_id}');
-    return array(select row (home, u.owner_id, u.item_id, u.quantity)::erp.assignment from unnest(uncovered) u);
+    return array(
+      select row (home, u.owner_id, u.item_id, u.quantity)::erp.assignment from unnest(uncovered) u
+    );
   end if;
   select l.id into home from erp.location l join erp.warehouse w on w.id = l.warehouse_id
   where w.is_default and l.active for key share of l;
@@ -13613,15 +14063,20 @@ begin
     perform from erp.location l where l.id = elsewhere for key share;
     if not found then
       perform mutation.refuse('INSUFFICIENT_STOCK',
-        'What was called off at the default warehouse is not shipped from there, and no other warehouse has all of it.', '{order_id}',
+        'What was called off at the default warehouse is not shipped from there, '
+        'and no other warehouse has all of it.', '{order_id}',
         jsonb_build_object('requested', (select sum(c.quantity) from unnest(called_off) c)));
     end if;
   end if;
   if home is null and cardinality(called_off) < cardinality(uncovered) then
-    perform mutation.refuse('INVALID', 'The default warehouse has no active location to ship from.', '{order_id}');
+    perform mutation.refuse(
+      'INVALID', 'The default warehouse has no active location to ship from.', '{order_id}'
+    );
   end if;
   return array(
-    select row (case when u = any (called_off) then elsewhere else home end, u.owner_id, u.item_id, u.quantity)::erp.assignment
+    select row (
+      case when u = any (called_off) then elsewhere else home end, u.owner_id, u.item_id, u.quantity
+    )::erp.assignment
     from unnest(uncovered) u);
 end
 $function$;
@@ -13758,12 +14213,17 @@ AS $function$
 begin
   if exists (
     select from erp.fulfillment_order f
-    where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold') and erp.has_open_lines(f.id)
+    where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
+      and erp.has_open_lines(f.id)
   ) then
-    perform mutation.refuse('EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}');
+    perform mutation.refuse(
+      'EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}'
+    );
   end if;
   perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{order_id}',
-    jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
+    jsonb_build_object(
+      'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
+    ));
 end
 $function$;
 grant execute on function erp.refuse_nothing_to_ship(erp.sales_order) to service_writer;
@@ -13775,8 +14235,11 @@ CREATE OR REPLACE FUNCTION erp.require_active_supplier(supplier_id uuid, field t
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  if exists (select from erp.supplier s where s.id = require_active_supplier.supplier_id and not s.active) then
-    perform mutation.refuse('SUPPLIER_INACTIVE', 'The shop orders nothing from this supplier any more.', field);
+  if exists (select from erp.supplier s where s.id = require_active_supplier.supplier_id and not s.active)
+  then
+    perform mutation.refuse(
+      'SUPPLIER_INACTIVE', 'The shop orders nothing from this supplier any more.', field
+    );
   end if;
 end
 $function$;
@@ -13794,11 +14257,14 @@ declare
 begin
   select jsonb_agg(case
     when s.id is null then mutation.user_error('NOT_FOUND', 'The order has no such line.',
-      array['lines', (l.ordinality - 1)::text, 'order_line_item_id'])
-    when s.type is distinct from 'product' then mutation.user_error('INVALID', 'Nothing of this line is shipped: it is no product.',
-      array['lines', (l.ordinality - 1)::text, 'order_line_item_id'])
-    else mutation.user_error('OVER_FULFILLMENT', format('%s units are open that no fulfillment order has, not %s.', coalesce(u.quantity, 0), l.quantity),
-      array['lines', (l.ordinality - 1)::text, 'quantity'], jsonb_build_object('open', coalesce(u.quantity, 0), 'requested', l.quantity))
+      mutation.path('lines', l.ordinality, 'order_line_item_id'))
+    when s.type is distinct from 'product'
+      then mutation.user_error('INVALID', 'Nothing of this line is shipped: it is no product.',
+      mutation.path('lines', l.ordinality, 'order_line_item_id'))
+    else mutation.user_error('OVER_FULFILLMENT',
+      format('%s units are open that no fulfillment order has, not %s.', coalesce(u.quantity, 0), l.quantity),
+      mutation.path('lines', l.ordinality, 'quantity'),
+        jsonb_build_object('open', coalesce(u.quantity, 0), 'requested', l.quantity))
     end order by l.ordinality)
   into errors
   from unnest(lines) with ordinality l
@@ -13818,10 +14284,12 @@ CREATE OR REPLACE FUNCTION erp.require_default_warehouse()
 AS $function$
 begin
   if exists (select from erp.warehouse) and not (
-    exists (select from erp.warehouse where is_default) and exists (select from erp.warehouse where is_default_receiving)
+    exists (select from erp.warehouse where is_default)
+      and exists (select from erp.warehouse where is_default_receiving)
   ) then
     raise exception 'One warehouse must be the default, and one the default for receiving.'
-      using errcode = 'integrity_constraint_violation', constraint = 'warehouse_has_its_defaults', schema = 'erp', table = 'warehouse';
+      using errcode = 'integrity_constraint_violation', constraint = 'warehouse_has_its_defaults',
+        schema = 'erp', table = 'warehouse';
   end if;
   return null;
 end
@@ -13837,8 +14305,10 @@ declare
   errors jsonb;
 begin
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
-    case when d.nth > 1 then 'This type is in the list already.' else format('There is no type of documents named %s.', d.name) end,
-    array['documents', (d.position - 1)::text]) order by d.position)
+    case
+      when d.nth > 1 then 'This type is in the list already.'
+      else format('There is no type of documents named %s.', d.name) end,
+    mutation.path('documents', d.position)) order by d.position)
   into errors
   from (
     select d.name, d.position, row_number() over (partition by d.name order by d.position) as nth
@@ -13924,27 +14394,42 @@ AS $function$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text, 'places', (e.nth - 1)::text] || e.field) order by e.line, e.nth)
+  select jsonb_agg(
+    mutation.user_error(
+      e.code, e.message, mutation.path('lines', e.line) || mutation.path('places', e.nth) || e.field
+    ) order by e.line,
+    e.nth
+  )
   into errors
   from (
     select p.line, p.nth, 'NOT_FOUND', 'There is no such warehouse.', '{place,warehouse_id}'::text[]
-    from unnest(places) p where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
+    from unnest(places) p
+    where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
     union all
     select p.line, p.nth, 'NOT_FOUND', 'There is no such bin.', '{place,bin_location_id}'
-    from unnest(places) p where p.bin_location_id is not null and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    from unnest(places) p
+    where p.bin_location_id is not null
+      and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
     union all
     select p.line, p.nth, 'INVALID', 'This place is not in the warehouse that is to ship.', '{place}'
-    from unnest(places) p left join erp.bin_location b on b.id = p.bin_location_id left join erp.warehouse w on w.id = p.warehouse_id
+    from unnest(places) p
+    left join erp.bin_location b on b.id = p.bin_location_id
+    left join erp.warehouse w on w.id = p.warehouse_id
     where coalesce(b.warehouse_id, w.id) <> source_id
     union all
     select p.line, p.nth, 'INVALID', 'The line has no product that could lie there.', '{place}'
-    from unnest(places) p join erp.fulfillment_order_line_item l on l.id = lines[p.line].id where l.product_id is null
+    from unnest(places) p
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    where l.product_id is null
     union all
     select p.line, p.nth, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
-    from unnest(places) p where p.batch_id is not null and not exists (select from erp.batch b where b.id = p.batch_id)
+    from unnest(places) p
+    where p.batch_id is not null and not exists (select from erp.batch b where b.id = p.batch_id)
     union all
     select p.line, p.nth, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
-    from unnest(places) p join erp.batch b on b.id = p.batch_id join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    from unnest(places) p
+    join erp.batch b on b.id = p.batch_id
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where b.product_id <> l.product_id
   ) e (line, nth, code, message, field);
   perform mutation.refuse(errors);
@@ -13969,7 +14454,8 @@ begin
       where l.supplier_order_id = require_receipts_of_supplier.supplier_order_id)
   order by r.id limit 1;
   if found then
-    perform mutation.refuse('SUPPLIER_MISMATCH', format('Goods receipt %s receives this order from the present supplier.', receipt),
+    perform mutation.refuse('SUPPLIER_MISMATCH',
+      format('Goods receipt %s receives this order from the present supplier.', receipt),
       '{supplier_id}', jsonb_build_object('goodsReceiptNumber', receipt));
   end if;
 end
@@ -13991,7 +14477,9 @@ begin
   perform erp.next_state('fulfillment_order', 'close', present.state);
   select o.state into order_state from erp.sales_order o where o.id = present.destination_order_id;
   if not found then
-    perform mutation.refuse('INVALID', 'Its order has been deleted: there is nobody to ship to.', '{fulfillment_order_id}');
+    perform mutation.refuse(
+      'INVALID', 'Its order has been deleted: there is nobody to ship to.', '{fulfillment_order_id}'
+    );
   elsif order_state <> 'in_progress' then
     perform erp.next_state('order', 'process', order_state);
   end if;
@@ -14010,27 +14498,47 @@ declare
   errors jsonb;
 begin
   if cardinality(lines) = 0 then
-    perform mutation.refuse('REQUIRED', 'At least one line is needed. Leave the list out to fulfill all that is open.', '{lines}');
+    perform mutation.refuse(
+      'REQUIRED', 'At least one line is needed. Leave the list out to fulfill all that is open.', '{lines}'
+    );
   elsif greatest(cardinality(lines), cardinality(places)) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines with %s places; %s are allowed at once.', cardinality(lines), cardinality(places), most),
-      '{lines}', jsonb_build_object('lines', greatest(cardinality(lines), cardinality(places)), 'maximum', most));
+    perform mutation.refuse('TOO_MANY_LINES',
+      format(
+        'There are %s lines with %s places; %s are allowed at once.', cardinality(lines), cardinality(places),
+        most
+      ),
+      '{lines}', jsonb_build_object(
+        'lines', greatest(cardinality(lines), cardinality(places)), 'maximum', most
+      ));
   end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
   from (
     select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'::text[]
     from unnest(lines) with ordinality l where l.quantity < 1
     union all
     select l.ordinality, 'NOT_UNIQUE', 'An earlier line is about the same.', array[id_field]
-    from (select l.*, row_number() over (partition by l.id order by l.ordinality) as nth from unnest(lines) with ordinality l) l where l.nth > 1
+    from (
+      select l.*, row_number() over (partition by l.id order by l.ordinality) as nth
+      from unnest(lines) with ordinality l
+    ) l
+    where l.nth > 1
     union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array['places', (p.nth - 1)::text, 'place']
+    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.',
+      mutation.path('places', p.nth, 'place')
     from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
     union all
-    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', array['places', (p.nth - 1)::text, 'quantity']
+    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.',
+      mutation.path('places', p.nth, 'quantity')
     from unnest(places) p where p.quantity < 1
     union all
-    select l.ordinality, 'INVALID', format('The places have %s units together, the line has %s.', p.quantity, l.quantity), '{places}'
-    from unnest(lines) with ordinality l join (select p.line, sum(p.quantity) as quantity from unnest(places) p group by p.line) p on p.line = l.ordinality
+    select l.ordinality, 'INVALID',
+      format('The places have %s units together, the line has %s.', p.quantity, l.quantity), '{places}'
+    from unnest(lines) with ordinality l
+    join (select p.line, sum(p.quantity) as quantity from unnest(places) p group by p.line) p
+      on p.line = l.ordinality
     where p.quantity <> l.quantity
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
@@ -14049,13 +14557,16 @@ declare
   errors jsonb;
 begin
   if cardinality(codes) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
+    perform mutation.refuse('TOO_MANY_LINES',
+      format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
       '{tracking_codes}', jsonb_build_object('lines', cardinality(codes), 'maximum', most));
   end if;
-  select jsonb_agg(mutation.user_error('OUT_OF_RANGE', 'A tracking code has 1 to 255 characters.', array['tracking_codes', (c.ordinality - 1)::text])
+  select jsonb_agg(mutation.user_error('OUT_OF_RANGE', 'A tracking code has 1 to 255 characters.',
+    mutation.path('tracking_codes', c.ordinality))
     order by c.ordinality)
   into errors
-  from unnest(codes) with ordinality c (code) where c.code is null or length(c.code) > 255 or btrim(c.code) = '';
+  from unnest(codes) with ordinality c (code)
+  where c.code is null or length(c.code) > 255 or btrim(c.code) = '';
   perform mutation.refuse(errors);
 end
 $function$;
@@ -14071,20 +14582,26 @@ begin
   -- Batches that are named by a number are made when they are new
   insert into erp.batch (product_id, number)
   select l.product_id, l.batch_number from unnest(lines) with ordinality l
-  where l.batch_number is not null and l.batch_id is null and exists (select from erp.product p where p.id = l.product_id)
+  where l.batch_number is not null and l.batch_id is null
+    and exists (select from erp.product p where p.id = l.product_id)
   group by l.product_id, l.batch_number order by min(l.ordinality)
   on conflict (product_id, number) do nothing;
   return array(
-    select row (l.id, l.product_id, l.quantity, coalesce(l.batch_id, b.id), l.batch_number, coalesce(o.id, s.id),
+    select row (l.id, l.product_id, l.quantity, coalesce(l.batch_id, b.id), l.batch_number,
+      coalesce(o.id, s.id),
       coalesce(o.supplier_order_id, l.supplier_order_id), l.return_order_id, l.unit_price, l.tax_rate,
       l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(lines) with ordinality l
     left join erp.batch b on b.product_id = l.product_id and b.number = l.batch_number
     left join lateral (
-      -- An order alone means its line of this product: the first that still waits for some, or has some to give back
+      -- An order alone means its line of this product: the first that still waits for some, or has some to
+      -- give back
       select i.id from erp.supplier_order_line_item i
-      where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id and i.product_id = l.product_id
-      order by case when l.quantity > 0 then i.open_quantity else i.received_quantity end = 0, i."position", i.id limit 1
+      where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id
+        and i.product_id = l.product_id
+      order by case when l.quantity > 0 then i.open_quantity else i.received_quantity end = 0, i."position",
+        i.id
+      limit 1
     ) s on true
     left join erp.supplier_order_line_item o on o.id = l.supplier_order_line_item_id
     order by l.ordinality
@@ -14140,16 +14657,20 @@ AS $function$
 declare
   lines erp.goods_receipt_line[];
   ids uuid[];
-  discount constant numeric := target.position_price - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
+  discount constant numeric := target.position_price
+    - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
   perform erp.check_goods_receipt_lines(target, given);
   lines := erp.resolve_goods_receipt_lines(target, given);
   ids := erp.line_ids(array(select l.id from unnest(lines) with ordinality l order by l.ordinality));
   delete from erp.goods_receipt_line_item i where i.goods_receipt_id = target.id and i.id <> all (ids);
 
-  insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id,
-    supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, tax_rate)
-  select ids[l.ordinality], target.id, l.product_id, l.batch_id, l.return_order_id, l.supplier_order_id, l.supplier_order_line_item_id,
+  insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id,
+    supplier_order_id,
+    supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price,
+      tax_rate)
+  select ids[l.ordinality], target.id, l.product_id, l.batch_id, l.return_order_id, l.supplier_order_id,
+    l.supplier_order_line_item_id,
     l.destination_bin_location_id, l.quantity, coalesce(l.planned_disposal_quantity, 0),
     coalesce(l.unit_price,
       case when s.id is not null then erp.price_on_receipt(target, s.id, l.tax_rate) end),
@@ -14157,10 +14678,14 @@ begin
   from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
   left join erp.supplier_order_line_item s on s.id = l.supplier_order_line_item_id
   order by l.ordinality
-  on conflict (id) do update set product_id = excluded.product_id, batch_id = excluded.batch_id, return_order_id = excluded.return_order_id,
-    supplier_order_id = excluded.supplier_order_id, supplier_order_line_item_id = excluded.supplier_order_line_item_id,
+  on conflict (id) do update
+  set product_id = excluded.product_id, batch_id = excluded.batch_id,
+    return_order_id = excluded.return_order_id,
+    supplier_order_id = excluded.supplier_order_id,
+      supplier_order_line_item_id = excluded.supplier_order_line_item_id,
     destination_bin_location_id = excluded.destination_bin_location_id, quantity = excluded.quantity,
-    planned_disposal_quantity = excluded.planned_disposal_quantity, unit_price = excluded.unit_price, tax_rate = excluded.tax_rate;
+    planned_disposal_quantity = excluded.planned_disposal_quantity, unit_price = excluded.unit_price,
+      tax_rate = excluded.tax_rate;
 
   insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id)
   select distinct target.id, l.supplier_order_id from unnest(lines) l where l.supplier_order_id is not null
@@ -14188,10 +14713,15 @@ declare
   present erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
   if present.state not in ('draft', 'created') then
-    perform mutation.refuse('NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more.', present.state),
+      '{id}'
+    );
   end if;
   if present.type = 'Supplier' then
-    present.supplier_id := coalesce(present.supplier_id, (erp.with_orders(present, erp.lock_orders_named(lines, '{}'))).supplier_id);
+    present.supplier_id := coalesce(
+      present.supplier_id, (erp.with_orders(present, erp.lock_orders_named(lines, '{}'))).supplier_id
+    );
     perform erp.check_receipt_suppliers(present, lines, '{}');
     update erp.goods_receipt r set supplier_id = present.supplier_id
     where r.id = present.id and r.supplier_id is distinct from present.supplier_id;
@@ -14212,7 +14742,9 @@ declare
   present erp.supplier_order := erp.lock_supplier_order(supplier_order_id);
 begin
   if present.state <> 'open' then
-    perform mutation.refuse('NOT_EDITABLE', format('The order is %s: its lines cannot be changed any more.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The order is %s: its lines cannot be changed any more.', present.state), '{id}'
+    );
   end if;
   perform erp.set_supplier_order_lines(present, lines);
   return present.id;
@@ -14231,22 +14763,28 @@ declare
   wanted erp.product_warehouse_configuration;
 begin
   -- So that neither goes away before its row is there
-  perform ledger.lock(array[set_product_warehouse_configuration.product_id], array[set_product_warehouse_configuration.warehouse_id]);
+  perform ledger.lock(
+    array[set_product_warehouse_configuration.product_id],
+    array[set_product_warehouse_configuration.warehouse_id]
+  );
   perform from erp.product p where p.id = set_product_warehouse_configuration.product_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such product.', '{product_id}');
+    perform mutation.refuse_missing('product', '{product_id}');
   end if;
   perform from erp.warehouse w where w.id = set_product_warehouse_configuration.warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
   insert into erp.product_warehouse_configuration as c (product_id, warehouse_id)
   values (set_product_warehouse_configuration.product_id, set_product_warehouse_configuration.warehouse_id)
   on conflict (product_id, warehouse_id) do nothing;
   select * into wanted from erp.product_warehouse_configuration c
-  where c.product_id = set_product_warehouse_configuration.product_id and c.warehouse_id = set_product_warehouse_configuration.warehouse_id
+  where c.product_id = set_product_warehouse_configuration.product_id
+    and c.warehouse_id = set_product_warehouse_configuration.warehouse_id
   for no key update;
-  wanted := jsonb_populate_record(wanted, changes - '{id,product_id,warehouse_id,stock,created_at,updated_at}'::text[]);
+  wanted := jsonb_populate_record(
+    wanted, changes - '{id,product_id,warehouse_id,stock,created_at,updated_at}'::text[]
+  );
   update erp.product_warehouse_configuration c
   set default_bin_location_id = wanted.default_bin_location_id, reorder_point = wanted.reorder_point,
     target_maximum_quantity = wanted.target_maximum_quantity
@@ -14263,61 +14801,47 @@ CREATE OR REPLACE FUNCTION erp.set_supplier_order_lines(target erp.supplier_orde
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  most constant integer := 250;
-  errors jsonb;
   ids uuid[];
-  discount constant numeric := target.position_price - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
+  discount constant numeric := target.position_price
+    - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
-  if cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{line_items}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
-  end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['line_items', (e.line - 1)::text, e.field]) order by e.line) into errors
-  from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', 'quantity' from unnest(lines) with ordinality l where l.quantity < 1
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price' from unnest(lines) with ordinality l where l.unit_price < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
-    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
-    union all
-    select l.ordinality, 'NOT_FOUND', 'The supplier order has no such line.', 'id'
-    from unnest(lines) with ordinality l where l.id is not null
-      and not exists (select from erp.supplier_order_line_item i where i.id = l.id and i.supplier_order_id = target.id)
-    union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (select i.*, row_number() over (partition by i.id order by i.ordinality) as nth from unnest(lines) with ordinality i) l
-    where l.id is not null and l.nth > 1
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
-
+  perform erp.check_supplier_order_lines(target, lines);
   -- The lines lock their products when they are written; in one order for all
   perform ledger.lock(array(
     select l.product_id from unnest(lines) l
-    union select i.product_id from erp.supplier_order_line_item i where i.supplier_order_id = target.id and i.product_id is not null
+    union select i.product_id
+    from erp.supplier_order_line_item i
+    where i.supplier_order_id = target.id and i.product_id is not null
   ));
   ids := erp.line_ids(array(select l.id from unnest(lines) with ordinality l order by l.ordinality));
   delete from erp.supplier_order_line_item i
   where i.supplier_order_id = target.id and not exists (select from unnest(lines) l where l.id = i.id);
 
-  insert into erp.supplier_order_line_item as i (id, supplier_order_id, product_id, "position", label, product_number, supplier_product_number,
-    quantity, min_purchase, purchase_steps, unit_price, total_price, tax_rate, expected_delivery_date)
-  select ids[l.ordinality], target.id, p.id, l.ordinality, coalesce(p.name, parent.name, p.product_number), p.product_number,
-    c.supplier_product_number, l.quantity, c.min_purchase, c.purchase_steps, price.unit, round(price.unit * l.quantity, 2),
-    coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
+  insert into erp.supplier_order_line_item as i (
+    id, supplier_order_id, product_id, "position", label, product_number,
+    supplier_product_number, quantity, min_purchase, purchase_steps, unit_price,
+    total_price, tax_rate, expected_delivery_date
+  )
+  select ids[l.ordinality], target.id, p.id, l.ordinality,
+    coalesce(p.name, parent.name, p.product_number), p.product_number,
+    c.supplier_product_number, l.quantity, c.min_purchase, c.purchase_steps, price.unit,
+    round(price.unit * l.quantity, 2), coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
   from unnest(lines) with ordinality l
   join erp.product p on p.id = l.product_id left join erp.product parent on parent.id = p.parent_id
   left join erp.product_supplier_configuration c on c.product_id = p.id and c.supplier_id = target.supplier_id
-  left join erp.product_supplier_price s on s.product_supplier_configuration_id = c.id and s.currency_id = target.currency_id
-  cross join lateral (select coalesce(l.unit_price, case target.tax_status when 'gross' then s.gross else s.net end) as unit) price
+  left join erp.product_supplier_price s on s.product_supplier_configuration_id = c.id
+    and s.currency_id = target.currency_id
+  cross join lateral (
+    select coalesce(l.unit_price, case target.tax_status when 'gross' then s.gross else s.net end) as unit
+  ) price
   order by l.ordinality
-  on conflict (id) do update set product_id = excluded.product_id, "position" = excluded."position", label = excluded.label,
-    product_number = excluded.product_number, supplier_product_number = excluded.supplier_product_number, quantity = excluded.quantity,
-    min_purchase = excluded.min_purchase, purchase_steps = excluded.purchase_steps, unit_price = excluded.unit_price,
-    total_price = excluded.total_price, tax_rate = excluded.tax_rate, expected_delivery_date = excluded.expected_delivery_date;
+  on conflict (id) do update
+  set product_id = excluded.product_id, "position" = excluded."position", label = excluded.label,
+    product_number = excluded.product_number, supplier_product_number = excluded.supplier_product_number,
+    quantity = excluded.quantity, min_purchase = excluded.min_purchase,
+    purchase_steps = excluded.purchase_steps, unit_price = excluded.unit_price,
+    total_price = excluded.total_price, tax_rate = excluded.tax_rate,
+    expected_delivery_date = excluded.expected_delivery_date;
 
   update erp.supplier_order o
   set amount_net = a.amount_net, amount_total = a.amount_total, position_price = a.position_price
@@ -14338,16 +14862,24 @@ AS $function$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['purchase_prices', (e.line - 1)::text, e.field]) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('purchase_prices', e.line, e.field)) order by e.line
+  )
+  into errors
   from (
     select p.ordinality, 'NOT_FOUND', 'There is no such currency.', 'currency_id'
-    from unnest(prices) with ordinality p where not exists (select from erp.currency c where c.id = p.currency_id)
+    from unnest(prices) with ordinality p
+    where not exists (select from erp.currency c where c.id = p.currency_id)
     union all
-    select p.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', case when p.net < 0 then 'net' else 'gross' end
+    select p.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.',
+      case when p.net < 0 then 'net' else 'gross' end
     from unnest(prices) with ordinality p where p.net < 0 or p.gross < 0
     union all
     select p.ordinality, 'NOT_UNIQUE', 'An earlier price is in this currency.', 'currency_id'
-    from (select i.*, row_number() over (partition by i.currency_id order by i.ordinality) as nth from unnest(prices) with ordinality i) p
+    from (
+      select i.*, row_number() over (partition by i.currency_id order by i.ordinality) as nth
+      from unnest(prices) with ordinality i
+    ) p
     where p.nth > 1
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
@@ -14356,9 +14888,12 @@ begin
     delete from erp.product_supplier_price s where s.product_supplier_configuration_id = configuration_id
       and not exists (select from unnest(prices) p where p.currency_id = s.currency_id)
   )
-  insert into erp.product_supplier_price as s (product_supplier_configuration_id, currency_id, net, gross, linked)
+  insert into erp.product_supplier_price as s (
+    product_supplier_configuration_id, currency_id, net, gross, linked
+  )
   select configuration_id, p.currency_id, p.net, p.gross, coalesce(p.linked, true) from unnest(prices) p
-  on conflict (product_supplier_configuration_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked;
+  on conflict (product_supplier_configuration_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked;
 end
 $function$;
 grant execute on function erp.set_supplier_prices(uuid,erp.price[]) to service_writer;
@@ -14377,12 +14912,15 @@ begin
   select * into strict present from erp.sales_order o where o.id = order_id;
   wanted := present;
   is_all_shipped := not exists (
-      select from erp.sales_order_line_item l where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
+      select from erp.sales_order_line_item l
+      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
     and not exists (
       select from erp.fulfillment_order f
-      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold') and erp.has_open_lines(f.id));
+      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
+        and erp.has_open_lines(f.id));
   -- An order without a delivery has one as soon as something of it is shipped
-  wanted.delivery_state := erp.next_state('order_delivery', case when is_all_shipped then 'ship' else 'ship_partially' end,
+  wanted.delivery_state := erp.next_state('order_delivery',
+    case when is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
   if wanted.state <> 'in_progress' then
     wanted.state := erp.next_state('order', 'process', wanted.state);
@@ -14390,7 +14928,9 @@ begin
   if is_all_shipped then
     wanted.state := erp.next_state('order', 'complete', wanted.state);
   end if;
-  update erp.sales_order o set state = wanted.state, delivery_state = wanted.delivery_state where o.id = present.id;
+  update erp.sales_order o
+  set state = wanted.state, delivery_state = wanted.delivery_state
+  where o.id = present.id;
 end
 $function$;
 grant execute on function erp.settle_order(uuid) to service_writer;
@@ -14453,27 +14993,40 @@ declare
 begin
   select * into booked from ledger.ship(order_id, picks, note);
   fulfillment_orders := array(
-    select distinct l.fulfillment_order_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id order by 1);
+    select distinct l.fulfillment_order_id
+    from unnest(picks) p
+    join erp.fulfillment_order_line_item l on l.id = p.line_id
+    order by 1);
   -- Last of all locks, for it keeps everybody waiting who ships something
   insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
-  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made from unnest(fulfillment_orders) f (id);
+  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made
+  from unnest(fulfillment_orders) f (id);
   with shipped as (
-    insert into erp.fulfillment_line_item (fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity)
+    insert into erp.fulfillment_line_item (
+      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
+    )
     select made, l.fulfillment_order_id, l.id, l.product_id, p.quantity
-    from (select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity from unnest(picks) with ordinality p group by p.line_id) p
+    from (
+      select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity
+      from unnest(picks) with ordinality p
+      group by p.line_id
+    ) p
     join erp.fulfillment_order_line_item l on l.id = p.line_id order by p.position
     returning id, fulfillment_order_line_item_id
   )
   insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
   select s.id, m.id
-  from unnest(booked.stock_movements, booked.lines) m (id, line_id) join shipped s on s.fulfillment_order_line_item_id = m.line_id;
+  from unnest(booked.stock_movements, booked.lines) m (id, line_id)
+  join shipped s on s.fulfillment_order_line_item_id = m.line_id;
 
   update erp.fulfillment_order f
   set state = erp.next_state('fulfillment_order', case when w.is_open then 'start' else 'close' end, f.state)
   from (select n.id, erp.has_open_lines(n.id) as is_open from unnest(fulfillment_orders) n (id)) w
   where f.id = w.id and (f.state = 'Open' or not w.is_open);
   if cardinality(tracking_codes) > 0 then
-    update erp.sales_order o set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes where o.id = order_id;
+    update erp.sales_order o
+    set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes
+    where o.id = order_id;
   end if;
   perform erp.settle_order(order_id);
   return row (order_id, array[made], fulfillment_orders, booked.stock_movements, '{}')::erp.shipment;
@@ -14490,7 +15043,9 @@ AS $function$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
-  update erp.goods_receipt r set state = erp.next_state('goods_receipt', 'start', present.state) where r.id = present.id;
+  update erp.goods_receipt r
+  set state = erp.next_state('goods_receipt', 'start', present.state)
+  where r.id = present.id;
   return present.id;
 end
 $function$;
@@ -14581,13 +15136,18 @@ begin
   select * into strict present from erp.sales_order o where o.id = order_id;
   wanted := present;
   is_some_shipped := exists (
-      select from erp.sales_order_line_item l where l.order_id = present.id and l.type = 'product' and l.shipped_quantity > 0)
+      select from erp.sales_order_line_item l
+      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity > 0)
     or exists (
-      select from erp.fulfillment_order f join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+      select from erp.fulfillment_order f
+      join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
       where f.destination_order_id = present.id and l.fulfilled_quantity > 0);
   -- What was called off stays so: parcels that come back do not bring the order back
   if present.delivery_state <> 'cancelled' then
-    wanted.delivery_state := erp.next_state('order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end, present.delivery_state);
+    wanted.delivery_state := erp.next_state(
+      'order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end,
+      present.delivery_state
+    );
   end if;
   if present.state = 'cancelled' then
     if wanted.delivery_state = 'open' then
@@ -14596,9 +15156,13 @@ begin
   elsif is_some_shipped and present.state = 'completed' then
     wanted.state := erp.next_state('order', 'process', erp.next_state('order', 'reopen', present.state));
   elsif not is_some_shipped and present.state <> 'open' then
-    wanted.state := erp.next_state('order', case present.state when 'completed' then 'reopen' else 'stop' end, present.state);
+    wanted.state := erp.next_state(
+      'order', case present.state when 'completed' then 'reopen' else 'stop' end, present.state
+    );
   end if;
-  update erp.sales_order o set state = wanted.state, delivery_state = wanted.delivery_state where o.id = present.id;
+  update erp.sales_order o
+  set state = wanted.state, delivery_state = wanted.delivery_state
+  where o.id = present.id;
 end
 $function$;
 grant execute on function erp.unsettle_order(uuid) to service_writer;
@@ -14614,10 +15178,12 @@ declare
 begin
   select * into wanted from erp.bin_location b where b.id = bin_location_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such bin.', '{id}');
+    perform mutation.refuse_missing('bin', '{id}');
   end if;
   wanted := jsonb_populate_record(wanted, changes - '{id,warehouse_id,created_at,updated_at}'::text[]);
-  update erp.bin_location b set code = wanted.code, "position" = wanted."position" where b.id = bin_location_id;
+  update erp.bin_location b
+  set code = wanted.code, "position" = wanted."position"
+  where b.id = bin_location_id;
   return bin_location_id;
 end
 $function$;
@@ -14636,7 +15202,12 @@ declare
   errors jsonb;
 begin
   if present.state not in ('draft', 'created') then
-    select jsonb_agg(mutation.user_error('NOT_EDITABLE', format('The receipt is %s: this cannot be changed any more.', present.state), array[key]))
+    select jsonb_agg(
+      mutation.user_error(
+        'NOT_EDITABLE', format('The receipt is %s: this cannot be changed any more.', present.state),
+        array[key]
+      )
+    )
     into errors from jsonb_object_keys(changes - always_editable) key;
     perform mutation.refuse(errors);
   end if;
@@ -14646,7 +15217,8 @@ begin
     perform erp.change_supplier_of_receipt(present.id, wanted.supplier_id);
   end if;
   if wanted.warehouse_id <> present.warehouse_id and exists (
-    select from erp.goods_receipt_line_item i where i.goods_receipt_id = present.id and i.destination_bin_location_id is not null
+    select from erp.goods_receipt_line_item i
+    where i.goods_receipt_id = present.id and i.destination_bin_location_id is not null
   ) then
     perform mutation.refuse('INVALID', 'Lines name bins of the present warehouse.', '{warehouse_id}');
   end if;
@@ -14654,17 +15226,24 @@ begin
     wanted := erp.with_currency_factor(wanted, (changes ->> 'currency_factor')::numeric);
   end if;
   if (changes ->> 'is_draft')::boolean <> (present.state = 'draft') then
-    wanted.state := erp.next_state('goods_receipt', case when present.state = 'draft' then 'create' else 'withdraw' end, present.state);
+    wanted.state := erp.next_state(
+      'goods_receipt', case when present.state = 'draft' then 'create' else 'withdraw' end, present.state
+    );
   end if;
   update erp.goods_receipt r
-  set state = wanted.state, warehouse_id = wanted.warehouse_id, supplier_id = wanted.supplier_id, customer_id = wanted.customer_id,
-    currency_id = wanted.currency_id, currency_factor = wanted.currency_factor, currency_factor_origin_type = wanted.currency_factor_origin_type,
-    currency_factor_origin_source = wanted.currency_factor_origin_source, currency_factor_reference_date = wanted.currency_factor_reference_date,
-    currency_factor_captured_at = wanted.currency_factor_captured_at, tax_status = wanted.tax_status, comment = wanted.comment,
+  set state = wanted.state, warehouse_id = wanted.warehouse_id, supplier_id = wanted.supplier_id,
+    customer_id = wanted.customer_id,
+    currency_id = wanted.currency_id, currency_factor = wanted.currency_factor,
+      currency_factor_origin_type = wanted.currency_factor_origin_type,
+    currency_factor_origin_source = wanted.currency_factor_origin_source,
+      currency_factor_reference_date = wanted.currency_factor_reference_date,
+    currency_factor_captured_at = wanted.currency_factor_captured_at, tax_status = wanted.tax_status,
+      comment = wanted.comment,
     amount_net = a.amount_net, amount_total = a.amount_total
   from (
     select (erp.amounts(wanted.tax_status, array_agg(i.total_price), array_agg(i.tax_rate),
-      present.position_price - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
+      present.position_price
+        - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
     from erp.goods_receipt_line_item i where i.goods_receipt_id = present.id
   ) a where r.id = present.id;
   return present.id;
@@ -14679,11 +15258,15 @@ CREATE OR REPLACE FUNCTION erp.update_product_supplier_configuration(configurati
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  present constant erp.product_supplier_configuration := erp.lock_product_supplier_configuration(configuration_id);
-  wanted constant erp.product_supplier_configuration := jsonb_populate_record(present, changes - '{id,purchase_prices}'::text[]);
+  present constant erp.product_supplier_configuration :=
+    erp.lock_product_supplier_configuration(configuration_id);
+  wanted constant erp.product_supplier_configuration := jsonb_populate_record(
+    present, changes - '{id,purchase_prices}'::text[]
+  );
 begin
   update erp.product_supplier_configuration c
-  set supplier_product_number = wanted.supplier_product_number, min_purchase = wanted.min_purchase, purchase_steps = wanted.purchase_steps,
+  set supplier_product_number = wanted.supplier_product_number, min_purchase = wanted.min_purchase,
+    purchase_steps = wanted.purchase_steps,
     delivery_time_days = wanted.delivery_time_days
   where c.id = configuration_id;
   if changes ? 'purchase_prices' then
@@ -14707,7 +15290,11 @@ declare
   errors jsonb;
 begin
   if present.state <> 'open' then
-    select jsonb_agg(mutation.user_error('NOT_EDITABLE', format('The order is %s: this cannot be changed any more.', present.state), array[key]))
+    select jsonb_agg(
+      mutation.user_error(
+        'NOT_EDITABLE', format('The order is %s: this cannot be changed any more.', present.state), array[key]
+      )
+    )
     into errors from jsonb_object_keys(changes - always_editable) key;
     perform mutation.refuse(errors);
   end if;
@@ -14715,7 +15302,7 @@ begin
   if wanted.supplier_id is distinct from present.supplier_id then
     wanted.supplier_snapshot := erp.supplier_snapshot(wanted.supplier_id);
     if wanted.supplier_snapshot is null then
-      perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+      perform mutation.refuse_missing('supplier', '{supplier_id}');
     end if;
     perform erp.require_active_supplier(wanted.supplier_id, '{supplier_id}');
     perform erp.require_receipts_of_supplier(present.id, wanted.supplier_id);
@@ -14723,20 +15310,25 @@ begin
   if wanted.warehouse_id is distinct from present.warehouse_id then
     wanted.warehouse_snapshot := erp.warehouse_snapshot(wanted.warehouse_id);
     if wanted.warehouse_snapshot is null then
-      perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+      perform mutation.refuse_missing('warehouse', '{warehouse_id}');
     end if;
   end if;
-  if wanted.currency_id <> present.currency_id and not exists (select from erp.currency c where c.id = wanted.currency_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such currency.', '{currency_id}');
+  if wanted.currency_id <> present.currency_id
+    and not exists (select from erp.currency c where c.id = wanted.currency_id) then
+    perform mutation.refuse_missing('currency', '{currency_id}');
   end if;
   update erp.supplier_order o
-  set supplier_order_number = wanted.supplier_order_number, supplier_id = wanted.supplier_id, supplier_snapshot = wanted.supplier_snapshot,
-    warehouse_id = wanted.warehouse_id, warehouse_snapshot = wanted.warehouse_snapshot, currency_id = wanted.currency_id,
-    tax_status = wanted.tax_status, order_date_time = wanted.order_date_time, due_date = wanted.due_date, delivery_date = wanted.delivery_date,
+  set supplier_order_number = wanted.supplier_order_number, supplier_id = wanted.supplier_id,
+    supplier_snapshot = wanted.supplier_snapshot,
+    warehouse_id = wanted.warehouse_id, warehouse_snapshot = wanted.warehouse_snapshot,
+      currency_id = wanted.currency_id,
+    tax_status = wanted.tax_status, order_date_time = wanted.order_date_time, due_date = wanted.due_date,
+      delivery_date = wanted.delivery_date,
     comment = wanted.comment, amount_net = a.amount_net, amount_total = a.amount_total
   from (
     select (erp.amounts(wanted.tax_status, array_agg(i.total_price), array_agg(i.tax_rate),
-      present.position_price - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
+      present.position_price
+        - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
     from erp.supplier_order_line_item i where i.supplier_order_id = present.id
   ) a where o.id = present.id;
   return present.id;
@@ -14757,16 +15349,19 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   select * into present from erp.warehouse w where w.id = warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{id}');
+    perform mutation.refuse_missing('warehouse', '{id}');
   end if;
   wanted := jsonb_populate_record(present, changes - '{id,created_at,updated_at}'::text[]);
   perform erp.hand_over_defaults(wanted.id, wanted.is_default, wanted.is_default_receiving);
   update erp.warehouse w
-  set code = wanted.code, name = wanted.name, is_default = wanted.is_default, is_default_receiving = wanted.is_default_receiving,
+  set code = wanted.code, name = wanted.name, is_default = wanted.is_default,
+    is_default_receiving = wanted.is_default_receiving,
     is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address
   where w.id = present.id;
   -- A location that has a name of its own keeps it
-  update erp.location l set name = wanted.name where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
+  update erp.location l
+  set name = wanted.name
+  where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
   return present.id;
 end
 $function$;
@@ -14857,7 +15452,8 @@ begin
     wanted.currency_factor_reference_date := null;
   else
     select f.factor, f.origin_type, f.origin_source, f.reference_date
-    into wanted.currency_factor, wanted.currency_factor_origin_type, wanted.currency_factor_origin_source, wanted.currency_factor_reference_date
+    into wanted.currency_factor, wanted.currency_factor_origin_type, wanted.currency_factor_origin_source,
+      wanted.currency_factor_reference_date
     from erp.currency_factor_at(wanted.currency_id, now()) f;
   end if;
   return wanted;
@@ -15748,23 +16344,35 @@ declare
   source constant text := case operation
     when 'insert' then 'new_rows n'
     when 'delete' then 'old_rows o'
-    else format('new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[%s], null)) c (changed)', (
-      select string_agg(format('case when n.%1$I is distinct from o.%1$I then %2$L end', f.column_name, f.name), ', ' order by f.position)
-      from events.field f where f.subject_type = subject.type and f.column_name <> all ('{id,created_at,updated_at}')))
+    else format('new_rows n join old_rows o on o.id = n.id '
+      'cross join lateral (select array_remove(array[%s], null)) c (changed)', (
+      select string_agg(
+        format('case when n.%1$I is distinct from o.%1$I then %2$L end', f.column_name, f.name),
+        ', ' order by f.position
+      )
+      from events.field f
+      where f.subject_type = subject.type and f.column_name <> all ('{id,created_at,updated_at}')))
   end;
 begin
   return (
-    select string_agg(format('select %s, %I.id, %I.%I, %s, %s from %s where %s', t.topics, alias, alias, subject.entity_column,
-      events.data_expression(subject, t.fields, alias), case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition), ' union all ')
+    select string_agg(format('select %s, %I.id, %I.%I, %s, %s from %s where %s', t.topics, alias, alias,
+      subject.entity_column,
+      events.data_expression(subject, t.fields, alias),
+        case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition),
+        ' union all ')
     from (
       -- Topics with the same data share a pass over the rows
-      select t.fields, format('unnest(array_remove(array[%s], null))', string_agg(format('case when %s then %L end', c.condition, t.name), ', '
-          order by o.columns is not null, t.name)) as topics, string_agg(format('(%s)', c.condition), ' or ') as condition
+      select t.fields,
+        format('unnest(array_remove(array[%s], null))',
+          string_agg(format('case when %s then %L end', c.condition, t.name), ', '
+          order by o.columns is not null, t.name)) as topics,
+            string_agg(format('(%s)', c.condition), ' or ') as condition
       from events.topic t join events.occasion o on o.topic = t.name and o.operation = announcement.operation
       cross join lateral (select concat_ws(' and ',
         case when announcement.operation = 'update' then case
           when o.columns is null then 'c.changed <> ''{}''' else format('(%s)', (
-            select string_agg(format('n.%1$I is distinct from o.%1$I', name), ' or ') from unnest(o.columns) name)) end end,
+            select string_agg(format('n.%1$I is distinct from o.%1$I', name), ' or ')
+            from unnest(o.columns) name)) end end,
         '(' || coalesce(o.condition, 'true') || ')') as condition) c
       where t.subject_type = subject.type group by t.fields
     ) t
@@ -15791,21 +16399,28 @@ declare
   cancelled integer;
 begin
   perform from events.webhook_subscription s
-  where s.id in (select d.subscription_id from events.delivery d where d.id = any (delivery_ids)) order by s.id for no key update;
+  where s.id in (select d.subscription_id from events.delivery d where d.id = any (delivery_ids))
+  order by s.id for no key update;
   with ended as (
     update events.delivery d set state = 'cancelled', next_attempt_at = null
     where d.id = any (delivery_ids) and d.state = 'pending' returning d.subscription_id, d.entity_id
   ), noted as (
     update events.webhook_subscription s set backlog_count = greatest(s.backlog_count - e.count, 0)
-    from (select ended.subscription_id, count(*) as count from ended group by ended.subscription_id) e where s.id = e.subscription_id
+    from (select ended.subscription_id, count(*) as count from ended group by ended.subscription_id) e
+    where s.id = e.subscription_id
   ), shortened as (
     update events.lane l set pending = l.pending - e.count
-    from (select ended.subscription_id, ended.entity_id, count(*) as count from ended group by ended.subscription_id, ended.entity_id) e
+    from (
+      select ended.subscription_id, ended.entity_id, count(*) as count
+      from ended
+      group by ended.subscription_id, ended.entity_id
+    ) e
     where l.subscription_id = e.subscription_id and l.entity_id = e.entity_id
   )
   select count(*) into cancelled from ended;
   delete from events.lane l using events.delivery d
-  where d.id = any (delivery_ids) and l.subscription_id = d.subscription_id and l.entity_id = d.entity_id and l.pending = 0;
+  where d.id = any (delivery_ids) and l.subscription_id = d.subscription_id and l.entity_id = d.entity_id
+    and l.pending = 0;
   return cancelled;
 end
 $function$;
@@ -15934,15 +16549,25 @@ AS $function$
 declare
   wanted events.webhook_subscription;
 begin
-  if not exists (select from events.topic t where t.name = create_webhook_subscription.topic and t.subscribable) then
+  if not exists (
+    select from events.topic t where t.name = create_webhook_subscription.topic and t.subscribable
+  ) then
     perform mutation.refuse('INVALID', 'There is no such topic.', '{topic}',
-      jsonb_build_object('topics', (select jsonb_agg(t.name order by t.name) from events.topic t where t.subscribable)));
+      jsonb_build_object(
+        'topics', (select jsonb_agg(t.name order by t.name) from events.topic t where t.subscribable)
+      ));
   end if;
   perform events.require_scope(topic, '{topic}');
-  wanted.topic := topic; wanted.url := url; wanted.api_version := api_version; wanted.fields := fields; wanted.payload_query := payload_query;
+  wanted.topic := topic;
+  wanted.url := url;
+  wanted.api_version := api_version;
+  wanted.fields := fields;
+  wanted.payload_query := payload_query;
   perform events.require_settings(wanted);
   insert into events.webhook_subscription as s (credential_id, topic, url, api_version, fields, payload_query)
-  values (events.caller(), wanted.topic, wanted.url, wanted.api_version, wanted.fields, wanted.payload_query) returning s.id into wanted.id;
+  values (events.caller(), wanted.topic, wanted.url, wanted.api_version, wanted.fields, wanted.payload_query)
+  returning s.id
+  into wanted.id;
   if not enabled then
     perform events.disable_webhook_subscription(wanted.id);
   end if;
@@ -15972,7 +16597,7 @@ AS $function$
 begin
   delete from events.webhook_subscription s where s.id = subscription_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such webhook subscription.', '{id}');
+    perform mutation.refuse_missing('webhook subscription', '{id}');
   end if;
   return subscription_id;
 end
@@ -15989,10 +16614,14 @@ declare
   item record;
 begin
   for item in
-    select s.relation, e.operation, e.tables, events.announcement(s, e.operation) as rows, 'announce_' || e.operation as name,
+    select s.relation, e.operation, e.tables, events.announcement(s, e.operation) as rows,
+      'announce_' || e.operation as name,
       format('events.announce_%s_%s', c.relname, e.operation) as routine
     from events.subject s join pg_class c on c.oid = s.relation
-    cross join (values ('insert', 'new table as new_rows'), ('update', 'old table as old_rows new table as new_rows'), ('delete', 'old table as old_rows'))
+    cross join (
+      values ('insert', 'new table as new_rows'), ('update', 'old table as old_rows new table as new_rows'),
+        ('delete', 'old table as old_rows')
+    )
       e (operation, tables)
   loop
     if item.rows is null then
@@ -16008,13 +16637,17 @@ begin
         select e.*, (select events.cause()) from (%s) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
-      $b$ $f$, item.routine, case item.operation when 'update' then ' set enable_nestloop = off set enable_hashjoin = on' end, item.rows);
-    execute format('comment on function %s() is %L', item.routine, 'Trigger, made by events.derive_announcements: writes the events of '
+      $b$ $f$, item.routine,
+        case item.operation when 'update' then ' set enable_nestloop = off set enable_hashjoin = on' end,
+        item.rows);
+    execute format('comment on function %s() is %L', item.routine,
+      'Trigger, made by events.derive_announcements: writes the events of '
       || item.operation || 's of ' || item.relation || ' into the outbox.');
     perform api_meta.give(format('%s()', item.routine)::regprocedure, 'service_recorder');
     if not exists (select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name) then
       -- By its name it comes before the triggers that keep figures, and so before the events of these
-      execute format('create trigger %I after %s on %s referencing %s for each statement execute function %s()',
+      execute format('create trigger %I after %s on %s referencing %s '
+        'for each statement execute function %s()',
         item.name, item.operation, item.relation, item.tables, item.routine);
     end if;
   end loop;
@@ -16071,7 +16704,12 @@ CREATE OR REPLACE FUNCTION events.enqueue(delivery_ids uuid[])
 AS $function$
 begin
   update events.webhook_subscription s set backlog_count = s.backlog_count + d.count
-  from (select d.subscription_id, count(*) as count from events.delivery d where d.id = any (delivery_ids) group by d.subscription_id) d
+  from (
+    select d.subscription_id, count(*) as count
+    from events.delivery d
+    where d.id = any (delivery_ids)
+    group by d.subscription_id
+  ) d
   where s.id = d.subscription_id;
   insert into events.lane (subscription_id, entity_id, pending)
   select d.subscription_id, d.entity_id, count(*) from events.delivery d where d.id = any (delivery_ids)
@@ -16096,9 +16734,11 @@ CREATE OR REPLACE FUNCTION events.fan_out(after bigint, up_to bigint)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Whoever changes subscriptions, deliveries and lanes locks them in this order, and subscriptions by their ids
+  -- Whoever changes subscriptions, deliveries and lanes locks them in this order, and subscriptions by their
+  -- ids
   perform from events.webhook_subscription s
-  where s.enabled and s.topic in (select e.topic from events.event e where e.sequence > after and e.sequence <= up_to)
+  where s.enabled
+    and s.topic in (select e.topic from events.event e where e.sequence > after and e.sequence <= up_to)
   order by s.id for no key update;
 
   with made as (
@@ -16106,12 +16746,18 @@ begin
     select s.id, e.sequence, e.id, e.entity_id,
       coalesce(lag(e.sequence) over (partition by s.id order by e.sequence), s.last_sequence)
     from events.event e join events.webhook_subscription s on s.topic = e.topic
-    where e.sequence > after and e.sequence <= up_to and s.enabled and events.concerns(s.fields, e.changed_fields)
+    where e.sequence > after and e.sequence <= up_to and s.enabled
+      and events.concerns(s.fields, e.changed_fields)
     order by e.sequence, s.id
     returning subscription_id, sequence, entity_id
   ), noted as (
-    update events.webhook_subscription s set last_sequence = m.last_sequence, backlog_count = s.backlog_count + m.count
-    from (select made.subscription_id, max(made.sequence) as last_sequence, count(*) as count from made group by made.subscription_id) m
+    update events.webhook_subscription s
+    set last_sequence = m.last_sequence, backlog_count = s.backlog_count + m.count
+    from (
+      select made.subscription_id, max(made.sequence) as last_sequence, count(*) as count
+      from made
+      group by made.subscription_id
+    ) m
     where s.id = m.subscription_id
   )
   insert into events.lane (subscription_id, entity_id, pending)
@@ -16142,7 +16788,9 @@ CREATE OR REPLACE FUNCTION events.is_forbidden_host(host text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  allowed constant text[] := regexp_split_to_array(btrim(lower(coalesce(current_setting('service.webhook_allow', true), ''))), '[\s,]+');
+  allowed constant text[] := regexp_split_to_array(
+    btrim(lower(coalesce(current_setting('service.webhook_allow', true), ''))), '[\s,]+'
+  );
   address inet;
 begin
   if host is null or host = any (allowed) then
@@ -16155,7 +16803,9 @@ begin
     end if;
     address := host::inet;
     return events.is_private_address(address)
-      and not exists (select from unnest(allowed) a where pg_input_is_valid(a, 'inet') and address <<= a::inet);
+      and not exists (
+        select from unnest(allowed) a where pg_input_is_valid(a, 'inet') and address <<= a::inet
+      );
   end if;
   -- Other spellings of addresses, such as 0x7f.1 and 2130706433, end in a number; names do not
   return host ~ '(^|\.)(\d+|0x[0-9a-f]*)\.?$' or host ~ '(^|\.)(localhost|local|internal|home\.arpa)\.?$';
@@ -16204,7 +16854,7 @@ declare
 begin
   select * into present from events.webhook_subscription s where s.id = subscription_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such webhook subscription.', '{id}');
+    perform mutation.refuse_missing('webhook subscription', '{id}');
   end if;
   return present;
 end
@@ -16244,6 +16894,52 @@ $function$;
 grant execute on function events.new_secret(uuid) to service_writer;
 comment on function events.new_secret(uuid) is 'Gives a subscription a secret, and answers it, once. The one before signs too for 24 hours more.';
 
+CREATE OR REPLACE FUNCTION events.next_heads(results jsonb)
+ RETURNS SETOF events.lane_head
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT h.subscription_id,
+     h.entity_id,
+     h.claim,
+     h.failures,
+     h.delivery_id,
+     h.event_id,
+     h.topic,
+     h.body,
+     h.url,
+     h.api_version,
+     h.payload_query,
+     h.credential_id,
+     h.scopes,
+     h.withheld,
+     h.secrets,
+     h.is_early
+    FROM (jsonb_to_recordset(next_heads.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
+      CROSS JOIN LATERAL ( SELECT h_1.subscription_id,
+             h_1.entity_id,
+             h_1.claim,
+             h_1.failures,
+             h_1.delivery_id,
+             h_1.event_id,
+             h_1.topic,
+             h_1.body,
+             h_1.url,
+             h_1.api_version,
+             h_1.payload_query,
+             h_1.credential_id,
+             h_1.scopes,
+             h_1.withheld,
+             h_1.secrets,
+             h_1.is_early
+            FROM events.lane_head h_1
+           WHERE ((h_1.subscription_id = r.subscription) AND (h_1.entity_id = r.entity) AND (h_1.claim = r.claim))
+          LIMIT 1) h)
+   WHERE r.go_on;
+END;
+grant execute on function events.next_heads(jsonb) to service_delivery;
+comment on function events.next_heads(jsonb) is 'The next deliveries of the lanes that go on after events.record_attempts.';
+
 CREATE OR REPLACE FUNCTION events.prune(batch integer DEFAULT 500)
  RETURNS integer
  LANGUAGE plpgsql
@@ -16257,10 +16953,15 @@ declare
 begin
   -- The log is in the order of time, so what is old stands at its beginning
   old := array(
-    select e.sequence from (select x.sequence, x.recorded_at from events.event x order by x.sequence limit batch) e
+    select e.sequence
+    from (select x.sequence, x.recorded_at from events.event x order by x.sequence limit batch) e
     where e.recorded_at < now() - lifetime);
   old_tests := array(
-    select d.id from events.delivery d where d.sequence is null and d.created_at < now() - lifetime order by d.created_at limit batch);
+    select d.id
+    from events.delivery d
+    where d.sequence is null and d.created_at < now() - lifetime
+    order by d.created_at
+    limit batch);
   perform events.cancel_deliveries(array(
     select d.id from events.delivery d where d.sequence = any (old) and d.state = 'pending'
     union all select d.id from events.delivery d where d.id = any (old_tests) and d.state = 'pending'));
@@ -16299,19 +17000,24 @@ declare
   has_api constant boolean := (select p.name <> 'none' from auth.current_plan() p);
 begin
   with result as (
-    select * from jsonb_to_recordset(results)
-      as r (delivery uuid, subscription uuid, entity uuid, claim text, state text, tried boolean, counted boolean, delay bigint, go_on boolean, attempt jsonb)
+    select r.*, now + r.delay * interval '1 ms' as next_at
+    from jsonb_to_recordset(results) as r (delivery uuid, subscription uuid, entity uuid, claim text,
+      state text,
+      tried boolean, counted boolean, delay bigint, go_on boolean, attempt jsonb)
   ), told as (
     update events.delivery d set state = r.state, attempts = d.attempts + r.tried::integer,
-      next_attempt_at = case when r.state = 'pending' then coalesce(now + r.delay * interval '1 ms', d.next_attempt_at) end,
+      next_attempt_at = case when r.state = 'pending' then coalesce(r.next_at, d.next_attempt_at) end,
       delivered_at = case when r.state = 'delivered' then now end
     from result r
     -- Pending, in words that keep Postgres from reading the whole index of what is pending
     where d.id = r.delivery and d.state not in ('delivered', 'failed', 'cancelled')
     returning d.id, d.subscription_id, d.attempts, d.state
   ), noted as (
-    insert into events.delivery_attempt (delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body)
-    select t.id, t.attempts, a.at, a.duration_ms, a.status, a.error, a.request_headers, a.response_headers, a.response_body
+    insert into events.delivery_attempt (
+      delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body
+    )
+    select t.id, t.attempts, a.at, a.duration_ms, a.status, a.error,
+      a.request_headers, a.response_headers, a.response_body
     from told t join result r on r.delivery = t.id
     cross join lateral jsonb_populate_record(null::events.delivery_attempt, r.attempt) a
     where r.tried
@@ -16323,7 +17029,7 @@ begin
         when t.state <> 'pending' then 0
         else l.attempts + (r.counted and t.id is not null)::integer end,
       next_attempt_at = case
-        when l.claimed_by = r.claim and t.state = 'pending' then greatest(l.next_attempt_at, now + r.delay * interval '1 ms')
+        when l.claimed_by = r.claim and t.state = 'pending' then greatest(l.next_attempt_at, r.next_at)
         else l.next_attempt_at end,
       claimed_until = case
         when l.claimed_by is distinct from r.claim then l.claimed_until
@@ -16336,32 +17042,24 @@ begin
     where l.subscription_id = r.subscription and l.entity_id = r.entity
   )
   update events.webhook_subscription s set
-    health = n.health, health_reason = n.reason, consecutive_failures = n.failures, failing_since = n.failing_since,
-    next_probe_at = now + n.probe_after * interval '1 ms',
-    payload_failures = coalesce(n.payload_failures, 0),
+    health = n.health, health_reason = n.reason,
+    consecutive_failures = n.failures, failing_since = n.failing_since,
+    next_probe_at = now + n.probe_after * interval '1 ms', payload_failures = coalesce(n.payload_failures, 0),
     paused_until = case when n.stays_paused then s.paused_until else now + n.paused_for * interval '1 ms' end,
-    enabled = s.enabled and n.health <> 'DISABLED',
     disabled_at = case when n.health = 'DISABLED' then coalesce(s.disabled_at, now) else s.disabled_at end,
-    backlog_count = greatest(s.backlog_count - d.done, 0),
+    enabled = s.enabled and n.health <> 'DISABLED', backlog_count = greatest(s.backlog_count - d.done, 0),
     last_delivered_at = case when d.delivered > 0 then now else s.last_delivered_at end
   from jsonb_to_recordset(states)
-    as n (id uuid, health text, reason text, failures integer, failing_since timestamptz, probe_after bigint, hurry boolean,
-      payload_failures integer, paused_for bigint, stays_paused boolean)
+    as n (id uuid, health text, reason text, failures integer, failing_since timestamptz,
+      probe_after bigint, payload_failures integer, paused_for bigint, stays_paused boolean)
   cross join lateral (
-    select count(*) filter (where t.state <> 'pending') as done, count(*) filter (where t.state = 'delivered') as delivered
+    select count(*) filter (where t.state <> 'pending') as done,
+      count(*) filter (where t.state = 'delivered') as delivered
     from told t where t.subscription_id = n.id
   ) d
   where s.id = n.id;
-
   perform events.settle_lanes(results, states, now);
-  return query
-    select h.* from jsonb_to_recordset(results) as r (subscription uuid, entity uuid, claim text, go_on boolean)
-    -- One by one: heads of all lanes at once would take long where many wait
-    cross join lateral (
-      select * from events.lane_head h
-      where h.subscription_id = r.subscription and h.entity_id = r.entity and h.claim = r.claim limit 1
-    ) h
-    where r.go_on;
+  return query select * from events.next_heads(results);
 end
 $function$;
 grant execute on function events.record_attempts(jsonb,jsonb,interval) to service_delivery;
@@ -16404,19 +17102,28 @@ begin
   if num_nonnulls(from_sequence, from_time) <> 1 then
     perform mutation.refuse('REQUIRED', 'Say where to begin: by a sequence or by a time.', '{from_sequence}');
   elsif num_nonnulls(to_sequence, to_time) > 1 then
-    perform mutation.refuse('INVALID', 'Say where to end by a sequence or by a time, not both.', '{to_sequence}');
+    perform mutation.refuse(
+      'INVALID', 'Say where to end by a sequence or by a time, not both.', '{to_sequence}'
+    );
   end if;
   wanted := array(
-    select e.sequence from events.event e left join events.delivery d on d.sequence = e.sequence and d.subscription_id = present.id
+    select e.sequence
+    from events.event e
+    left join events.delivery d on d.sequence = e.sequence and d.subscription_id = present.id
     where e.topic = present.topic and events.concerns(present.fields, e.changed_fields)
       and (from_sequence is null or e.sequence >= ceil(least(greatest(from_sequence, 0), 9e18))::bigint)
       and (to_sequence is null or e.sequence <= floor(least(greatest(to_sequence, 0), 9e18))::bigint)
       and (from_time is null or e.occurred_at >= from_time) and (to_time is null or e.occurred_at <= to_time)
-      and (d.id is null or d.state <> 'pending' and not (d.state = 'delivered' and coalesce(only_undelivered, false)))
+      and (
+        d.id is null or d.state <> 'pending'
+          and not (d.state = 'delivered' and coalesce(only_undelivered, false))
+      )
     order by e.sequence limit most + 1);
   if cardinality(wanted) > most then
-    perform mutation.refuse('OUT_OF_RANGE', format('These are more than %s events. Take a part at a time.', most),
-      array[case when to_time is null then 'to_sequence' else 'to_time' end], jsonb_build_object('maximum', most, 'lastSequence', wanted[most]));
+    perform mutation.refuse('OUT_OF_RANGE',
+      format('These are more than %s events. Take a part at a time.', most),
+      array[case when to_time is null then 'to_sequence' else 'to_time' end],
+        jsonb_build_object('maximum', most, 'lastSequence', wanted[most]));
   end if;
   with again as (
     update events.delivery d set state = 'pending', next_attempt_at = null, delivered_at = null
@@ -16425,15 +17132,23 @@ begin
     -- What happened before it was there, while it was disabled, or did not concern it then
     insert into events.delivery as n (subscription_id, sequence, event_id, entity_id, previous_sequence)
     select present.id, e.sequence, e.id, e.entity_id, coalesce(lag(e.sequence) over (order by e.sequence),
-      (select max(p.sequence) from events.delivery p where p.subscription_id = present.id and p.sequence < e.sequence))
+      (
+        select max(p.sequence)
+        from events.delivery p
+        where p.subscription_id = present.id and p.sequence < e.sequence
+      ))
     from events.event e
-    where e.sequence = any (wanted) and not exists (select from events.delivery d where d.subscription_id = present.id and d.sequence = e.sequence)
+    where e.sequence = any (wanted)
+      and not exists (
+        select from events.delivery d where d.subscription_id = present.id and d.sequence = e.sequence
+      )
     order by e.sequence
     returning n.id
   )
   select array(select id from again union all select id from missed) into queued;
   perform events.enqueue(queued);
-  update events.webhook_subscription s set last_sequence = greatest(s.last_sequence, wanted[cardinality(wanted)])
+  update events.webhook_subscription s
+  set last_sequence = greatest(s.last_sequence, wanted[cardinality(wanted)])
   where s.id = present.id and cardinality(wanted) > 0;
   return cardinality(queued);
 end
@@ -16448,7 +17163,8 @@ CREATE OR REPLACE FUNCTION events.require_enabled(subscription events.webhook_su
 AS $function$
 begin
   if not subscription.enabled then
-    perform mutation.refuse('INVALID_STATE_TRANSITION', 'The subscription is disabled. Enable it first.', '{id}',
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'The subscription is disabled. Enable it first.',
+      '{id}',
       '{"state": "DISABLED", "allowedActions": ["enable"]}');
   end if;
 end
@@ -16465,7 +17181,8 @@ declare
   needed constant text := (select t.scope from events.topic t where t.name = topic);
 begin
   if not auth.has_scope(needed) then
-    perform mutation.refuse('SCOPE_MISSING', format('Whoever is told of %s must be allowed to read it: the scope %s is missing.', topic, needed),
+    perform mutation.refuse('SCOPE_MISSING',
+      format('Whoever is told of %s must be allowed to read it: the scope %s is missing.', topic, needed),
       field, jsonb_build_object('scope', needed));
   end if;
 end
@@ -16482,21 +17199,31 @@ declare
   known constant text[] := array(
     select f.name from events.topic t
     join events.occasion o on o.topic = t.name and o.operation = 'update'
-    join events.field f on f.subject_type = t.subject_type and f.column_name <> all ('{id,created_at,updated_at}')
+    join events.field f on f.subject_type = t.subject_type
+      and f.column_name <> all ('{id,created_at,updated_at}')
     where t.name = subscription.topic order by f.position);
   unknown constant text[] := array(select unnest(subscription.fields) except select unnest(known) order by 1);
 begin
-  if to_regnamespace('api_' || replace(subscription.api_version, '-', '_')) is null or subscription.api_version !~ '^(unstable|\d[\w-]*)$' then
+  if to_regnamespace('api_' || replace(subscription.api_version, '-', '_')) is null
+    or subscription.api_version !~ '^(unstable|\d[\w-]*)$' then
     perform mutation.refuse('INVALID', 'There is no such version of the API.', '{api_version}');
   elsif subscription.fields = '{}' then
-    perform mutation.refuse('INVALID', 'Name fields, or leave them out to be told of every change.', '{fields}');
+    perform mutation.refuse(
+      'INVALID', 'Name fields, or leave them out to be told of every change.', '{fields}'
+    );
   elsif unknown <> '{}' then
-    perform mutation.refuse('INVALID', format('Events of the topic %s tell of no changes of %s.', subscription.topic, array_to_string(unknown, ', ')), '{fields}',
+    perform mutation.refuse('INVALID',
+      format(
+        'Events of the topic %s tell of no changes of %s.', subscription.topic, array_to_string(unknown, ', ')
+      ),
+        '{fields}',
       jsonb_build_object('fields', known));
   elsif erp.is_blank(subscription.payload_query) then
     perform mutation.refuse('INVALID', 'The query is empty.', '{payload_query}');
   elsif subscription.url ~ '^https?://' and events.is_forbidden_host(events.host_of(subscription.url)) then
-    perform mutation.refuse('URL_FORBIDDEN', 'Nothing is sent to this host: it is none of the public internet.', '{url}');
+    perform mutation.refuse(
+      'URL_FORBIDDEN', 'Nothing is sent to this host: it is none of the public internet.', '{url}'
+    );
   end if;
 end
 $function$;
@@ -16514,10 +17241,13 @@ declare
 begin
   perform events.require_settings(present);
   update events.webhook_subscription s
-  set enabled = true, health = 'HEALTHY', health_reason = null, failing_since = null, consecutive_failures = 0,
+  set enabled = true, health = 'HEALTHY', health_reason = null, failing_since = null,
+    consecutive_failures = 0,
     next_probe_at = null, disabled_at = null, payload_failures = 0, paused_until = null
   where s.id = present.id;
-  update events.lane l set next_attempt_at = clock_timestamp(), attempts = 0 where l.subscription_id = present.id;
+  update events.lane l
+  set next_attempt_at = clock_timestamp(), attempts = 0
+  where l.subscription_id = present.id;
 end
 $function$;
 alter function events.resume_subscription(uuid) owner to service_writer;
@@ -16561,7 +17291,7 @@ CREATE OR REPLACE FUNCTION events.schema(topic text)
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT json_build_object('$schema', 'https://json-schema.org/draft/2020-12/schema', 'title', t.name, 'description', t.description, 'type', 'object', 'required', '["type", "timestamp", "sequence", "previousSequence", "apiVersion", "changedFields", "cause", "data"]'::json, 'properties', json_build_object('type', json_build_object('const', t.name), 'timestamp', '{"type": "string", "format": "date-time", "description": "When it happened."}'::json, 'sequence', json_build_object('type',
+ SELECT json_build_object('$schema', 'https://json-schema.org/draft/2020-12/schema', 'title', t.name, 'description', t.description, 'type', 'object', 'required', json_build_array('type', 'timestamp', 'sequence', 'previousSequence', 'apiVersion', 'changedFields', 'cause', 'data'), 'properties', json_build_object('type', json_build_object('const', t.name), 'timestamp', '{"type": "string", "format": "date-time", "description": "When it happened."}'::json, 'sequence', json_build_object('type',
          CASE
              WHEN t.subscribable THEN 'integer'::text
              ELSE 'null'::text
@@ -16634,7 +17364,9 @@ begin
     perform mutation.refuse('NOT_FOUND', 'There is no such delivery, or no longer.', '{id}');
   end if;
   perform events.require_enabled(events.locked_subscription(present.subscription_id));
-  update events.delivery d set state = 'pending', next_attempt_at = null, delivered_at = null where d.id = delivery_id and d.state <> 'pending';
+  update events.delivery d
+  set state = 'pending', next_attempt_at = null, delivered_at = null
+  where d.id = delivery_id and d.state <> 'pending';
   if found then
     perform events.enqueue(array[delivery_id]);
   else
@@ -16659,7 +17391,10 @@ declare
   made uuid;
 begin
   perform events.require_enabled(present);
-  insert into events.delivery as d (subscription_id, event_id, entity_id) values (present.id, gen_random_uuid(), present.id) returning d.id into made;
+  insert into events.delivery as d (subscription_id, event_id, entity_id)
+  values (present.id, gen_random_uuid(), present.id)
+  returning d.id
+  into made;
   perform events.enqueue(array[made]);
   return made;
 end
@@ -16692,12 +17427,16 @@ begin
   ), numbered as (
     select head + row_number() over (order by t.position) as sequence, t.* from taken t
   ), logged as (
-    insert into events.event (sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at)
-    select n.sequence, events.event_id(n.sequence), n.topic, n.subject_id, n.entity_id, n.data, n.changed_fields, n.cause, n.occurred_at
+    insert into events.event (
+      sequence, id, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at
+    )
+    select n.sequence, events.event_id(n.sequence), n.topic, n.subject_id, n.entity_id, n.data,
+      n.changed_fields, n.cause, n.occurred_at
     from numbered n order by n.sequence
     returning sequence, topic, subject_id
   )
-  select count(*), array_agg(l.subject_id order by l.sequence) filter (where l.topic = 'stock_movement.created')
+  select count(*),
+    array_agg(l.subject_id order by l.sequence) filter (where l.topic = 'stock_movement.created')
   into moved, movements from logged l;
   if moved > 0 then
     update events.log_head h set last_sequence = head + moved;
@@ -16746,7 +17485,9 @@ begin
   update events.webhook_subscription s
   set enabled = false, health = 'DISABLED', health_reason = reason, disabled_at = now()
   where s.id = subscription_id;
-  update events.lane l set next_attempt_at = 'infinity' where l.subscription_id = stop_subscription.subscription_id;
+  update events.lane l
+  set next_attempt_at = 'infinity'
+  where l.subscription_id = stop_subscription.subscription_id;
 end
 $function$;
 alter function events.stop_subscription(uuid,text) owner to service_writer;
@@ -16774,12 +17515,17 @@ AS $function$
 declare
   present constant events.webhook_subscription := events.lock_subscription(subscription_id);
   wanted constant events.webhook_subscription := jsonb_populate_record(present,
-    (select coalesce(jsonb_object_agg(c.key, c.value), '{}') from jsonb_each(changes) c where c.key in ('url', 'api_version', 'fields', 'payload_query', 'enabled')));
+    (
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}')
+      from jsonb_each(changes) c
+      where c.key in ('url', 'api_version', 'fields', 'payload_query', 'enabled')
+    ));
 begin
   perform events.require_settings(wanted);
   -- What it sends from now on is on the account of whoever says so
   update events.webhook_subscription s
-  set url = wanted.url, api_version = wanted.api_version, fields = wanted.fields, payload_query = wanted.payload_query,
+  set url = wanted.url, api_version = wanted.api_version, fields = wanted.fields,
+    payload_query = wanted.payload_query,
     credential_id = events.caller(),
     -- Another query, or another bucket that pays for it, is another chance
     payload_failures = 0, paused_until = null
@@ -17657,11 +18403,14 @@ AS $function$
 begin
   perform ledger.prepare(lines, 'adjust');
   return ledger.post(array(
-    select row (array['lines', (l.ordinality - 1)::text, 'delta'], l.product_id, abs(l.quantity), l.batch_id,
-      case when l.quantity > 0 then 'special_stock_location' else p.type end, case when l.quantity > 0 then 'stock_correction' else p.place end,
-      case when l.quantity > 0 then p.type else 'special_stock_location' end, case when l.quantity > 0 then p.place else 'stock_correction' end,
+    select row (mutation.path('lines', l.ordinality, 'delta'), l.product_id, abs(l.quantity), l.batch_id,
+      case when l.quantity > 0 then 'special_stock_location' else p.type end,
+        case when l.quantity > 0 then 'stock_correction' else p.place end,
+      case when l.quantity > 0 then p.type else 'special_stock_location' end,
+        case when l.quantity > 0 then p.place else 'stock_correction' end,
       case when l.quantity > 0 then 'api_incoming' else 'api_outgoing' end)::ledger.draft
-    from unnest(lines) with ordinality l cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    from unnest(lines) with ordinality l
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
     order by l.ordinality
   ), note);
 end
@@ -17669,6 +18418,49 @@ $function$;
 alter function ledger.adjust_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.adjust_stock(ledger.line[],text) to service_writer;
 comment on function ledger.adjust_stock(ledger.line[],text) is 'Adds to stock or takes from it, against stock_correction.';
+
+CREATE OR REPLACE FUNCTION ledger.apply_fulfillment_changes(changes ledger.change[], shipped ledger.change[], touched uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform ledger.lock_orders(
+    array(
+      select l.order_id
+      from unnest(shipped) s
+      join erp.sales_order_line_item l on l.id = s.item_id
+    ),
+    array(select c.owner_id from unnest(changes) c union select t.id from unnest(touched) t (id))
+  );
+  -- A fulfillment order that is being deleted is gone already, and has taken its promises along
+  changes := ledger.promises_of(changes);
+  -- All products at once: the lines of the orders may name others
+  perform ledger.lock(
+    array(select c.item_id from unnest(changes) c
+      union select l.product_id
+      from unnest(shipped) s
+      join erp.sales_order_line_item l on l.id = s.item_id
+      where l.product_id is not null),
+    array(select c.owner_id from unnest(changes) c)
+  );
+  perform ledger.change_promised_stock(changes);
+  update erp.sales_order_line_item l
+  set shipped_quantity = l.shipped_quantity + s.quantity
+  from unnest(shipped) s
+  where l.id = s.item_id;
+  update erp.fulfillment_order f set is_partially_fulfilled = p.is_partial
+  from unnest(touched) t (id) cross join lateral (
+    select coalesce(
+      sum(l.fulfilled_quantity) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity), false
+    ) as is_partial
+    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = t.id
+  ) p
+  where f.id = t.id and f.is_partially_fulfilled <> p.is_partial;
+end
+$function$;
+grant execute on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) to service_ledger;
+comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by fulfillment order and product; units that were fulfilled, by line of the order; and whether the fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
 
 CREATE OR REPLACE FUNCTION ledger.carry_counts(stock_ids uuid[], batch_id uuid)
  RETURNS void
@@ -17701,7 +18493,12 @@ begin
   end if;
   perform ledger.lock_orders_of(changes);
   update erp.fulfillment_order_line_item l set fulfilled_quantity = l.fulfilled_quantity + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where l.id = c.item_id and exists (select from erp.fulfillment_order f where f.id = l.fulfillment_order_id);
 end
 $function$;
@@ -17717,9 +18514,16 @@ begin
   if cardinality(changes) = 0 then
     return;
   end if;
-  perform ledger.lock_orders(array(select l.order_id from unnest(changes) c join erp.sales_order_line_item l on l.id = c.item_id));
+  perform ledger.lock_orders(
+    array(select l.order_id from unnest(changes) c join erp.sales_order_line_item l on l.id = c.item_id)
+  );
   update erp.sales_order_line_item l set invoiced_quantity = l.invoiced_quantity + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where l.id = c.item_id;
 end
 $function$;
@@ -17735,12 +18539,19 @@ begin
   if cardinality(changes) = 0 then
     return;
   end if;
-  perform ledger.lock(array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c));
+  perform ledger.lock(
+    array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c)
+  );
   insert into ledger.warehouse_stock (product_id, warehouse_id)
   select distinct c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
   on conflict (product_id, warehouse_id) do nothing;
   update ledger.warehouse_stock s set reserved_quantity = s.reserved_quantity + c.quantity
-  from (select c.item_id, c.owner_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id, c.owner_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, c.owner_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id, c.owner_id
+    having sum(c.quantity) <> 0
+  ) c
   -- While a warehouse or a product is being deleted its figures may be there a little longer
   join erp.warehouse w on w.id = c.owner_id join erp.product p on p.id = c.item_id
   where s.product_id = c.item_id and s.warehouse_id = c.owner_id;
@@ -17760,12 +18571,129 @@ begin
   end if;
   perform ledger.lock(array(select c.item_id from unnest(changes) c));
   update erp.product p set reserved_stock = p.reserved_stock + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where p.id = c.item_id;
 end
 $function$;
 grant execute on function ledger.change_reserved_stock(ledger.change[]) to service_ledger;
 comment on function ledger.change_reserved_stock(ledger.change[]) is 'Adds to the reserved stock of the items, which are products.';
+
+CREATE OR REPLACE FUNCTION ledger.check_expectations(lines ledger.line[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('QUANTITY_CHANGED',
+    format('The place holds %s units, not %s.', q.quantity, l.expected_quantity),
+    mutation.path('lines', l.ordinality, 'expected_quantity'),
+    jsonb_build_object('expected', l.expected_quantity, 'actual', q.quantity)) order by l.ordinality)
+  into errors
+  from unnest(lines) with ordinality l
+  cross join lateral ledger.quantity_at(
+    l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id)::text, l.batch_id
+  ) q (quantity)
+  where l.expected_quantity <> q.quantity;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_expectations(ledger.line[]) to service_ledger;
+comment on function ledger.check_expectations(ledger.line[]) is 'Refuses lines of a mutation of stock that expect another quantity than there is. User error QUANTITY_CHANGED.';
+
+CREATE OR REPLACE FUNCTION ledger.check_form(lines ledger.line[], places ledger.named_place[], operation text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be negative.', '{quantity}'::text[]
+    from unnest(lines) with ordinality l where operation = 'set' and l.quantity < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The change must not be 0.', '{delta}'
+    from unnest(lines) with ordinality l where operation = 'adjust' and l.quantity = 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
+    from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'This moment is still to come.', '{counted_at}'
+    from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
+    union all
+    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array[p.name]
+    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
+    union all
+    select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
+    from unnest(lines) with ordinality l
+    where l.source_warehouse_id = l.destination_warehouse_id
+      or l.source_bin_location_id = l.destination_bin_location_id
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line sets the same stock.', '{}'
+    from (
+      select l.*, row_number() over (
+        partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id
+        order by l.ordinality) as nth
+      from unnest(lines) with ordinality l
+    ) l where operation = 'set' and l.nth > 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_form(ledger.line[],ledger.named_place[],text) to service_ledger;
+comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that make no sense by themselves, whatever there is. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION ledger.check_references(lines ledger.line[], places ledger.named_place[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'NOT_FOUND', 'There is no such product.', '{product_id}'::text[]
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
+    union all
+    select p.line, 'NOT_FOUND', 'There is no such warehouse.', array[p.name, 'warehouse_id']
+    from unnest(places) p
+    where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
+    union all
+    select p.line, 'NOT_FOUND', 'There is no such bin.', array[p.name, 'bin_location_id']
+    from unnest(places) p
+    where p.bin_location_id is not null
+      and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
+    from unnest(lines) with ordinality l
+    where l.batch_id is not null and not exists (select from erp.batch b where b.id = l.batch_id)
+    union all
+    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
+    from unnest(lines) with ordinality l
+    join erp.batch b on b.id = l.batch_id
+    where b.product_id <> l.product_id
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.check_references(ledger.line[],ledger.named_place[]) to service_ledger;
+comment on function ledger.check_references(ledger.line[],ledger.named_place[]) is 'Refuses lines of a mutation of stock that name what is not there, or a batch of another product. User errors NOT_FOUND, BATCH_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION ledger.check_variants(drafts ledger.draft[])
  RETURNS void
@@ -17836,13 +18764,62 @@ begin
       where s.product_id = new.product_id and s.warehouse_id = new.warehouse_id), 0);
   else
     new.stock := coalesce((select s.quantity from ledger.stock s
-      where s.product_id = new.product_id and s.place = coalesce(new.warehouse_id, new.bin_location_id)::text), 0);
+      where s.product_id = new.product_id
+        and s.place = coalesce(new.warehouse_id, new.bin_location_id)::text),
+        0);
   end if;
   return new;
 end
 $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
+
+CREATE OR REPLACE FUNCTION ledger.insert_movements(drafts ledger.draft[], moment timestamp with time zone, note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  booked uuid[];
+begin
+  -- Each id is larger than the one before it.
+  with inserted as (
+    insert into ledger.stock_movement (
+      created_at, microseconds, product_id, quantity, process_type_technical_name, comment,
+      source_location_type_technical_name, source_warehouse_id, source_bin_location_id,
+      source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id,
+      source_special_stock_location_technical_name,
+      destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id,
+      destination_order_id, destination_return_order_id, destination_goods_receipt_id,
+      destination_stock_container_id, destination_special_stock_location_technical_name
+    )
+    select date_trunc('second', moment), ledger.microseconds(moment), d.product_id, d.quantity, d.process,
+      note,
+      d.source_type,
+      case d.source_type when 'warehouse' then d.source::uuid end,
+      case d.source_type when 'bin_location' then d.source::uuid end,
+      case d.source_type when 'order' then d.source::uuid end,
+      case d.source_type when 'return_order' then d.source::uuid end,
+      case d.source_type when 'goods_receipt' then d.source::uuid end,
+      case d.source_type when 'stock_container' then d.source::uuid end,
+      case d.source_type when 'special_stock_location' then d.source end,
+      d.destination_type,
+      case d.destination_type when 'warehouse' then d.destination::uuid end,
+      case d.destination_type when 'bin_location' then d.destination::uuid end,
+      case d.destination_type when 'order' then d.destination::uuid end,
+      case d.destination_type when 'return_order' then d.destination::uuid end,
+      case d.destination_type when 'goods_receipt' then d.destination::uuid end,
+      case d.destination_type when 'stock_container' then d.destination::uuid end,
+      case d.destination_type when 'special_stock_location' then d.destination end
+    from unnest(drafts) with ordinality d order by d.ordinality
+    returning id
+  )
+  select array_agg(i.id order by i.id) into booked from inserted i;
+  return booked;
+end
+$function$;
+grant execute on function ledger.insert_movements(ledger.draft[],timestamp with time zone,text) to service_ledger;
+comment on function ledger.insert_movements(ledger.draft[],timestamp with time zone,text) is 'Adds movements to the ledger, in the order of their drafts; answers their ids. Only for ledger.post, which checks them first.';
 
 CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, destination_special text)
  RETURNS boolean
@@ -17867,18 +18844,29 @@ declare
   counted record;
 begin
   -- Where movements and batches are inserted by one statement, this trigger may be the first
-  perform ledger.lock(array(select m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id));
+  perform ledger.lock(
+    array(select m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id)
+  );
   perform ledger.open_stock(array(select stock_movement_id from booked));
   insert into ledger.batch_stock (stock_id, batch_id)
   select distinct s.id, m.batch_id
-  from booked m join ledger.flow f on f.movement_id = m.stock_movement_id join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+  from booked m
+  join ledger.flow f on f.movement_id = m.stock_movement_id
+  join ledger.stock s on s.product_id = f.product_id and s.place = f.place
   where f.location_type_technical_name <> 'special_stock_location'
   on conflict (stock_id, batch_id) do nothing;
 
   with flow as materialized (
     select s.id as stock_id, m.batch_id, sum(m.quantity * f.direction) as change,
-      coalesce(sum(m.quantity * f.direction) filter (where f.location_type_technical_name in ('warehouse', 'bin_location')), 0) as held
-    from booked m join ledger.flow f on f.movement_id = m.stock_movement_id join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+      coalesce(
+        sum(m.quantity * f.direction) filter (
+          where f.location_type_technical_name in ('warehouse', 'bin_location')
+        ),
+        0
+      ) as held
+    from booked m
+    join ledger.flow f on f.movement_id = m.stock_movement_id
+    join ledger.stock s on s.product_id = f.product_id and s.place = f.place
     where f.location_type_technical_name <> 'special_stock_location'
     group by s.id, m.batch_id
   ),
@@ -17887,7 +18875,10 @@ begin
     from flow f where b.stock_id = f.stock_id and b.batch_id = f.batch_id
   )
   update erp.batch b set physical_stock = b.physical_stock + f.held
-  from (select flow.batch_id, sum(flow.held) as held from flow group by flow.batch_id having sum(flow.held) <> 0) f where b.id = f.batch_id;
+  from (
+    select flow.batch_id, sum(flow.held) as held from flow group by flow.batch_id having sum(flow.held) <> 0
+  ) f
+  where b.id = f.batch_id;
 
   for counted in
     select m.batch_id, array_agg(distinct s.id) as stock_ids
@@ -18000,25 +18991,29 @@ declare
 begin
   -- A posting function has these locks already; what is inserted by hand gets them here.
   perform ledger.lock(array(select product_id from booked));
-
   perform ledger.open_stock(array(select id from booked));
 
   insert into ledger.warehouse_stock (product_id, warehouse_id)
   select distinct f.product_id, coalesce(f.warehouse_id, b.warehouse_id)
-  from booked m join ledger.flow f on f.movement_id = m.id left join erp.bin_location b on b.id = f.bin_location_id
+  from booked m join ledger.flow f on f.movement_id = m.id
+  left join erp.bin_location b on b.id = f.bin_location_id
   where f.location_type_technical_name in ('warehouse', 'bin_location') order by 1, 2
   on conflict (product_id, warehouse_id) do nothing;
 
   with flow as materialized (
     select f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id) as warehouse_id,
       sum(f.quantity) as change, min(f.booked_at) filter (where not f.is_count) as moved_at
-    from booked m join ledger.flow f on f.movement_id = m.id left join erp.bin_location b on b.id = f.bin_location_id
+    from booked m join ledger.flow f on f.movement_id = m.id
+    left join erp.bin_location b on b.id = f.bin_location_id
     group by f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id)
     having sum(f.quantity) <> 0 or min(f.booked_at) < max(f.booked_at)
   ),
   held as materialized (
     select f.product_id, f.warehouse_id, sum(f.change) as change
-    from flow f where f.warehouse_id is not null group by f.product_id, f.warehouse_id having sum(f.change) <> 0
+    from flow f
+    where f.warehouse_id is not null
+    group by f.product_id, f.warehouse_id
+    having sum(f.change) <> 0
   ),
   in_place as (
     update ledger.stock s set quantity = s.quantity + f.change
@@ -18027,7 +19022,8 @@ begin
   ),
   in_configured_place as (
     update erp.product_stock_location_configuration c set stock = c.stock + f.change
-    from flow f where c.product_id = f.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = f.place
+    from flow f
+    where c.product_id = f.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = f.place
   ),
   in_warehouse as (
     update ledger.warehouse_stock s set quantity = s.quantity + h.change
@@ -18110,9 +19106,15 @@ declare
   changes ledger.change[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.fulfillment_id, l.fulfillment_order_line_item_id, l.quantity)::ledger.change from new_rows l);
+    changes := array(
+      select row (l.fulfillment_id, l.fulfillment_order_line_item_id, l.quantity)::ledger.change
+      from new_rows l
+    );
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.fulfillment_id, l.fulfillment_order_line_item_id, - l.quantity)::ledger.change from old_rows l);
+    changes := array(
+      select row (l.fulfillment_id, l.fulfillment_order_line_item_id, - l.quantity)::ledger.change
+      from old_rows l
+    );
   else
     changes := array(
       select row (l.fulfillment_id, l.line_id, sum(l.quantity))::ledger.change
@@ -18125,7 +19127,10 @@ begin
     return null;
   end if;
   perform ledger.lock_orders_of(changes);
-  perform from erp.fulfillment f where f.id in (select c.owner_id from unnest(changes) c) order by f.id for no key update;
+  perform
+  from erp.fulfillment f
+  where f.id in (select c.owner_id from unnest(changes) c)
+  order by f.id for no key update;
   -- A fulfillment that is being deleted is gone already, and has taken its quantities along
   perform ledger.change_fulfilled_quantities(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
@@ -18154,24 +19159,37 @@ begin
     -- Before its lines go, for then nobody knows any more which warehouse was to ship them
     perform ledger.change_promised_stock(ledger.promises_of(array(
       select row (old.id, l.product_id, sum(l.fulfilled_quantity - l.quantity))::ledger.change
-      from erp.fulfillment_order_line_item l where l.fulfillment_order_id = old.id and l.product_id is not null group by l.product_id)));
+      from erp.fulfillment_order_line_item l
+      where l.fulfillment_order_id = old.id and l.product_id is not null
+      group by l.product_id)));
     return old;
   end if;
   -- By location: the fulfillment orders that begin or end having something to ship from there
   moved := array(
     select row (t.location_id, t.id, sum(t.direction))::ledger.change
     from (
-      select n.id, n.source_warehouse_location_id as location_id, 1 as direction from new_rows n where n.state in ('Open', 'InProgress', 'OnHold')
+      select n.id, n.source_warehouse_location_id as location_id, 1 as direction
+      from new_rows n
+      where n.state in ('Open', 'InProgress', 'OnHold')
       union all
-      select o.id, o.source_warehouse_location_id, -1 from old_rows o where o.state in ('Open', 'InProgress', 'OnHold')
+      select o.id, o.source_warehouse_location_id, -1
+      from old_rows o
+      where o.state in ('Open', 'InProgress', 'OnHold')
     ) t where t.location_id is not null group by t.location_id, t.id having sum(t.direction) <> 0);
   if cardinality(moved) = 0 then
     return null;
   end if;
-  perform from erp.location l where l.id in (select m.owner_id from unnest(moved) m) order by l.id for key share;
+  perform
+  from erp.location l
+  where l.id in (select m.owner_id from unnest(moved) m)
+  order by l.id for key share;
   changes := array(
-    select row (w.warehouse_id, l.product_id, sum(m.quantity * (l.quantity - l.fulfilled_quantity)))::ledger.change
-    from unnest(moved) m join erp.location w on w.id = m.owner_id join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
+    select row (
+      w.warehouse_id, l.product_id, sum(m.quantity * (l.quantity - l.fulfilled_quantity))
+    )::ledger.change
+    from unnest(moved) m
+    join erp.location w on w.id = m.owner_id
+    join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
     where w.warehouse_id is not null and l.product_id is not null group by w.warehouse_id, l.product_id);
   perform ledger.change_promised_stock(changes);
   return null;
@@ -18199,24 +19217,35 @@ declare
   touched uuid[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.fulfillment_order_id, l.product_id, sum(l.quantity - l.fulfilled_quantity))::ledger.change
+    changes := array(select row (l.fulfillment_order_id, l.product_id,
+      sum(l.quantity - l.fulfilled_quantity))::ledger.change
       from new_rows l where l.product_id is not null group by l.fulfillment_order_id, l.product_id);
-    shipped := array(select row (null, l.destination_order_line_item_id, sum(l.fulfilled_quantity))::ledger.change
-      from new_rows l where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0 group by l.destination_order_line_item_id);
+    shipped := array(select row (null, l.destination_order_line_item_id,
+      sum(l.fulfilled_quantity))::ledger.change
+      from new_rows l
+      where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0
+      group by l.destination_order_line_item_id);
     touched := array(select distinct l.fulfillment_order_id from new_rows l);
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.fulfillment_order_id, l.product_id, sum(l.fulfilled_quantity - l.quantity))::ledger.change
+    changes := array(select row (l.fulfillment_order_id, l.product_id,
+      sum(l.fulfilled_quantity - l.quantity))::ledger.change
       from old_rows l where l.product_id is not null group by l.fulfillment_order_id, l.product_id);
-    shipped := array(select row (null, l.destination_order_line_item_id, - sum(l.fulfilled_quantity))::ledger.change
-      from old_rows l where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0 group by l.destination_order_line_item_id);
+    shipped := array(select row (null, l.destination_order_line_item_id,
+      - sum(l.fulfilled_quantity))::ledger.change
+      from old_rows l
+      where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0
+      group by l.destination_order_line_item_id);
     touched := array(select distinct l.fulfillment_order_id from old_rows l);
   else
     changes := array(
       select row (l.fulfillment_order_id, l.product_id, sum(l.quantity))::ledger.change
       from (
-        select n.fulfillment_order_id, n.product_id, n.quantity - n.fulfilled_quantity as quantity from new_rows n
-        union all select o.fulfillment_order_id, o.product_id, o.fulfilled_quantity - o.quantity from old_rows o
-      ) l where l.product_id is not null group by l.fulfillment_order_id, l.product_id having sum(l.quantity) <> 0);
+        select n.fulfillment_order_id, n.product_id, n.quantity - n.fulfilled_quantity as quantity
+        from new_rows n
+        union all select o.fulfillment_order_id, o.product_id, o.fulfilled_quantity - o.quantity
+        from old_rows o
+      ) l where l.product_id is not null group by l.fulfillment_order_id,
+        l.product_id having sum(l.quantity) <> 0);
     shipped := array(
       select row (null, l.line_id, sum(l.quantity))::ledger.change
       from (
@@ -18233,25 +19262,7 @@ begin
   if cardinality(changes) + cardinality(shipped) + cardinality(touched) = 0 then
     return null;
   end if;
-
-  perform ledger.lock_orders(array(select l.order_id from unnest(shipped) s join erp.sales_order_line_item l on l.id = s.item_id),
-    array(select c.owner_id from unnest(changes) c union select t.id from unnest(touched) t (id)));
-  -- A fulfillment order that is being deleted is gone already, and has taken its promises along
-  changes := ledger.promises_of(changes);
-  -- All products at once: the lines of the orders may name others
-  perform ledger.lock(
-    array(select c.item_id from unnest(changes) c
-      union select l.product_id from unnest(shipped) s join erp.sales_order_line_item l on l.id = s.item_id where l.product_id is not null),
-    array(select c.owner_id from unnest(changes) c)
-  );
-  perform ledger.change_promised_stock(changes);
-  update erp.sales_order_line_item l set shipped_quantity = l.shipped_quantity + s.quantity from unnest(shipped) s where l.id = s.item_id;
-  update erp.fulfillment_order f set is_partially_fulfilled = p.is_partial
-  from unnest(touched) t (id) cross join lateral (
-    select coalesce(sum(l.fulfilled_quantity) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity), false) as is_partial
-    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = t.id
-  ) p
-  where f.id = t.id and f.is_partially_fulfilled <> p.is_partial;
+  perform ledger.apply_fulfillment_changes(changes, shipped, touched);
   return null;
 end
 $function$;
@@ -18300,14 +19311,20 @@ declare
   changes ledger.change[] := '{}';
 begin
   if tg_op in ('INSERT', 'UPDATE') then
-    changes := array(select row (l.document_id, l.order_line_item_id, l.quantity)::ledger.change from new_rows l);
+    changes := array(
+      select row (l.document_id, l.order_line_item_id, l.quantity)::ledger.change from new_rows l
+    );
   end if;
   if tg_op in ('DELETE', 'UPDATE') then
-    changes := changes || array(select row (l.document_id, l.order_line_item_id, - l.quantity)::ledger.change from old_rows l);
+    changes := changes
+      || array(select row (l.document_id, l.order_line_item_id, - l.quantity)::ledger.change from old_rows l);
   end if;
   -- An invoice that is being deleted is gone already, and has taken its quantities along
   perform ledger.change_invoiced_quantities(array(
-    select c from unnest(changes) c join erp.invoice i on i.document_id = (c).owner_id where i.cancellation_id is null));
+    select c
+    from unnest(changes) c
+    join erp.invoice i on i.document_id = (c).owner_id
+    where i.cancellation_id is null));
   return null;
 end
 $function$;
@@ -18328,15 +19345,27 @@ declare
   changed uuid[];
 begin
   if tg_op = 'INSERT' then
-    changed := array(select distinct l.order_id from new_rows l where l.order_id is not null and l.state = 'created' and l.type = 'outgoing');
+    changed := array(
+      select distinct l.order_id
+      from new_rows l
+      where l.order_id is not null and l.state = 'created' and l.type = 'outgoing'
+    );
   elsif tg_op = 'DELETE' then
-    changed := array(select distinct l.order_id from old_rows l where l.order_id is not null and l.state = 'created' and l.type = 'outgoing');
+    changed := array(
+      select distinct l.order_id
+      from old_rows l
+      where l.order_id is not null and l.state = 'created' and l.type = 'outgoing'
+    );
   else
     changed := array(
       select distinct l.order_id
       from (
-        select n.order_id, n.tracking_codes, 1 as direction from new_rows n where n.state = 'created' and n.type = 'outgoing'
-        union all select o.order_id, o.tracking_codes, -1 from old_rows o where o.state = 'created' and o.type = 'outgoing'
+        select n.order_id, n.tracking_codes, 1 as direction
+        from new_rows n
+        where n.state = 'created' and n.type = 'outgoing'
+        union all select o.order_id, o.tracking_codes, -1
+        from old_rows o
+        where o.state = 'created' and o.type = 'outgoing'
       ) l where l.order_id is not null group by l.order_id, l.tracking_codes having sum(l.direction) <> 0);
   end if;
   if cardinality(changed) > 0 then
@@ -18369,7 +19398,8 @@ begin
       select old.warehouse_id as id, -1 as direction
       union all select new.warehouse_id, 1 where tg_op = 'UPDATE'
     ) w
-    join erp.fulfillment_order f on f.source_warehouse_location_id = old.id and f.state in ('Open', 'InProgress', 'OnHold')
+    join erp.fulfillment_order f on f.source_warehouse_location_id = old.id
+      and f.state in ('Open', 'InProgress', 'OnHold')
     join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
     where w.id is not null and l.product_id is not null group by w.id, w.direction, l.product_id);
   perform ledger.change_promised_stock(changes);
@@ -18417,7 +19447,9 @@ begin
     if old.state in ('open', 'in_progress') then
       perform ledger.change_reserved_stock(array(
         select row (old.id, l.product_id, sum(l.shipped_quantity - l.quantity))::ledger.change
-        from erp.sales_order_line_item l where l.order_id = old.id and l.product_id is not null group by l.product_id));
+        from erp.sales_order_line_item l
+        where l.order_id = old.id and l.product_id is not null
+        group by l.product_id));
     end if;
     return old;
   end if;
@@ -18429,7 +19461,8 @@ begin
         select n.id, 1 as direction from new_rows n where n.state in ('open', 'in_progress')
         union all select o.id, -1 from old_rows o where o.state in ('open', 'in_progress')
       ) s group by s.id having sum(s.direction) <> 0
-    ) t join erp.sales_order_line_item l on l.order_id = t.id where l.product_id is not null group by l.product_id);
+    ) t join erp.sales_order_line_item l
+      on l.order_id = t.id where l.product_id is not null group by l.product_id);
   perform ledger.change_reserved_stock(changes);
   return null;
 end
@@ -18454,11 +19487,13 @@ declare
   priced uuid[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.order_id, l.product_id, sum(l.quantity - l.shipped_quantity))::ledger.change
+    changes := array(select row (l.order_id, l.product_id,
+      sum(l.quantity - l.shipped_quantity))::ledger.change
       from new_rows l where l.product_id is not null group by l.order_id, l.product_id);
     priced := array(select distinct l.order_id from new_rows l where l.total_price is not null);
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.order_id, l.product_id, sum(l.shipped_quantity - l.quantity))::ledger.change
+    changes := array(select row (l.order_id, l.product_id,
+      sum(l.shipped_quantity - l.quantity))::ledger.change
       from old_rows l where l.product_id is not null group by l.order_id, l.product_id);
     priced := array(select distinct l.order_id from old_rows l where l.total_price is not null);
   else
@@ -18473,18 +19508,23 @@ begin
       from (
         select n.order_id, n.total_price, n.tax_rate, 1 as direction from new_rows n
         union all select o.order_id, o.total_price, o.tax_rate, -1 from old_rows o
-      ) l where l.total_price is not null group by l.order_id, l.total_price, l.tax_rate having sum(l.direction) <> 0);
+      ) l where l.total_price is not null group by l.order_id, l.total_price,
+        l.tax_rate having sum(l.direction) <> 0);
   end if;
   if cardinality(changes) = 0 and cardinality(priced) = 0 then
     return null;
   end if;
 
-  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, and has taken
-  -- its reservations along.
-  perform ledger.lock_orders(array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id)));
+  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, and
+  -- has taken its reservations along.
+  perform ledger.lock_orders(
+    array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id))
+  );
   perform ledger.change_reserved_stock(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
-    from unnest(changes) c join erp.sales_order o on o.id = c.owner_id where o.state in ('open', 'in_progress')));
+    from unnest(changes) c
+    join erp.sales_order o on o.id = c.owner_id
+    where o.state in ('open', 'in_progress')));
   update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
   from unnest(priced) p (id) join erp.sales_order present on present.id = p.id
   left join lateral ledger.order_amounts(present.id, present.tax_status) a on true
@@ -18510,7 +19550,8 @@ begin
   if tg_table_name = 'supplier_order' then
     products := array(select distinct l.product_id from changed n join gone g on g.id = n.id
       join erp.supplier_order_line_item l on l.supplier_order_id = n.id
-      where l.product_id is not null and (n.state, n.order_date_time) is distinct from (g.state, g.order_date_time));
+      where l.product_id is not null
+        and (n.state, n.order_date_time) is distinct from (g.state, g.order_date_time));
   elsif tg_op = 'INSERT' then
     products := array(select distinct l.product_id from changed l where l.product_id is not null);
   elsif tg_op = 'DELETE' then
@@ -18526,11 +19567,18 @@ begin
   update erp.product p
   set open_supplier_order_quantity = f.quantity, last_supplier_order_at = f.last_at
   from unnest(products) x (id) cross join lateral (
-    select coalesce(sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0) as quantity,
+    select coalesce(
+      sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0
+    ) as quantity,
       max(o.order_date_time) as last_at
-    from erp.supplier_order_line_item l join erp.supplier_order o on o.id = l.supplier_order_id where l.product_id = x.id
+    from erp.supplier_order_line_item l
+    join erp.supplier_order o on o.id = l.supplier_order_id
+    where l.product_id = x.id
   ) f
-  where p.id = x.id and (p.open_supplier_order_quantity, p.last_supplier_order_at) is distinct from (f.quantity::integer, f.last_at);
+  where p.id = x.id
+    and (
+      p.open_supplier_order_quantity, p.last_supplier_order_at
+    ) is distinct from (f.quantity::integer, f.last_at);
   return null;
 end
 $function$;
@@ -18555,7 +19603,8 @@ begin
   end if;
   perform ledger.lock(array(select s.product_id from ledger.warehouse_stock s where s.warehouse_id = new.id));
   update erp.product p
-  set stock_not_available_for_sale = p.stock_not_available_for_sale + case when new.is_stock_available_for_sale then - s.quantity else s.quantity end
+  set stock_not_available_for_sale = p.stock_not_available_for_sale
+    + case when new.is_stock_available_for_sale then - s.quantity else s.quantity end
   from ledger.warehouse_stock s where s.warehouse_id = new.id and s.product_id = p.id and s.quantity <> 0;
   return null;
 end
@@ -18581,17 +19630,25 @@ begin
   end if;
   present := array(select c from jsonb_array_elements_text(new.tracking_codes) c);
   of_labels := array(
-    select c.code from erp.shipping_label l cross join lateral jsonb_array_elements_text(l.tracking_codes) with ordinality c (code, position)
+    select c.code
+    from erp.shipping_label l
+    cross join lateral jsonb_array_elements_text(l.tracking_codes) with ordinality c (code, position)
     where l.order_id = new.id and l.state = 'created' and l.type = 'outgoing' order by l.id, c.position);
   if tg_op = 'INSERT' then
     new.entered_tracking_codes := new.entered_tracking_codes || present;
-  elsif new.tracking_codes is distinct from old.tracking_codes and new.entered_tracking_codes = old.entered_tracking_codes then
+  elsif new.tracking_codes is distinct from old.tracking_codes
+    and new.entered_tracking_codes = old.entered_tracking_codes then
     -- Someone wrote the list as a whole: whatever no label brings along was entered by hand
     new.entered_tracking_codes := array(
-      select p.code from unnest(present) p (code) where p.code <> all (of_labels) or p.code = any (old.entered_tracking_codes));
+      select p.code
+      from unnest(present) p (code)
+      where p.code <> all (of_labels) or p.code = any (old.entered_tracking_codes));
   end if;
   new.entered_tracking_codes := array(
-    select e.code from unnest(new.entered_tracking_codes) with ordinality e (code, position) group by e.code order by min(e.position));
+    select e.code
+    from unnest(new.entered_tracking_codes) with ordinality e (code, position)
+    group by e.code
+    order by min(e.position));
   if new.tracking_codes is null and cardinality(new.entered_tracking_codes || of_labels) = 0 then
     return new;
   end if;
@@ -18632,7 +19689,10 @@ CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_orde
 AS $function$
 begin
   perform from erp.sales_order o where o.id = any (order_ids) order by o.id for no key update;
-  perform from erp.fulfillment_order f where f.id = any (fulfillment_order_ids) order by f.id for no key update;
+  perform
+  from erp.fulfillment_order f
+  where f.id = any (fulfillment_order_ids)
+  order by f.id for no key update;
 end
 $function$;
 grant execute on function ledger.lock_orders(uuid[],uuid[]) to service_ledger;
@@ -18648,12 +19708,42 @@ begin
   perform ledger.lock_orders(
     array(select s.order_id from unnest(changes) c join erp.fulfillment_order_line_item l on l.id = c.item_id
       join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id),
-    array(select l.fulfillment_order_id from unnest(changes) c join erp.fulfillment_order_line_item l on l.id = c.item_id)
+    array(
+      select l.fulfillment_order_id
+      from unnest(changes) c
+      join erp.fulfillment_order_line_item l on l.id = c.item_id
+    )
   );
 end
 $function$;
 grant execute on function ledger.lock_orders_of(ledger.change[]) to service_ledger;
 comment on function ledger.lock_orders_of(ledger.change[]) is 'Takes the locks of the orders and fulfillment orders of the items, which are lines of fulfillment orders.';
+
+CREATE OR REPLACE FUNCTION ledger.lock_places(drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  bins uuid[];
+begin
+  bins := array(
+    select d.source::uuid from unnest(drafts) d where d.source_type = 'bin_location'
+    union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'bin_location'
+  );
+  perform ledger.lock(
+    array(select d.product_id from unnest(drafts) d),
+    array(
+      select d.source::uuid from unnest(drafts) d where d.source_type = 'warehouse'
+      union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'warehouse'
+      union select b.warehouse_id from erp.bin_location b where b.id = any (bins)
+    ),
+    bins
+  );
+end
+$function$;
+grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
+comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of movements that are to be booked: those of ledger.lock, for their products and places.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_shipment(product_ids uuid[], warehouse_ids uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -18678,6 +19768,42 @@ $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock_shipment(uuid[],uuid[],uuid[]) to service_writer;
 comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on nobody else changes the stock of these products.';
+
+CREATE OR REPLACE FUNCTION ledger.lock_way_back(fulfillment_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform ledger.lock(
+    array(
+      select unnest(array[l.product_id, a.product_id, s.product_id])
+      from erp.fulfillment_line_item l
+      join erp.fulfillment_order_line_item a on a.id = l.fulfillment_order_line_item_id
+      left join erp.sales_order_line_item s on s.id = a.destination_order_line_item_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id
+    ),
+    array(
+      select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
+      from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
+      left join erp.location w on w.id = f.source_warehouse_location_id
+      left join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+      left join ledger.stock_movement m on m.id = k.stock_movement_id
+      left join erp.bin_location b on b.id = m.source_bin_location_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id
+    ),
+    array(
+      select m.source_bin_location_id
+      from erp.fulfillment_line_item l
+      join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+      join ledger.stock_movement m on m.id = k.stock_movement_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id and m.source_bin_location_id is not null
+    )
+  );
+end
+$function$;
+grant execute on function ledger.lock_way_back(uuid) to service_ledger;
+comment on function ledger.lock_way_back(uuid) is 'Takes the locks of ledger.lock for what a fulfillment took away, and for where it came from.';
 
 CREATE OR REPLACE FUNCTION ledger.microseconds(moment timestamp with time zone)
  RETURNS integer
@@ -18765,15 +19891,19 @@ declare
 begin
   -- Whoever holds it is alone with the numbers.
   perform from events.log_head h for no key update;
-  last_number := coalesce((select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0);
+  last_number := coalesce(
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0
+  );
   if movement_ids is null then
     insert into ledger.movement_sequence (sequence, movement_id)
     select last_number + row_number() over (order by m.id), m.id from ledger.stock_movement m
     where not exists (select from ledger.movement_sequence s where s.movement_id = m.id) order by m.id;
   else
     insert into ledger.movement_sequence (sequence, movement_id)
-    select last_number + row_number() over (order by n.ordinality), n.id from unnest(movement_ids) with ordinality n (id)
-    where not exists (select from ledger.movement_sequence s where s.movement_id = n.id) order by n.ordinality;
+    select last_number + row_number() over (order by n.ordinality), n.id
+    from unnest(movement_ids) with ordinality n (id)
+    where not exists (select from ledger.movement_sequence s where s.movement_id = n.id)
+    order by n.ordinality;
   end if;
   get diagnostics given = row_count;
   return given;
@@ -18824,6 +19954,67 @@ END;
 grant execute on function ledger.order_amounts(uuid,text) to service_ledger;
 comment on function ledger.order_amounts(uuid,text) is 'Totals of an order with and without tax, from its lines; no row when no line has a price. Lines without a tax rate, such as promotions, are taxed as the others on average.';
 
+CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
+ RETURNS ledger.pick[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- Side by side, the units that are wanted and the units that lie there form two rulers. Where a stretch of
+  -- one lies over a stretch of the other, these units go to that line.
+  return array(
+    with wanted as (
+      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
+        sum(p.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
+      from unnest(picks) with ordinality p where p.place is null and p.product_id is not null
+    ),
+    named as (
+      select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
+      from unnest(picks) p where p.place is not null group by p.product_id, p.place, p.batch_id
+    ),
+    lying as (
+      select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type,
+        s.quantity, b."position", b.code, a.is_batch_managed
+      from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
+      join erp.product a on a.id = w.product_id
+      join ledger.stock s on s.product_id = w.product_id
+        and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
+      left join erp.bin_location b on b.id = s.bin_location_id
+      where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
+    ),
+    pile as (
+      select l.*, b.batch_id, b.quantity as units from lying l join ledger.batch_stock b on b.stock_id = l.id
+      union all
+      select l.*, null,
+        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
+      from lying l where not l.is_batch_managed
+    ),
+    free as (
+      select p.*, p.units - coalesce(n.quantity, 0) as quantity_left
+      from pile p
+      left join named n on n.product_id = p.product_id and n.place = p.place
+        and n.batch_id is not distinct from p.batch_id
+    ),
+    offered as (
+      select f.*, sum(f.quantity_left) over (
+        partition by f.product_id, f.warehouse_id
+        order by case when f.is_batch_managed then f.batch_id end, f.place_type = 'warehouse',
+          f."position" nulls last, f.code, f.batch_id nulls first
+        rows unbounded preceding) as upto
+      from free f where f.quantity_left > 0
+    )
+    select row (w.field, w.line_id, w.product_id, w.warehouse_id,
+      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity_left),
+      o.place_type, o.place, o.batch_id)::ledger.pick
+    from wanted w join offered o on o.product_id = w.product_id and o.warehouse_id = w.warehouse_id
+      and o.upto > w.upto - w.quantity and o.upto - o.quantity_left < w.upto
+    order by w.line, o.upto
+  );
+end
+$function$;
+grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
+comment on function ledger.pick_units(ledger.pick[]) is 'Where the units lie that are to be picked: of the picks that name no place, in the order of ledger.ship. Fewer when there are not enough.';
+
 CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid, OUT type text, OUT place text)
  RETURNS record
  LANGUAGE sql
@@ -18844,118 +20035,26 @@ CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text)
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  errors jsonb;
-  bins uuid[];
   booked uuid[];
-  places uuid[];
   -- Not the time of the transaction: it may have waited for the locks.
   moment timestamptz;
 begin
   if cardinality(drafts) = 0 then
     return row ('{}', '{}')::ledger.booking;
   end if;
-  bins := array(
-    select d.source::uuid from unnest(drafts) d where d.source_type = 'bin_location'
-    union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'bin_location'
-  );
-  perform ledger.lock(
-    array(select d.product_id from unnest(drafts) d),
-    array(
-      select d.source::uuid from unnest(drafts) d where d.source_type = 'warehouse'
-      union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'warehouse'
-      union select b.warehouse_id from erp.bin_location b where b.id = any (bins)
-    ),
-    bins
-  );
+  perform ledger.lock_places(drafts);
   perform ledger.check_variants(drafts);
   moment := clock_timestamp();
-
-  select jsonb_agg(mutation.user_error('BATCH_REQUIRED', format('Product %s is kept in batches: name one.', p.product_number),
-    trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
-  into errors
-  from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
-  where p.is_batch_managed and d.batch_id is null;
-  perform mutation.refuse(errors);
-
-  -- What each place has now, and how it changes: all lines together, so that their order does not matter.
-  with flow as (
-    select d.product_id, d.source as place, d.batch_id, - d.quantity as change, d.ordinality as line
-    from unnest(drafts) with ordinality d where d.source_type <> 'special_stock_location'
-    union all
-    select d.product_id, d.destination, d.batch_id, d.quantity, d.ordinality
-    from unnest(drafts) with ordinality d where d.destination_type <> 'special_stock_location'
-  ),
-  place as (
-    select f.*, coalesce(s.quantity, 0) as quantity,
-      coalesce(s.quantity, 0) - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = s.id), 0) as loose_quantity
-    from (
-      select flow.product_id, flow.place, sum(flow.change) as change, min(flow.line) filter (where flow.change < 0) as line,
-        coalesce(sum(flow.change) filter (where flow.batch_id is null), 0) as loose_change,
-        min(flow.line) filter (where flow.change < 0 and flow.batch_id is null) as loose_line
-      from flow group by flow.product_id, flow.place having bool_or(flow.change < 0)
-    ) f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-  ),
-  batch as (
-    select f.product_id, f.place, sum(f.change) as change, coalesce(max(b.quantity), 0) as quantity, min(f.line) filter (where f.change < 0) as line
-    from flow f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-    left join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = f.batch_id
-    where f.batch_id is not null
-    group by f.product_id, f.place, f.batch_id having coalesce(max(b.quantity), 0) + sum(f.change) < 0
-  ),
-  lacking (line, error) as (
-    select p.line, mutation.user_error('INSUFFICIENT_STOCK', format('The place holds %s units of the product, %s are needed.', p.quantity, - p.change),
-      drafts[p.line].field, jsonb_build_object('available', p.quantity, 'requested', - p.change))
-    from place p where p.quantity + p.change < 0
-    union all
-    select b.line, mutation.user_error('INSUFFICIENT_STOCK', format('The place holds %s units of the batch, %s are needed.', b.quantity, - b.change),
-      drafts[b.line].field, jsonb_build_object('available', b.quantity, 'requested', - b.change))
-    from batch b join place p on p.product_id = b.product_id and p.place = b.place where p.quantity + p.change >= 0
-    union all
-    select p.loose_line, mutation.user_error('BATCH_REQUIRED', 'What lies there belongs to batches: name one.',
-      trim_array(drafts[p.loose_line].field, 1) || '{batch_id}')
-    from place p where p.quantity + p.change >= 0 and p.loose_change < 0 and p.loose_quantity + p.loose_change < 0
-  )
-  select jsonb_agg(lacking.error order by lacking.line) into errors from lacking;
-  perform mutation.refuse(errors);
-
-  -- Each id is larger than the one before it.
-  with inserted as (
-  insert into ledger.stock_movement (created_at, microseconds, product_id, quantity, process_type_technical_name, comment,
-    source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id,
-    source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name,
-    destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id,
-    destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name)
-  select date_trunc('second', moment), ledger.microseconds(moment),
-    d.product_id, d.quantity, d.process, note,
-    d.source_type,
-    case d.source_type when 'warehouse' then d.source::uuid end, case d.source_type when 'bin_location' then d.source::uuid end,
-    case d.source_type when 'order' then d.source::uuid end, case d.source_type when 'return_order' then d.source::uuid end,
-    case d.source_type when 'goods_receipt' then d.source::uuid end, case d.source_type when 'stock_container' then d.source::uuid end,
-    case d.source_type when 'special_stock_location' then d.source end,
-    d.destination_type,
-    case d.destination_type when 'warehouse' then d.destination::uuid end, case d.destination_type when 'bin_location' then d.destination::uuid end,
-    case d.destination_type when 'order' then d.destination::uuid end, case d.destination_type when 'return_order' then d.destination::uuid end,
-    case d.destination_type when 'goods_receipt' then d.destination::uuid end, case d.destination_type when 'stock_container' then d.destination::uuid end,
-    case d.destination_type when 'special_stock_location' then d.destination end
-  from unnest(drafts) with ordinality d order by d.ordinality
-  returning id
-  )
-  select array_agg(i.id order by i.id) into booked from inserted i;
-
+  perform ledger.require_batches(drafts);
+  perform ledger.require_stock(drafts);
+  booked := ledger.insert_movements(drafts, moment, note);
   insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-  select booked[d.ordinality], d.batch_id, d.quantity from unnest(drafts) with ordinality d where d.batch_id is not null;
+  select booked[d.ordinality], d.batch_id, d.quantity
+  from unnest(drafts) with ordinality d
+  where d.batch_id is not null;
 
-  places := array(
-    select s.id from (
-      select f.product_id, f.place, min(f.position) as position
-      from (
-        select d.product_id, d.source as place, d.source_type as type, d.ordinality * 2 as position from unnest(drafts) with ordinality d
-        union all select d.product_id, d.destination, d.destination_type, d.ordinality * 2 + 1 from unnest(drafts) with ordinality d
-      ) f where f.type <> 'special_stock_location' group by f.product_id, f.place
-    ) t join ledger.stock s on s.product_id = t.product_id and s.place = t.place order by t.position
-  );
   perform ledger.warn_of_promises(drafts);
-  return row (booked, places)::ledger.booking;
+  return row (booked, ledger.stock_of(drafts))::ledger.booking;
 end
 $function$;
 alter function ledger.post(ledger.draft[],text) owner to service_ledger;
@@ -18968,52 +20067,23 @@ CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  most constant integer := 250;
   places ledger.named_place[];
-  errors jsonb;
 begin
   if coalesce(cardinality(lines), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
-  elsif cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{lines}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
   end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
   places := array(
     select row (l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place
     from unnest(lines) with ordinality l cross join lateral (values
-      (case operation when 'transfer' then 'source' else 'place' end, l.source_warehouse_id, l.source_bin_location_id),
-      (case operation when 'transfer' then 'destination' end, l.destination_warehouse_id, l.destination_bin_location_id)
+      (case operation when 'transfer' then 'source' else 'place' end,
+        l.source_warehouse_id, l.source_bin_location_id),
+      (case operation when 'transfer' then 'destination' end,
+        l.destination_warehouse_id, l.destination_bin_location_id)
     ) p (name, warehouse_id, bin_location_id) where p.name is not null
   );
 
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
-  from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be negative.', '{quantity}'::text[]
-    from unnest(lines) with ordinality l where operation = 'set' and l.quantity < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The change must not be 0.', '{delta}'
-    from unnest(lines) with ordinality l where operation = 'adjust' and l.quantity = 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
-    from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'This moment is still to come.', '{counted_at}'
-    from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
-    union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array[p.name]
-    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
-    union all
-    select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
-    from unnest(lines) with ordinality l
-    where l.source_warehouse_id = l.destination_warehouse_id or l.source_bin_location_id = l.destination_bin_location_id
-    union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line sets the same stock.', '{}'
-    from (
-      select l.*, row_number() over (partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id order by l.ordinality) as nth
-      from unnest(lines) with ordinality l
-    ) l where operation = 'set' and l.nth > 1
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
+  perform ledger.check_form(lines, places, operation);
 
   -- From here on nothing that the lines name goes away, and nobody else changes the stock of these products.
   perform ledger.lock(
@@ -19023,33 +20093,8 @@ begin
     array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
   );
 
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
-  from (
-    select l.ordinality, 'NOT_FOUND', 'There is no such product.', '{product_id}'::text[]
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
-    union all
-    select p.line, 'NOT_FOUND', 'There is no such warehouse.', array[p.name, 'warehouse_id']
-    from unnest(places) p where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
-    union all
-    select p.line, 'NOT_FOUND', 'There is no such bin.', array[p.name, 'bin_location_id']
-    from unnest(places) p where p.bin_location_id is not null and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
-    from unnest(lines) with ordinality l where l.batch_id is not null and not exists (select from erp.batch b where b.id = l.batch_id)
-    union all
-    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
-    from unnest(lines) with ordinality l join erp.batch b on b.id = l.batch_id where b.product_id <> l.product_id
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
-
-  select jsonb_agg(mutation.user_error('QUANTITY_CHANGED', format('The place holds %s units, not %s.', q.quantity, l.expected_quantity),
-    array['lines', (l.ordinality - 1)::text, 'expected_quantity'],
-    jsonb_build_object('expected', l.expected_quantity, 'actual', q.quantity)) order by l.ordinality)
-  into errors
-  from unnest(lines) with ordinality l
-  cross join lateral ledger.quantity_at(l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id)::text, l.batch_id) q (quantity)
-  where l.expected_quantity <> q.quantity;
-  perform mutation.refuse(errors);
+  perform ledger.check_references(lines, places);
+  perform ledger.check_expectations(lines);
 end
 $function$;
 grant execute on function ledger.prepare(ledger.line[],text) to service_ledger;
@@ -19062,11 +20107,17 @@ CREATE OR REPLACE FUNCTION ledger.promises_of(changes ledger.change[])
 AS $function$
 begin
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from unnest(changes) c join erp.fulfillment_order f on f.id = c.owner_id)
+  where l.id in (
+    select f.source_warehouse_location_id
+    from unnest(changes) c
+    join erp.fulfillment_order f on f.id = c.owner_id
+  )
   order by l.id for key share;
   return array(
     select row (w.warehouse_id, c.item_id, sum(c.quantity))::ledger.change
-    from unnest(changes) c join erp.fulfillment_order f on f.id = c.owner_id join erp.location w on w.id = f.source_warehouse_location_id
+    from unnest(changes) c
+    join erp.fulfillment_order f on f.id = c.owner_id
+    join erp.location w on w.id = f.source_warehouse_location_id
     where f.state in ('Open', 'InProgress', 'OnHold') and w.warehouse_id is not null
     group by w.warehouse_id, c.item_id having sum(c.quantity) <> 0);
 end
@@ -19136,6 +20187,26 @@ $function$;
 grant execute on function ledger.read_counts(ledger.line[]) to service_ledger;
 comment on function ledger.read_counts(ledger.line[]) is 'What lines of stockSet say, beside what the books do. The products are locked. Stock that is counted for the first time has a row from now on, be it of 0 units.';
 
+CREATE OR REPLACE FUNCTION ledger.require_batches(drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('BATCH_REQUIRED',
+    format('Product %s is kept in batches: name one.', p.product_number),
+    trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
+  into errors
+  from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
+  where p.is_batch_managed and d.batch_id is null;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.require_batches(ledger.draft[]) to service_ledger;
+comment on function ledger.require_batches(ledger.draft[]) is 'Refuses movements of products that are kept in batches but name none. User error BATCH_REQUIRED.';
+
 CREATE OR REPLACE FUNCTION ledger.require_empty_place()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -19151,7 +20222,8 @@ begin
   end if;
   if held > 0 then
     perform mutation.refuse('WAREHOUSE_NOT_EMPTY', format('%s %s still holds stock: %s units.',
-      case tg_table_name when 'warehouse' then 'Warehouse' else 'Bin' end, old.code, held), null, jsonb_build_object('quantity', held));
+      case tg_table_name when 'warehouse' then 'Warehouse' else 'Bin' end, old.code, held), null,
+        jsonb_build_object('quantity', held));
   end if;
   return coalesce(new, old);
 end
@@ -19168,21 +20240,29 @@ declare
 begin
   -- History that is inserted lies where it says
   if new.created_at is null then
-    select date_trunc('second', t), ledger.microseconds(t) into new.created_at, new.microseconds from clock_timestamp() t;
+    select date_trunc('second', t), ledger.microseconds(t)
+    into new.created_at, new.microseconds
+    from clock_timestamp() t;
   end if;
-  if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id, new.source_return_order_id,
-      new.source_goods_receipt_id, new.source_stock_container_id, new.source_special_stock_location_technical_name) <> 1
+  if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id,
+    new.source_return_order_id,
+      new.source_goods_receipt_id, new.source_stock_container_id,
+        new.source_special_stock_location_technical_name)
+        <> 1
     or num_nonnulls(new.destination_warehouse_id, new.destination_bin_location_id, new.destination_order_id,
       new.destination_return_order_id, new.destination_goods_receipt_id, new.destination_stock_container_id,
       new.destination_special_stock_location_technical_name) <> 1 then
     raise exception 'A movement names exactly one source and one destination.'
-      using errcode = 'check_violation', constraint = 'stock_movement_names_its_places', schema = 'ledger', table = 'stock_movement';
+      using errcode = 'check_violation', constraint = 'stock_movement_names_its_places', schema = 'ledger',
+        table = 'stock_movement';
   end if;
   if new.id is not null then
     raise exception 'The ledger gives movements their ids: leave the id out, and ask for it by returning.'
-      using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger', table = 'stock_movement';
+      using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger',
+        table = 'stock_movement';
   end if;
-  -- First the number, then the id, and never the other way round: readers rely on it (docs/decisions.md, "Following").
+  -- First the number, then the id, and never the other way round: readers rely on it (docs/decisions.md,
+  -- "Following").
   new.transaction_id := pg_current_xact_id()::text::bigint;
   new.id := uuidv7();
   -- Ids of one connection grow by themselves, so the first one of a transaction is enough to look at.
@@ -19190,8 +20270,10 @@ begin
     -- Nothing stands there, unless the clock went back, or the machine is another one.
     select m.id into newest from ledger.stock_movement m where m.id >= new.id order by m.id desc limit 1;
     if found then
-      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an id now, too
-      new.id := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint + 1) / 1000.0)
+      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an
+      -- id now, too
+      new.id := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint
+        + 1) / 1000.0)
         - clock_timestamp());
     else
       perform set_config('service.movement_ids', 'grow', true);
@@ -19201,6 +20283,107 @@ begin
 end
 $function$;
 comment on function ledger.require_movement_places() is 'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets its transaction and its id, which is larger than that of every movement that was committed before the transaction. A constraint can''t ask for the places, for the id becomes null when the place is deleted.';
+
+CREATE OR REPLACE FUNCTION ledger.require_picked(picks ledger.pick[], found_units ledger.pick[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
+    format(
+      'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
+      p.product_number, t.requested
+    ),
+    picks[t.line].field,
+    jsonb_build_object(
+      'available', t.available, 'requested', t.requested, 'productNumber', p.product_number
+    )) order by t.line)
+  into errors
+  from (
+    select r.product_id, r.warehouse_id, sum(r.requested) as requested, sum(r.available) as available,
+      min(r.line) filter (where r.available < r.requested) as line
+    from (
+      select w.ordinality as line, w.product_id, w.warehouse_id, w.quantity as requested,
+        coalesce(
+          (select sum(f.quantity) from unnest(found_units) f where f.line_id = w.line_id), 0
+        ) as available
+      from unnest(picks) with ordinality w where w.place is null and w.product_id is not null
+    ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
+  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.require_picked(ledger.pick[],ledger.pick[]) to service_ledger;
+comment on function ledger.require_picked(ledger.pick[],ledger.pick[]) is 'Refuses picks for which not enough units were found. User error INSUFFICIENT_STOCK.';
+
+CREATE OR REPLACE FUNCTION ledger.require_stock(drafts ledger.draft[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  errors jsonb;
+begin
+  -- What each place has now, and how it changes: all lines together, so that their order does not matter.
+  with flow as (
+    select d.product_id, d.source as place, d.batch_id, - d.quantity as change, d.ordinality as line
+    from unnest(drafts) with ordinality d where d.source_type <> 'special_stock_location'
+    union all
+    select d.product_id, d.destination, d.batch_id, d.quantity, d.ordinality
+    from unnest(drafts) with ordinality d where d.destination_type <> 'special_stock_location'
+  ),
+  place as (
+    select f.*, coalesce(s.quantity, 0) as quantity,
+      coalesce(s.quantity, 0)
+        - coalesce(
+          (select sum(b.quantity) from ledger.batch_stock b where b.stock_id = s.id), 0
+        ) as loose_quantity
+    from (
+      select flow.product_id, flow.place, sum(flow.change) as change,
+        min(flow.line) filter (where flow.change < 0) as line,
+        coalesce(sum(flow.change) filter (where flow.batch_id is null), 0) as loose_change,
+        min(flow.line) filter (where flow.change < 0 and flow.batch_id is null) as loose_line
+      from flow group by flow.product_id, flow.place having bool_or(flow.change < 0)
+    ) f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+  ),
+  batch as (
+    select f.product_id, f.place, sum(f.change) as change, coalesce(max(b.quantity), 0) as quantity,
+      min(f.line) filter (where f.change < 0) as line
+    from flow f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+    left join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = f.batch_id
+    where f.batch_id is not null
+    group by f.product_id, f.place, f.batch_id having coalesce(max(b.quantity), 0) + sum(f.change) < 0
+  ),
+  lacking (line, error) as (
+    select p.line,
+      mutation.user_error('INSUFFICIENT_STOCK',
+        format('The place holds %s units of the product, %s are needed.', p.quantity, - p.change),
+      drafts[p.line].field, jsonb_build_object('available', p.quantity, 'requested', - p.change))
+    from place p where p.quantity + p.change < 0
+    union all
+    select b.line,
+      mutation.user_error('INSUFFICIENT_STOCK',
+        format('The place holds %s units of the batch, %s are needed.', b.quantity, - b.change),
+      drafts[b.line].field, jsonb_build_object('available', b.quantity, 'requested', - b.change))
+    from batch b
+    join place p on p.product_id = b.product_id and p.place = b.place
+    where p.quantity + p.change >= 0
+    union all
+    select p.loose_line,
+      mutation.user_error('BATCH_REQUIRED', 'What lies there belongs to batches: name one.',
+      trim_array(drafts[p.loose_line].field, 1) || '{batch_id}')
+    from place p
+    where p.quantity + p.change >= 0 and p.loose_change < 0 and p.loose_quantity + p.loose_change < 0
+  )
+  select jsonb_agg(lacking.error order by lacking.line) into errors from lacking;
+  perform mutation.refuse(errors);
+end
+$function$;
+grant execute on function ledger.require_stock(ledger.draft[]) to service_ledger;
+comment on function ledger.require_stock(ledger.draft[]) is 'Refuses movements that would leave a real place with less than nothing of a product or of a batch. The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
 
 CREATE OR REPLACE FUNCTION ledger.set_stock(lines ledger.line[], note text)
  RETURNS ledger.booking
@@ -19222,7 +20405,7 @@ begin
 
   select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
     format('%s were counted, but %s more have left the place since.', r.quantity, - r.moved),
-    array['lines', (r.line - 1)::text, 'quantity'],
+    mutation.path('lines', r.line, 'quantity'),
     jsonb_build_object('available', r.quantity, 'requested', - r.moved)) order by r.line)
   into notes from unnest(readings) r where r.quantity + r.moved < 0;
   perform mutation.refuse(notes);
@@ -19236,7 +20419,7 @@ begin
     end
     from unnest(readings) r
     cross join lateral (
-      select r.quantity + r.moved - r.present, array['lines', (r.line - 1)::text, 'quantity']
+      select r.quantity + r.moved - r.present, mutation.path('lines', r.line, 'quantity')
     ) d (difference, field)
     where r.newer_counted_at is null and d.difference <> 0 order by r.line
   ), note);
@@ -19244,7 +20427,7 @@ begin
 
   select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
     'The place has been counted again since. This count was kept, and changes nothing.',
-    array['lines', (r.line - 1)::text, 'counted_at'],
+    mutation.path('lines', r.line, 'counted_at'),
     jsonb_build_object('quantity', r.newer_quantity, 'countedAt',
       to_char(r.newer_counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.line)
   into notes from unnest(readings) r where r.newer_counted_at is not null;
@@ -19270,71 +20453,16 @@ CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], note 
 AS $function$
 declare
   found_units ledger.pick[];
-  errors jsonb;
 begin
-  -- Side by side, the units that are wanted and the units that lie there form two rulers. Where a stretch of one lies
-  -- over a stretch of the other, these units go to that line.
-  found_units := array(
-    with wanted as (
-      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
-        sum(p.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
-      from unnest(picks) with ordinality p where p.place is null and p.product_id is not null
-    ),
-    named as (
-      select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
-      from unnest(picks) p where p.place is not null group by p.product_id, p.place, p.batch_id
-    ),
-    lying as (
-      select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type, s.quantity, b."position", b.code, a.is_batch_managed
-      from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
-      join erp.product a on a.id = w.product_id
-      join ledger.stock s on s.product_id = w.product_id and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
-      left join erp.bin_location b on b.id = s.bin_location_id
-      where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
-    ),
-    pile as (
-      select l.*, b.batch_id, b.quantity as units from lying l join ledger.batch_stock b on b.stock_id = l.id
-      union all
-      select l.*, null, l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
-      from lying l where not l.is_batch_managed
-    ),
-    free as (
-      select p.*, p.units - coalesce(n.quantity, 0) as quantity_left
-      from pile p left join named n on n.product_id = p.product_id and n.place = p.place and n.batch_id is not distinct from p.batch_id
-    ),
-    offered as (
-      select f.*, sum(f.quantity_left) over (
-        partition by f.product_id, f.warehouse_id
-        order by case when f.is_batch_managed then f.batch_id end, f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first
-        rows unbounded preceding) as upto
-      from free f where f.quantity_left > 0
-    )
-    select row (w.field, w.line_id, w.product_id, w.warehouse_id,
-      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity_left), o.place_type, o.place, o.batch_id)::ledger.pick
-    from wanted w join offered o on o.product_id = w.product_id and o.warehouse_id = w.warehouse_id
-      and o.upto > w.upto - w.quantity and o.upto - o.quantity_left < w.upto
-    order by w.line, o.upto
-  );
-
-  select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
-    format('Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available, p.product_number, t.requested),
-    picks[t.line].field, jsonb_build_object('available', t.available, 'requested', t.requested, 'productNumber', p.product_number)) order by t.line)
-  into errors
-  from (
-    select r.product_id, r.warehouse_id, sum(r.requested) as requested, sum(r.available) as available,
-      min(r.line) filter (where r.available < r.requested) as line
-    from (
-      select w.ordinality as line, w.product_id, w.warehouse_id, w.quantity as requested,
-        coalesce((select sum(f.quantity) from unnest(found_units) f where f.line_id = w.line_id), 0) as available
-      from unnest(picks) with ordinality w where w.place is null and w.product_id is not null
-    ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
-  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id;
-  perform mutation.refuse(errors);
-
+  found_units := ledger.pick_units(picks);
+  perform ledger.require_picked(picks, found_units);
   found_units := array(select p from unnest(picks) p where (p).place is not null) || found_units;
   lines := array(select f.line_id from unnest(found_units) with ordinality f order by f.ordinality);
   stock_movements := (ledger.post(array(
-    select row (f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text, 'api_shipping')::ledger.draft
+    select row (
+      f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text,
+      'api_shipping'
+    )::ledger.draft
     from unnest(found_units) with ordinality f order by f.ordinality
   ), note)).stock_movements;
 end
@@ -19342,6 +20470,28 @@ $function$;
 alter function ledger.ship(uuid,ledger.pick[],text) owner to service_ledger;
 grant execute on function ledger.ship(uuid,ledger.pick[],text) to service_writer;
 comment on function ledger.ship(uuid,ledger.pick[],text) is 'Books units out to an order. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
+
+CREATE OR REPLACE FUNCTION ledger.stock_of(drafts ledger.draft[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return array(
+    select s.id from (
+      select f.product_id, f.place, min(f.position) as position
+      from (
+        select d.product_id, d.source as place, d.source_type as type, d.ordinality * 2 as position
+        from unnest(drafts) with ordinality d
+        union all select d.product_id, d.destination, d.destination_type, d.ordinality * 2 + 1
+        from unnest(drafts) with ordinality d
+      ) f where f.type <> 'special_stock_location' group by f.product_id, f.place
+    ) t join ledger.stock s on s.product_id = t.product_id and s.place = t.place order by t.position
+  );
+end
+$function$;
+grant execute on function ledger.stock_of(ledger.draft[]) to service_ledger;
+comment on function ledger.stock_of(ledger.draft[]) is 'The stock in the places that movements come from and go to, each once, in the order of the drafts.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -19356,41 +20506,25 @@ AS $function$
 declare
   drafts ledger.draft[];
 begin
-  perform ledger.lock(
-    array(
-      select unnest(array[l.product_id, a.product_id, s.product_id])
-      from erp.fulfillment_line_item l join erp.fulfillment_order_line_item a on a.id = l.fulfillment_order_line_item_id
-      left join erp.sales_order_line_item s on s.id = a.destination_order_line_item_id
-      where l.fulfillment_id = take_back.fulfillment_id
-    ),
-    array(
-      select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
-      from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
-      left join erp.location w on w.id = f.source_warehouse_location_id
-      left join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
-      left join ledger.stock_movement m on m.id = k.stock_movement_id left join erp.bin_location b on b.id = m.source_bin_location_id
-      where l.fulfillment_id = take_back.fulfillment_id
-    ),
-    array(
-      select m.source_bin_location_id
-      from erp.fulfillment_line_item l join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
-      join ledger.stock_movement m on m.id = k.stock_movement_id
-      where l.fulfillment_id = take_back.fulfillment_id and m.source_bin_location_id is not null
-    )
-  );
-
+  perform ledger.lock_way_back(fulfillment_id);
   if exists (
     select from erp.fulfillment_line_item l
-    where l.fulfillment_id = take_back.fulfillment_id and l.product_id is not null and l.quantity <> coalesce((
-      select sum(m.quantity) from erp.fulfillment_stock_movement k join ledger.stock_movement m on m.id = k.stock_movement_id
+    where l.fulfillment_id = take_back.fulfillment_id and l.product_id is not null
+      and l.quantity <> coalesce((
+      select sum(m.quantity)
+      from erp.fulfillment_stock_movement k
+      join ledger.stock_movement m on m.id = k.stock_movement_id
       where k.fulfillment_line_item_id = l.id), 0)
   ) then
-    perform mutation.refuse('INVALID', 'The books do not say where its units came from, so they cannot go back there.', '{id}');
+    perform mutation.refuse(
+      'INVALID', 'The books do not say where its units came from, so they cannot go back there.', '{id}'
+    );
   end if;
   drafts := array(
     select row ('{id}', m.product_id, u.quantity, u.batch_id, 'order', m.destination_order_id::text,
       case when m.source_bin_location_id is null then 'warehouse' else 'bin_location' end,
-      coalesce(m.source_bin_location_id, m.source_warehouse_id, w.warehouse_id)::text, 'cancelled_fulfillment')::ledger.draft
+      coalesce(m.source_bin_location_id, m.source_warehouse_id, w.warehouse_id)::text,
+        'cancelled_fulfillment')::ledger.draft
     from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
     left join erp.location w on w.id = f.source_warehouse_location_id
     join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
@@ -19398,13 +20532,17 @@ begin
     cross join lateral (
       select b.batch_id, b.quantity from ledger.stock_movement_batch b where b.stock_movement_id = m.id
       union all
-      select null, m.quantity - coalesce(sum(b.quantity), 0) from ledger.stock_movement_batch b where b.stock_movement_id = m.id
+      select null, m.quantity - coalesce(sum(b.quantity), 0)
+      from ledger.stock_movement_batch b
+      where b.stock_movement_id = m.id
     ) u
     where l.fulfillment_id = take_back.fulfillment_id and u.quantity > 0
     order by l.id, m.id, u.batch_id
   );
   if exists (select from unnest(drafts) d where d.source is null) then
-    perform mutation.refuse('INVALID', 'Its order has been deleted, so nothing can come back from there.', '{id}');
+    perform mutation.refuse(
+      'INVALID', 'Its order has been deleted, so nothing can come back from there.', '{id}'
+    );
   elsif exists (select from unnest(drafts) d where d.destination is null) then
     perform mutation.refuse('INVALID', 'The warehouse that its units came from has been deleted.', '{id}');
   end if;
@@ -19428,7 +20566,8 @@ AS $function$
 begin
   perform ledger.prepare(lines, 'transfer');
   return ledger.post(array(
-    select row (array['lines', (l.ordinality - 1)::text, 'quantity'], l.product_id, l.quantity, l.batch_id, s.type, s.place, d.type, d.place,
+    select row (mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity, l.batch_id,
+      s.type, s.place, d.type, d.place,
       'api_relocation')::ledger.draft
     from unnest(lines) with ordinality l
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) s
@@ -19487,7 +20626,8 @@ begin
     ) c join erp.product p on p.id = c.product_id where p.available_stock < 0 and p.reserved_stock > 0
     union all
     select c.product_id, c.warehouse_id, c.code, s.available_quantity, s.reserved_quantity, c.line
-    from change c join ledger.warehouse_stock s on s.product_id = c.product_id and s.warehouse_id = c.warehouse_id
+    from change c
+    join ledger.warehouse_stock s on s.product_id = c.product_id and s.warehouse_id = c.warehouse_id
     where c.units < 0 and s.available_quantity < 0 and s.reserved_quantity > 0
   )
   select jsonb_agg(mutation.user_error('STOCK_PROMISED',
@@ -19502,7 +20642,8 @@ begin
   into warnings
   from (
     -- One warning for each product: that all of it is short says more than where
-    select short.*, bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
+    select short.*,
+      bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
     from short
   ) s join erp.product p on p.id = s.product_id
   where s.warehouse_id is null or not s.is_short_everywhere;
@@ -19585,7 +20726,10 @@ begin
   execute format('select jsonb_strip_nulls(to_jsonb(jsonb_populate_record(null::%s, $1)))', input_type)
     into decoded using input;
   if takes_changes then
-    select jsonb_agg(f.key order by f.key collate "C") into emptied from jsonb_each(input) f where f.value = 'null';
+    select jsonb_agg(f.key order by f.key collate "C")
+    into emptied
+    from jsonb_each(input) f
+    where f.value = 'null';
   end if;
   return sha256(convert_to(concat_ws(' ', operation, decoded, emptied), 'UTF8'));
 end
@@ -19603,7 +20747,9 @@ declare
   scopes text[];
 begin
   select p.oid::regproc, p.proargtypes[0]::regtype, p.prorettype::regtype, p.pronargs > 1,
-    regexp_split_to_array(substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +')
+    regexp_split_to_array(
+      substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +'
+    )
   into routine, input_type, payload_type, takes_changes, scopes
   from pg_proc p
   where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
@@ -19646,6 +20792,15 @@ RETURN '24:00:00'::interval;
 grant execute on function mutation.key_lifetime() to service_writer;
 comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it.';
 
+CREATE OR REPLACE FUNCTION mutation.path(list text, line bigint, VARIADIC field text[] DEFAULT '{}'::text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ARRAY[list, ((line - 1))::text] || field);
+grant execute on function mutation.path(text,bigint,text[]) to service_ledger;
+grant execute on function mutation.path(text,bigint,text[]) to service_writer;
+comment on function mutation.path(text,bigint,text[]) is 'The way to an element of a list in the input, or to a field of it, for user errors. Lines are counted from 1.';
+
 CREATE OR REPLACE FUNCTION mutation.refuse(errors jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -19672,6 +20827,19 @@ grant execute on function mutation.refuse(text,text,text[],jsonb) to service_led
 grant execute on function mutation.refuse(text,text,text[],jsonb) to service_writer;
 comment on function mutation.refuse(text,text,text[],jsonb) is 'Ends the mutation with one user error.';
 
+CREATE OR REPLACE FUNCTION mutation.refuse_missing(thing text, field text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform mutation.refuse('NOT_FOUND', format('There is no such %s.', thing), field);
+end
+$function$;
+grant execute on function mutation.refuse_missing(text,text[]) to service_ledger;
+grant execute on function mutation.refuse_missing(text,text[]) to service_writer;
+comment on function mutation.refuse_missing(text,text[]) is 'Ends the mutation, since an id in the input leads to nothing. User error NOT_FOUND.';
+
 CREATE OR REPLACE FUNCTION mutation.refuse_nulls(input_type regtype, input jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -19682,19 +20850,38 @@ declare
   errors jsonb;
 begin
   if input @? '$.* ? (@ == null)' then
-    select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.', array[f.key])
+    select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.',
+      array[f.key])
       order by f.key)
     into errors
     from jsonb_each(input) f
     where f.value = 'null' and (f.key = 'validate_only' or exists (
       select from pg_type t join pg_attribute a on a.attrelid = t.typrelid
-      where t.oid = input_type and a.attname = f.key and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$'));
+      where t.oid = input_type and a.attname = f.key
+        and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$'));
     perform mutation.refuse(errors);
   end if;
 end
 $function$;
 grant execute on function mutation.refuse_nulls(regtype,jsonb) to service_writer;
 comment on function mutation.refuse_nulls(regtype,jsonb) is 'Refuses nulls in fields that hold something back when they are given, validate_only and columns with the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held back. User error REQUIRED.';
+
+CREATE OR REPLACE FUNCTION mutation.refuse_too_many(lines integer, maximum integer, field text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if lines > maximum then
+    perform mutation.refuse('TOO_MANY_LINES',
+      format('There are %s lines; %s are allowed at once.', lines, maximum),
+      field, jsonb_build_object('lines', lines, 'maximum', maximum));
+  end if;
+end
+$function$;
+grant execute on function mutation.refuse_too_many(integer,integer,text[]) to service_ledger;
+grant execute on function mutation.refuse_too_many(integer,integer,text[]) to service_writer;
+comment on function mutation.refuse_too_many(integer,integer,text[]) is 'Ends the mutation when a list of the input is longer than it may be. User error TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input jsonb, idempotency_key text, validate_only boolean)
  RETURNS jsonb
@@ -19795,7 +20982,9 @@ declare
   earlier record;
 begin
   if length(idempotency_key) not between 1 and 255 then
-    perform mutation.refuse('OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}');
+    perform mutation.refuse(
+      'OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}'
+    );
   end if;
   -- Whoever comes with the same key at the same time waits here until the first has committed or failed.
   insert into mutation.idempotency_key as k (credential_id, key, request)

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:0767f2ab7fecad9e9a7c3766098da5c005f438b1
+--! Hash: sha1:46a06791cf2d0ce3339468ea085056341ef64d57
 --! Message: schemas
 
 -- The schemas, and what keeps their rights, descriptions and versions. Nothing is open to the public: grants follow
@@ -84,10 +84,12 @@ begin
 end
 $$;
 comment on function api_meta.add_values(regtype, text[]) is
-  'Adds the labels that an enum lacks, at its end. So codes come without anything being dropped that uses the enum.';
+  'Adds the labels that an enum lacks, at its end. So codes come without anything being dropped that '
+  'uses the enum.';
 --! EndIncluded api_meta/add_values.sql
 --! Included api_meta/allow.sql
-create or replace function api_meta.allow(audience regrole, relation regclass, variadic rights text[]) returns void
+create or replace function api_meta.allow(audience regrole, relation regclass, variadic rights text[])
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   name constant name := (select relname from pg_class where oid = relation);
@@ -101,12 +103,17 @@ begin
     execute format('grant %s on %s to %s', entitled, relation, audience);
     execute format('drop policy if exists %I on %s', policy, relation);
     execute format('create policy %I on %s for %s to %s %s', policy, relation, action, audience,
-      case action when 'insert' then 'with check (true)' when 'update' then 'using (true) with check (true)' else 'using (true)' end);
+      case action
+        when 'insert' then 'with check (true)'
+        when 'update' then 'using (true) with check (true)'
+        else 'using (true)' end);
   end loop;
 end
 $$;
 comment on function api_meta.allow(regrole, regclass, text[]) is
-  'Gives a role that runs functions rights on a table: select, insert, update or delete, each with a list of columns in parentheses if not all, and the policies that open the rows. Which rows it changes is up to the functions.';
+  'Gives a role that runs functions rights on a table: select, insert, update or delete, each with a '
+  'list of columns in parentheses if not all, and the policies that open the rows. Which rows it '
+  'changes is up to the functions.';
 --! EndIncluded api_meta/allow.sql
 --! Included api_meta/own_schema.sql
 create or replace view api_meta.own_schema as
@@ -126,7 +133,8 @@ where s.is_api and c.relkind = 'v';
 comment on view api_meta.api_view is 'The views of every API schema.';
 --! EndIncluded api_meta/api_view.sql
 --! Included api_meta/clone_column_comments.sql
-create or replace function api_meta.clone_column_comments(source name, target name, relation name) returns void
+create or replace function api_meta.clone_column_comments(source name, target name, relation name)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   item record;
@@ -141,7 +149,8 @@ begin
 end
 $$;
 comment on function api_meta.clone_column_comments(name, name, name) is
-  'Copies the comments of the columns of a view or a composite type to that of the same name in another API schema.';
+  'Copies the comments of the columns of a view or a composite type to that of the same name in another '
+  'API schema.';
 --! EndIncluded api_meta/clone_column_comments.sql
 --! Included api_meta/clone_functions.sql
 create or replace function api_meta.clone_functions(source name, target name) returns void
@@ -153,19 +162,25 @@ declare
   to_prefix constant text := quote_ident(target) || '.';
 begin
   for item in
-    select p.oid, pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as note, p.proname, p.oid::regprocedure::text as signature
+    select p.oid, pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as note,
+      p.proname, p.oid::regprocedure::text as signature
     from pg_proc p
     where p.pronamespace = source::text::regnamespace
-      and not exists (select from pg_proc o where o.pronamespace = target::text::regnamespace and o.proname = p.proname)
+      and not exists (
+        select from pg_proc o where o.pronamespace = target::text::regnamespace and o.proname = p.proname
+      )
     order by p.oid
   loop
     execute replace(item.definition, from_prefix, to_prefix);
-    execute format('comment on function %s is %L', replace(item.signature, from_prefix, to_prefix), item.note);
+    execute format(
+      'comment on function %s is %L', replace(item.signature, from_prefix, to_prefix), item.note
+    );
   end loop;
 end
 $$;
 comment on function api_meta.clone_functions(name, name) is
-  'Clones the functions of an API schema, its mutations, that another one lacks. The types that they use must be there. Grants follow by api_meta.derive().';
+  'Clones the functions of an API schema, its mutations, that another one lacks. The types that they '
+  'use must be there. Grants follow by api_meta.derive().';
 --! EndIncluded api_meta/clone_functions.sql
 --! Included api_meta/clone_types.sql
 create or replace function api_meta.clone_types(source name, target name) returns void
@@ -178,16 +193,22 @@ begin
   for item in
     select t.oid, t.typname, t.typtype, t.typrelid, obj_description(t.oid, 'pg_type') as note
     from pg_type t left join pg_class c on c.oid = t.typrelid
-    where t.typnamespace = source::text::regnamespace and (t.typtype = 'e' or (t.typtype = 'c' and c.relkind = 'c'))
+    where t.typnamespace = source::text::regnamespace
+      and (t.typtype = 'e' or (t.typtype = 'c' and c.relkind = 'c'))
       and to_regtype(to_prefix || quote_ident(t.typname)) is null
     order by t.oid
   loop
     if item.typtype = 'e' then
       execute format('create type %I.%I as enum (%s)', target, item.typname,
-        (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder) from pg_enum where enumtypid = item.oid));
+        (
+          select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder)
+          from pg_enum
+          where enumtypid = item.oid
+        ));
     else
       execute format('create type %I.%I as (%s)', target, item.typname,
-        (select string_agg(format('%I %s', attname, replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
+        (select string_agg(format('%I %s', attname,
+          replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
          from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
       perform api_meta.clone_column_comments(source, target, item.typname);
     end if;
@@ -195,7 +216,8 @@ begin
   end loop;
 end
 $$;
-comment on function api_meta.clone_types(name, name) is 'Clones the enums and composite types of an API schema that another one lacks.';
+comment on function api_meta.clone_types(name, name) is
+  'Clones the enums and composite types of an API schema that another one lacks.';
 --! EndIncluded api_meta/clone_types.sql
 --! Included api_meta/part_note.sql
 create or replace function api_meta.part_note(note text) returns text
@@ -262,7 +284,8 @@ begin
 end
 $$;
 comment on function api_meta.derive() is
-  'Everything that follows from the API schemas: descriptions, grants, policies. Runs after each migration; running it again changes nothing.';
+  'Everything that follows from the API schemas: descriptions, grants, policies. Runs after each '
+  'migration; running it again changes nothing.';
 --! EndIncluded api_meta/derive.sql
 --! Included api_meta/describe.sql
 create or replace function api_meta.describe() returns void
@@ -272,13 +295,18 @@ declare
   text_of_column text;
 begin
   for col in
-    select v.schema, v.name, v.view, a.attname, a.attnum, t.typname, s.table_id, s.attnum as source_attnum, coalesce(s.attnotnull, false) as not_null,
+    select v.schema, v.name, v.view, a.attname, a.attnum, t.typname, s.table_id, s.attnum as source_attnum,
+      coalesce(s.attnotnull, false) as not_null,
       col_description(v.view, a.attnum) as own
     from api_meta.api_view v
     join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
     join pg_type t on t.oid = a.atttypid
     left join lateral (
-      select s.* from api_meta.view_column_source s where s.view = v.view and s.attname = a.attname order by s.weight desc limit 1
+      select s.*
+      from api_meta.view_column_source s
+      where s.view = v.view and s.attname = a.attname
+      order by s.weight desc
+      limit 1
     ) s on true
     -- frozen versions keep the words that they were released with
     where v.schema = 'api_unstable'
@@ -294,17 +322,24 @@ begin
       end
     );
     if col.table_id is not null and col.own is not null and text_of_column is null then continue; end if;
-    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, nullif(concat_ws(E'\n',
+    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname,
+      nullif(concat_ws(E'\n',
       case when col.not_null and not api_meta.listed(col.view, 'nullable', col.attname) then '@notNull' end,
       case when api_meta.listed(col.view, 'hidden', col.attname) then '@behavior -*' end,
-      (select '@enum ' || split_part(e, ' ', 2) from api_meta.view_tag(col.view, 'columnEnum') e where split_part(e, ' ', 1) = col.attname),
+      (
+        select '@enum ' || split_part(e, ' ', 2)
+        from api_meta.view_tag(col.view, 'columnEnum') e
+        where split_part(e, ' ', 1) = col.attname
+      ),
       text_of_column
     ), ''));
   end loop;
 end
 $$;
 comment on function api_meta.describe() is
-  'Writes the comments of the columns of the head''s views: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own.';
+  'Writes the comments of the columns of the head''s views: description and nullability from the '
+  'table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. '
+  'Columns that are expressions carry comments of their own.';
 --! EndIncluded api_meta/describe.sql
 --! Included api_meta/finish_committed_migration.sql
 create or replace function api_meta.finish_committed_migration() returns trigger
@@ -351,7 +386,8 @@ language sql set search_path = pg_catalog, pg_temp as $$
   delete from api_meta.frozen_version f where f.name = version
 $$;
 comment on function api_meta.forget_version(name) is
-  'Ends the record of a frozen version, for the migration that drops the schema of one that is served no more.';
+  'Ends the record of a frozen version, for the migration that drops the schema of one that is served '
+  'no more.';
 --! EndIncluded api_meta/forget_version.sql
 --! Included api_meta/freeze.sql
 create or replace function api_meta.freeze(source name, target name) returns void
@@ -361,7 +397,10 @@ declare
 begin
   if to_regnamespace(quote_ident(target)) is not null then
     raise exception 'There is a schema % already.', target using errcode = 'duplicate_schema',
-      hint = format('If a migration that was being written has left it: drop schema %I cascade; select api_meta.forget_version(%L);', target, target);
+      hint = format(
+        'If a migration that was being written has left it: drop schema %I cascade; '
+        'select api_meta.forget_version(%L);', target, target
+      );
   end if;
   -- What the head is to be is not complete before
   perform api_meta.derive();
@@ -382,7 +421,10 @@ begin
 end
 $$;
 comment on function api_meta.freeze(name, name) is
-  'Clones an API schema under a new name: types, views, functions, and their comments, after deriving what follows from it; grants follow by api_meta.derive(). Records what the clone consists of, so that no later migration changes it by accident. It reads the same tables; views are bound to tables by identity, so renaming a table or a column does not touch it.';
+  'Clones an API schema under a new name: types, views, functions, and their comments, after deriving '
+  'what follows from it; grants follow by api_meta.derive(). Records what the clone consists of, so '
+  'that no later migration changes it by accident. It reads the same tables; views are bound to tables '
+  'by identity, so renaming a table or a column does not touch it.';
 --! EndIncluded api_meta/freeze.sql
 --! Included api_meta/give.sql
 create or replace function api_meta.give(routine regprocedure, new_owner regrole) returns void
@@ -398,7 +440,8 @@ begin
 end
 $$;
 comment on function api_meta.give(regprocedure, regrole) is
-  'Makes a narrow role the owner of a function with the rights of its owner, so that it can do what that role may, and no more.';
+  'Makes a narrow role the owner of a function with the rights of its owner, so that it can do what '
+  'that role may, and no more.';
 --! EndIncluded api_meta/give.sql
 --! Included api_meta/grant_mutations.sql
 create or replace function api_meta.grant_mutations() returns void
@@ -406,19 +449,23 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   item record;
 begin
-  for item in select distinct schema from api_meta.api_view where not has_schema_privilege('service_writer', schema, 'usage') loop
+  for item in select distinct schema from api_meta.api_view where not has_schema_privilege(
+    'service_writer', schema, 'usage'
+  ) loop
     execute format('grant usage on schema %I to service_writer', item.schema);
   end loop;
   for item in
     select p.oid::regprocedure as routine from pg_proc p
-    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view) and not has_function_privilege('service_writer', p.oid, 'execute')
+    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view)
+      and not has_function_privilege('service_writer', p.oid, 'execute')
   loop
     execute format('grant execute on function %s to service_writer', item.routine);
   end loop;
 end
 $$;
 comment on function api_meta.grant_mutations() is
-  'Lets service_writer, as which mutation.run works, execute the functions of the API schemas. Changes only what differs.';
+  'Lets service_writer, as which mutation.run works, execute the functions of the API schemas. Changes '
+  'only what differs.';
 --! EndIncluded api_meta/grant_mutations.sql
 --! Included api_meta/grant_reads.sql
 create or replace function api_meta.grant_reads() returns void
@@ -427,55 +474,70 @@ declare
   item record;
 begin
   for item in select distinct schema as name from api_meta.api_view
-    union select distinct c.relnamespace::regnamespace::text from api_meta.view_column_source s join pg_class c on c.oid = s.table_id
+    union select distinct c.relnamespace::regnamespace::text
+    from api_meta.view_column_source s
+    join pg_class c on c.oid = s.table_id
     union select 'erp'
   loop
     if not has_schema_privilege('service_api', item.name, 'usage') then
       execute format('grant usage on schema %I to service_api', item.name);
     end if;
   end loop;
-  for item in select view from api_meta.api_view where not has_table_privilege('service_api', view, 'select') loop
+  for item in select view from api_meta.api_view where not has_table_privilege('service_api', view, 'select')
+  loop
     execute format('grant select on %s to service_api', item.view::regclass);
   end loop;
   -- column by column: what no view reads stays out of reach
   for item in
     select a.attrelid::regclass as relation, a.attname,
-      exists (select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum) as wanted
+      exists (
+        select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum
+      ) as wanted
     from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
     join api_meta.own_schema o on o.oid = c.relnamespace
     where a.attnum > 0 and not a.attisdropped
   loop
-    if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select') then
+    if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
+    then
       execute format('grant select (%I) on %s to service_api', item.attname, item.relation);
-    elsif not item.wanted and has_column_privilege('service_api', item.relation::oid, item.attname, 'select') then
+    elsif not item.wanted and has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
+    then
       execute format('revoke select (%I) on %s from service_api', item.attname, item.relation);
     end if;
   end loop;
 end
 $$;
 comment on function api_meta.grant_reads() is
-  'Lets service_api read the API views and exactly those columns of tables that the views read. Changes only what differs.';
+  'Lets service_api read the API views and exactly those columns of tables that the views read. Changes '
+  'only what differs.';
 --! EndIncluded api_meta/grant_reads.sql
 --! Included api_meta/view_tag.sql
 create or replace function api_meta.view_tag(view regclass, tag text) returns setof text
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select m[1] from regexp_matches(obj_description(view, 'pg_class'), '(?n)^@' || tag || '[ \t]+(.*)$', 'g') as m
+  select m[1]
+  from regexp_matches(obj_description(view, 'pg_class'), '(?n)^@' || tag || '[ \t]+(.*)$', 'g') as m
 $$;
-comment on function api_meta.view_tag(regclass, text) is 'The values of one smart tag of a view, a row for each time it is given.';
+comment on function api_meta.view_tag(regclass, text) is
+  'The values of one smart tag of a view, a row for each time it is given.';
 --! EndIncluded api_meta/view_tag.sql
 --! Included api_meta/listed.sql
 create or replace function api_meta.listed(view regclass, tag text, col name) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  select exists (select from api_meta.view_tag(view, tag) v where col::text = any (string_to_array(replace(v, ' ', ''), ',')))
+  select exists (
+    select from api_meta.view_tag(view, tag) v
+    where col::text = any (string_to_array(replace(v, ' ', ''), ','))
+  )
 $$;
-comment on function api_meta.listed(regclass, text, name) is 'Whether a smart tag of a view, a list with commas, names the column.';
+comment on function api_meta.listed(regclass, text, name) is
+  'Whether a smart tag of a view, a list with commas, names the column.';
 --! EndIncluded api_meta/listed.sql
 --! Included api_meta/migration_count.sql
 create or replace function api_meta.migration_count() returns integer
 language sql stable security definer set search_path = pg_catalog, pg_temp
 return (select count(*) from graphile_migrate.migrations)::integer;
 comment on function api_meta.migration_count() is
-  'How many migrations the database has had. The service asks at its start, as service_login, which may read nothing else.';
+  'How many migrations the database has had. The service asks at its start, as service_login, which may '
+  'read nothing else.';
 grant execute on function api_meta.migration_count() to service_login;
 --! EndIncluded api_meta/migration_count.sql
 --! Included api_meta/own_role.sql
@@ -504,6 +566,24 @@ $$;
 comment on function api_meta.part_fault(text, text, text, text) is
   'In words how a part of a version differs from what was recorded; null for a definition: it is not there.';
 --! EndIncluded api_meta/part_fault.sql
+--! Included api_meta/plan_by_index.sql
+create or replace function api_meta.plan_by_index(routine regprocedure) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  setting text;
+begin
+  foreach setting in array array[
+    'plan_cache_mode = force_generic_plan', 'enable_hashjoin = off', 'enable_mergejoin = off',
+      'enable_seqscan = off'
+  ] loop
+    execute format('alter function %s set %s', routine, setting);
+  end loop;
+end
+$$;
+comment on function api_meta.plan_by_index(regprocedure) is
+  'Has the statements of a function planned once, and by index: for a handful of lines among many rows '
+  'estimates are poor, and planning anew takes longer than the work.';
+--! EndIncluded api_meta/plan_by_index.sql
 --! Included api_meta/postgres_version.sql
 create or replace function api_meta.postgres_version() returns integer
 language sql stable
@@ -517,39 +597,53 @@ declare
   item record;
 begin
   for item in
-    select p.polname, p.polrelid::regclass as relation from pg_policy p left join api_meta.read_policy r on r.table_id = p.polrelid
+    select p.polname, p.polrelid::regclass as relation
+    from pg_policy p
+    left join api_meta.read_policy r on r.table_id = p.polrelid
     where p.polname like '%\_select\_api'
-      and (r.policy is distinct from p.polname or pg_get_expr(p.polqual, p.polrelid) is distinct from r.qualifier)
+      and (
+        r.policy is distinct from p.polname or pg_get_expr(p.polqual, p.polrelid) is distinct from r.qualifier
+      )
   loop
     execute format('drop policy %I on %s', item.polname, item.relation);
   end loop;
   for item in
-    select r.* from api_meta.read_policy r left join pg_policy p on p.polrelid = r.table_id and p.polname = r.policy where p.oid is null
+    select r.*
+    from api_meta.read_policy r
+    left join pg_policy p on p.polrelid = r.table_id and p.polname = r.policy
+    where p.oid is null
   loop
-    execute format('create policy %I on %s for select to service_api using ((select auth.has_scope(variadic %L::text[])))',
+    execute format('create policy %I on %s for select to service_api '
+      'using ((select auth.has_scope(variadic %L::text[])))',
       item.policy, item.table_id::regclass, item.scopes);
   end loop;
 end
 $$;
 comment on function api_meta.protect_reads() is
-  'Makes the row-level security policies of service_api out of the @requiresScopes tags of the API views. The function call stands in a sub-select, so that it runs once per statement. Changes only what differs, for a change locks the table.';
+  'Makes the row-level security policies of service_api out of the @requiresScopes tags of the API '
+  'views. The function call stands in a sub-select, so that it runs once per statement. Changes only '
+  'what differs, for a change locks the table.';
 --! EndIncluded api_meta/protect_reads.sql
 --! Included api_meta/view_column_source.sql
 create or replace view api_meta.view_column_source as
-select v.view, d.refobjid as table_id, d.refobjsubid as attnum, a.attname, a.attnotnull, count(*) over (partition by v.view, d.refobjid) as weight
+select v.view, d.refobjid as table_id, d.refobjsubid as attnum, a.attname, a.attnotnull,
+  count(*) over (partition by v.view, d.refobjid) as weight
 from api_meta.api_view v
 join pg_catalog.pg_rewrite r on r.ev_class = v.view
 join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::regclass and d.objid = r.oid
   and d.refclassid = 'pg_catalog.pg_class'::regclass and d.refobjid <> v.view and d.refobjsubid > 0
 join pg_catalog.pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid;
 comment on view api_meta.view_column_source is
-  'Which columns of which tables each API view reads. The table with the greatest weight is what the view is about.';
+  'Which columns of which tables each API view reads. The table with the greatest weight is what the '
+  'view is about.';
 --! EndIncluded api_meta/view_column_source.sql
 --! Included api_meta/read_policy.sql
 create or replace view api_meta.read_policy as
 select s.table_id, array_agg(distinct scope order by scope) as scopes,
   format('%s_select_api', c.relname) as policy,
-  format('( SELECT auth.has_scope(VARIADIC %L::text[]) AS has_scope)', array_agg(distinct scope order by scope)) as qualifier
+  format(
+    '( SELECT auth.has_scope(VARIADIC %L::text[]) AS has_scope)', array_agg(distinct scope order by scope)
+  ) as qualifier
 from (select distinct view, table_id from api_meta.view_column_source) s
 join pg_catalog.pg_class c on c.oid = s.table_id
 cross join lateral api_meta.view_tag(s.view, 'requiresScopes') tag
@@ -557,7 +651,8 @@ cross join lateral regexp_split_to_table(regexp_replace(tag, '^(anyOf|allOf):', 
 where scope <> '' and c.relkind in ('r', 'p')
 group by s.table_id, c.relname;
 comment on view api_meta.read_policy is
-  'The row-level security policy that each table needs: readable by whoever holds a scope of a view that reads the table.';
+  'The row-level security policy that each table needs: readable by whoever holds a scope of a view '
+  'that reads the table.';
 --! EndIncluded api_meta/read_policy.sql
 --! Included api_meta/record_version.sql
 create or replace function api_meta.record_version(version name) returns void
@@ -573,8 +668,9 @@ begin
 end
 $$;
 comment on function api_meta.record_version(name) is
-  'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, '
-  'or mends it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
+  'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on '
+  'purpose, or mends it, ends with this call; any other change of it is refused, see '
+  'api_meta.version_faults.';
 --! EndIncluded api_meta/record_version.sql
 --! Included api_meta/require_frozen_versions.sql
 create or replace function api_meta.require_frozen_versions() returns void
@@ -653,7 +749,9 @@ grant execute on function api_meta.version_faults() to service_login;
 create or replace function erp.is_blank(words text) returns boolean
 language sql immutable strict parallel safe
 return words !~ U&'[^\0009-\000D\0020\0085\00A0\1680\2000-\200D\2028\2029\202F\205F\2060\3000\FEFF]';
-comment on function erp.is_blank(text) is 'Whether a text has nothing but white space, or nothing at all: that of Unicode, and characters without a width.';
+comment on function erp.is_blank(text) is
+  'Whether a text has nothing but white space, or nothing at all: that of Unicode, and characters '
+  'without a width.';
 grant execute on function erp.is_blank(text) to service_writer;
 --! EndIncluded erp/is_blank.sql
 --! Included erp/is_localized_text.sql
@@ -670,7 +768,8 @@ create or replace function erp.is_string_array(value jsonb) returns boolean
 language sql immutable parallel safe
 return pg_catalog.jsonb_typeof(value) = 'array'
   and not pg_catalog.jsonb_path_exists(value, 'strict $[*] ? (@.type() != "string")');
-comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that holds nothing but strings.';
+comment on function erp.is_string_array(jsonb) is
+  'Whether a JSON value is an array that holds nothing but strings.';
 grant execute on function erp.is_string_array(jsonb) to service_ledger, service_writer;
 --! EndIncluded erp/is_string_array.sql
 --! Included erp/localized.sql
@@ -678,7 +777,8 @@ create or replace function erp.localized(texts jsonb) returns text
 language sql stable parallel safe
 return coalesce(texts ->> pg_catalog.current_setting('service.locale', true), texts ->> 'en-GB');
 comment on function erp.localized(jsonb) is
-  'The text of an erp.localized_text in the locale of the request (setting service.locale), or in en-GB, which every text has.';
+  'The text of an erp.localized_text in the locale of the request (setting service.locale), or in '
+  'en-GB, which every text has.';
 grant execute on function erp.localized(jsonb) to service_api, service_writer;
 --! EndIncluded erp/localized.sql
 --! Included erp/touch_updated_at.sql
@@ -689,5 +789,6 @@ begin
   return new;
 end
 $$;
-comment on function erp.touch_updated_at() is 'Trigger: sets updated_at to the time of the transaction, in whole seconds.';
+comment on function erp.touch_updated_at() is
+  'Trigger: sets updated_at to the time of the transaction, in whole seconds.';
 --! EndIncluded erp/touch_updated_at.sql

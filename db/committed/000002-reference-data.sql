@@ -1,5 +1,5 @@
---! Previous: sha1:0767f2ab7fecad9e9a7c3766098da5c005f438b1
---! Hash: sha1:4c786bfa79669640eb41f12393e0d92413c6d68e
+--! Previous: sha1:46a06791cf2d0ce3339468ea085056341ef64d57
+--! Hash: sha1:ee669c93f3f92d2eaf60b7763159c406d70d24b0
 --! Message: reference-data
 
 -- What everything else refers to: languages, countries, currencies, states and numbers.

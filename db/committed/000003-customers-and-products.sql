@@ -1,5 +1,5 @@
---! Previous: sha1:4c786bfa79669640eb41f12393e0d92413c6d68e
---! Hash: sha1:2cf302d07745d4b15e9369771677fed5911724f8
+--! Previous: sha1:ee669c93f3f92d2eaf60b7763159c406d70d24b0
+--! Hash: sha1:2263eaeef8220b8f40d9027538decef6a67cb381
 --! Message: customers-and-products
 
 create table erp.customer (

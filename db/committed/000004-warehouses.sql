@@ -1,5 +1,5 @@
---! Previous: sha1:2cf302d07745d4b15e9369771677fed5911724f8
---! Hash: sha1:3f26714efd5cd6331915f8547da4c667d0afb07c
+--! Previous: sha1:2263eaeef8220b8f40d9027538decef6a67cb381
+--! Hash: sha1:fafdb3c9023231d7dac8e68f065f38f6e5f7b8ef
 --! Message: warehouses
 
 create table erp.warehouse (

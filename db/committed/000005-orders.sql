@@ -1,5 +1,5 @@
---! Previous: sha1:3f26714efd5cd6331915f8547da4c667d0afb07c
---! Hash: sha1:ac89eee0921a3deb0f9f8562f4f97376ad42a34b
+--! Previous: sha1:fafdb3c9023231d7dac8e68f065f38f6e5f7b8ef
+--! Hash: sha1:a3142e68daeb78c21a1f5e42b398199b339e5017
 --! Message: orders
 
 create table erp.sales_order (

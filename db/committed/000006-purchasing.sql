@@ -1,5 +1,5 @@
---! Previous: sha1:ac89eee0921a3deb0f9f8562f4f97376ad42a34b
---! Hash: sha1:10e792b8b264aa82225e55b8d996e25bdebf70d6
+--! Previous: sha1:a3142e68daeb78c21a1f5e42b398199b339e5017
+--! Hash: sha1:d8d95284029f57a385db515f76294456a925d612
 --! Message: purchasing
 
 create table erp.supplier (

@@ -1,15 +1,18 @@
---! Previous: sha1:10e792b8b264aa82225e55b8d996e25bdebf70d6
---! Hash: sha1:39b3270143d59492faa39b88fdd2a3f819314c1d
+--! Previous: sha1:d8d95284029f57a385db515f76294456a925d612
+--! Hash: sha1:6f73a9608c5e6ae4a0725669b468a9971a58e630
 --! Message: documents
 
 --! Included erp/is_iban.sql
 create or replace function erp.is_iban(iban text) returns boolean
 language sql immutable strict
 return iban ~ '^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$' and (
-  select string_agg(case when c.letter ~ '\d' then c.letter else (ascii(c.letter) - 55)::text end, '' order by c.n)::numeric
+  select string_agg(
+    case when c.letter ~ '\d' then c.letter else (ascii(c.letter) - 55)::text end, '' order by c.n
+  )::numeric
     % 97 = 1
   from regexp_split_to_table(substr(iban, 5) || left(iban, 4), '') with ordinality c (letter, n));
-comment on function erp.is_iban(text) is 'Whether a text is an IBAN, without spaces, whose check digits are right.';
+comment on function erp.is_iban(text) is
+  'Whether a text is an IBAN, without spaces, whose check digits are right.';
 --! EndIncluded erp/is_iban.sql
 
 create table erp.number_range (

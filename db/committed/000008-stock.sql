@@ -1,5 +1,5 @@
---! Previous: sha1:39b3270143d59492faa39b88fdd2a3f819314c1d
---! Hash: sha1:cdaeb9e7ff069cabb2884e8adb04c6787679720e
+--! Previous: sha1:6f73a9608c5e6ae4a0725669b468a9971a58e630
+--! Hash: sha1:8a3f604215188f5546d2fc5ca812fffe1ad2209c
 --! Message: stock
 
 -- The ledger of stock and the figures that follow from it. Movements are only ever inserted; what a product's or a

@@ -1,5 +1,5 @@
---! Previous: sha1:cdaeb9e7ff069cabb2884e8adb04c6787679720e
---! Hash: sha1:e0c0bdaeb162a6a24fefb92b26dd2b567410a294
+--! Previous: sha1:8a3f604215188f5546d2fc5ca812fffe1ad2209c
+--! Hash: sha1:83316c44511d9315ab4a206d9b4af5f1ce34965f
 --! Message: access
 
 -- Who may ask: API credentials with their secrets, the keys that sign access tokens, the merchant's plan, and who
@@ -9,13 +9,18 @@
 create or replace function auth.is_scope_list(scopes text[]) returns boolean
 language sql immutable parallel safe
 return pg_catalog.array_position(scopes, null) is null
-  and not exists (select from pg_catalog.unnest(scopes) as listed (scope) where listed.scope !~ '^[a-z][a-z_]*:(read|write)$')
   and not exists (
     select from pg_catalog.unnest(scopes) as listed (scope)
-    where listed.scope ~ ':write$' and pg_catalog.regexp_replace(listed.scope, ':write$', ':read') <> all (scopes)
+    where listed.scope !~ '^[a-z][a-z_]*:(read|write)$'
+  )
+  and not exists (
+    select from pg_catalog.unnest(scopes) as listed (scope)
+    where listed.scope ~ ':write$'
+      and pg_catalog.regexp_replace(listed.scope, ':write$', ':read') <> all (scopes)
   );
 comment on function auth.is_scope_list(text[]) is
-  'Whether all elements have the form <resource>:read or <resource>:write, and each write scope has its read scope beside it.';
+  'Whether all elements have the form <resource>:read or <resource>:write, and each write scope has its '
+  'read scope beside it.';
 grant execute on function auth.is_scope_list(text[]) to service_registrar;
 --! EndIncluded auth/is_scope_list.sql
 
@@ -208,13 +213,15 @@ select api_meta.allow('service_limiter', 'auth.bucket', 'select', 'insert', 'upd
 
 --! Included auth/live_session.sql
 create or replace view auth.live_session with (security_invoker) as
-select session.token_hash, session.administrator_id, administrator.name, session.started_at, session.last_seen_at,
+select session.token_hash, session.administrator_id, administrator.name, session.started_at,
+  session.last_seen_at,
   least(session.started_at + interval '12 hours', session.last_seen_at + interval '60 minutes') as ends_at
 from auth.administrator_session as session
 join auth.administrator on administrator.id = session.administrator_id
 where administrator.deactivated_at is null
   and least(session.started_at + interval '12 hours', session.last_seen_at + interval '60 minutes') > now();
-comment on view auth.live_session is 'Sessions that are alive: begun within 12 hours, used within one, of an administrator who is active.';
+comment on view auth.live_session is
+  'Sessions that are alive: begun within 12 hours, used within one, of an administrator who is active.';
 grant select on auth.live_session to service_registrar;
 --! EndIncluded auth/live_session.sql
 --! Included auth/acting_administrator.sql
@@ -225,7 +232,8 @@ begin atomic
   where session.token_hash = decode(current_setting('service.session', true), 'hex');
 end;
 comment on function auth.acting_administrator() is
-  'The administrator whose session the transaction belongs to: the setting service.session has the SHA-256 of its token, in hex. Null when there is none that is alive.';
+  'The administrator whose session the transaction belongs to: the setting service.session has the '
+  'SHA-256 of its token, in hex. Null when there is none that is alive.';
 select api_meta.give('auth.acting_administrator()', 'service_registrar');
 --! EndIncluded auth/acting_administrator.sql
 --! Included auth/activate_credential.sql
@@ -234,20 +242,27 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at into old from auth.credential where credential.id = activate_credential.credential_id for update;
+  select credential.name, credential.deactivated_at
+  into old
+  from auth.credential
+  where credential.id = activate_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', activate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      activate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is not null then
     update auth.credential set deactivated_at = null where credential.id = activate_credential.credential_id;
     perform auth.note_event('credential.activated', old.name, activate_credential.credential_id);
   end if;
 end
 $$;
-comment on function auth.activate_credential(uuid) is 'Lets a deactivated credential work again, with the same key and secret. On an active one it changes nothing.';
+comment on function auth.activate_credential(uuid) is
+  'Lets a deactivated credential work again, with the same key and secret. On an active one it changes '
+  'nothing.';
 grant execute on function auth.activate_credential(uuid) to service_registrar;
 --! EndIncluded auth/activate_credential.sql
 --! Included auth/active_scopes.sql
-create or replace function auth.active_scopes(access_key text) returns table (scopes text[], remaining interval)
+create or replace function auth.active_scopes(access_key text)
+returns table (scopes text[], remaining interval)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select credential.scopes, secret.expires_at - now()
@@ -257,7 +272,8 @@ begin atomic
     and (secret.expires_at is null or secret.expires_at > now());
 end;
 comment on function auth.active_scopes(text) is
-  'Scopes that tokens of this access key may have now, and for how long the key goes on, or null when it has no end. No row when it is gone or its credential is deactivated.';
+  'Scopes that tokens of this access key may have now, and for how long the key goes on, or null when '
+  'it has no end. No row when it is gone or its credential is deactivated.';
 grant execute on function auth.active_scopes(text) to service_auth;
 --! EndIncluded auth/active_scopes.sql
 --! Included auth/announce_credential_change.sql
@@ -269,7 +285,8 @@ begin
 end
 $$;
 comment on function auth.announce_credential_change() is
-  'Trigger: tells every process of the service to forget what it remembers about credentials and the plan, as soon as the change is committed.';
+  'Trigger: tells every process of the service to forget what it remembers about credentials and the '
+  'plan, as soon as the change is committed.';
 --! EndIncluded auth/announce_credential_change.sql
 --! Included auth/authenticate_credential.sql
 create or replace function auth.authenticate_credential(presented_key text, presented_hash bytea)
@@ -279,14 +296,15 @@ declare
   nonce constant bytea := uuid_send(gen_random_uuid());
   candidate record;
 begin
-  select credential.id, credential.scopes, credential.last_used_at, credential.deactivated_at, secret.secret_hash
+  select credential.id, credential.scopes, credential.last_used_at, credential.deactivated_at,
+    secret.secret_hash
   into candidate
   from auth.credential_secret as secret
   join auth.credential on credential.id = secret.credential_id
   where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now());
 
-  -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored hash.
-  -- An unknown key goes the same way, with a hash that nobody can present.
+  -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored
+  -- hash. An unknown key goes the same way, with a hash that nobody can present.
   if sha256(nonce || presented_hash) <> sha256(nonce || coalesce(candidate.secret_hash, nonce))
     or candidate.deactivated_at is not null
   then
@@ -295,12 +313,14 @@ begin
 
   -- To the minute, so that a busy client does not write a row for each token.
   update auth.credential set last_used_at = date_trunc('second', now())
-  where credential.id = candidate.id and (candidate.last_used_at is null or candidate.last_used_at < now() - interval '1 minute');
+  where credential.id = candidate.id
+    and (candidate.last_used_at is null or candidate.last_used_at < now() - interval '1 minute');
   return query select candidate.id, candidate.scopes;
 end
 $$;
 comment on function auth.authenticate_credential(text, bytea) is
-  'The active credential that has this access key and SHA-256 of a secret, or no row. The row does not tell what was wrong.';
+  'The active credential that has this access key and SHA-256 of a secret, or no row. The row does not '
+  'tell what was wrong.';
 grant execute on function auth.authenticate_credential(text, bytea) to service_auth;
 --! EndIncluded auth/authenticate_credential.sql
 --! Included auth/change_credential.sql
@@ -310,27 +330,46 @@ declare
   old record;
 begin
   perform auth.check_scopes(change_credential.scopes);
-  select credential.name, credential.scopes into old from auth.credential where credential.id = change_credential.credential_id for update;
+  select credential.name, credential.scopes
+  into old
+  from auth.credential
+  where credential.id = change_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', change_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      change_credential.credential_id using errcode = 'no_data_found';
   elsif old.name = change_credential.name and old.scopes = change_credential.scopes then
     return;
   end if;
   update auth.credential set name = change_credential.name, scopes = change_credential.scopes
   where credential.id = change_credential.credential_id;
-  perform auth.note_event('credential.changed', change_credential.name, change_credential.credential_id, jsonb_build_object(
+  perform auth.note_event('credential.changed', change_credential.name, change_credential.credential_id,
+    jsonb_build_object(
     'old_name', nullif(old.name, change_credential.name),
-    'added', (select jsonb_agg(added) from (select unnest(change_credential.scopes) except select unnest(old.scopes) order by 1) as list (added)),
-    'removed', (select jsonb_agg(removed) from (select unnest(old.scopes) except select unnest(change_credential.scopes) order by 1) as list (removed))
+    'added', (
+      select jsonb_agg(added)
+      from (
+        select unnest(change_credential.scopes) except select unnest(old.scopes) order by 1
+      ) as list (added)
+    ),
+    'removed', (
+      select jsonb_agg(removed)
+      from (
+        select unnest(old.scopes) except select unnest(change_credential.scopes) order by 1
+      ) as list (removed)
+    )
   ));
 end
 $$;
 comment on function auth.change_credential(uuid, text, text[]) is
-  'Gives a credential another name or other scopes. Scopes that it loses are gone from its tokens at once; those that it gains are in its next ones.';
+  'Gives a credential another name or other scopes. Scopes that it loses are gone from its tokens at '
+  'once; those that it gains are in its next ones.';
 grant execute on function auth.change_credential(uuid, text, text[]) to service_registrar;
 --! EndIncluded auth/change_credential.sql
 --! Included auth/charge_points.sql
-create or replace function auth.charge_points(bucket text, refill_ms double precision, maximum_ms double precision) returns void
+create or replace function auth.charge_points(
+  bucket text, refill_ms double precision, maximum_ms double precision
+)
+returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
   insert into auth.bucket as b (key, full_at)
@@ -340,7 +379,8 @@ begin atomic
     clock_timestamp() + maximum_ms * interval '1 ms');
 end;
 comment on function auth.charge_points(text, double precision, double precision) is
-  'Takes points out of a bucket after the fact, whether or not they are there. Afterwards it is full again in maximum_ms milliseconds at most.';
+  'Takes points out of a bucket after the fact, whether or not they are there. Afterwards it is full '
+  'again in maximum_ms milliseconds at most.';
 grant execute on function auth.charge_points(text, double precision, double precision) to service_limiter;
 --! EndIncluded auth/charge_points.sql
 --! Included auth/check_scopes.sql
@@ -350,7 +390,8 @@ declare
   unknown constant text[] := array(select unnest(check_scopes.scopes) except select auth.known_scopes());
 begin
   if unknown <> '{}' then
-    raise exception 'There is no scope %.', array_to_string(unknown, ', ') using errcode = 'invalid_parameter_value';
+    raise exception 'There is no scope %.',
+      array_to_string(unknown, ', ') using errcode = 'invalid_parameter_value';
   end if;
 end
 $$;
@@ -379,20 +420,26 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   new_id uuid;
 begin
-  insert into auth.administrator (name, password_hash) values (create_administrator.name, create_administrator.password_hash)
+  insert into auth.administrator (name, password_hash)
+  values (create_administrator.name, create_administrator.password_hash)
   returning id into new_id;
   perform auth.note_event('administrator.created', create_administrator.name);
   return new_id;
 end
 $$;
-comment on function auth.create_administrator(text, text) is 'Makes an administrator, with the hash of a password by argon2id; answers the id.';
+comment on function auth.create_administrator(text, text) is
+  'Makes an administrator, with the hash of a password by argon2id; answers the id.';
 --! EndIncluded auth/create_administrator.sql
 --! Included auth/create_credential.sql
-create or replace function auth.create_credential(name text, scopes text[], access_key text, secret_hash bytea, id uuid default uuidv7()) returns uuid
+create or replace function auth.create_credential(
+  name text, scopes text[], access_key text, secret_hash bytea, id uuid default uuidv7()
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform auth.check_scopes(create_credential.scopes);
-  insert into auth.credential (id, name, scopes) values (create_credential.id, create_credential.name, create_credential.scopes);
+  insert into auth.credential (id, name, scopes)
+  values (create_credential.id, create_credential.name, create_credential.scopes);
   insert into auth.credential_secret (access_key, credential_id, secret_hash)
   values (create_credential.access_key, create_credential.id, create_credential.secret_hash);
   perform auth.note_event('credential.created', create_credential.name, create_credential.id,
@@ -401,7 +448,8 @@ begin
 end
 $$;
 comment on function auth.create_credential(text, text[], text, bytea, uuid) is
-  'Makes a credential with its first key and the SHA-256 of its secret; answers its id. Refuses scopes that do not exist.';
+  'Makes a credential with its first key and the SHA-256 of its secret; answers its id. Refuses scopes '
+  'that do not exist.';
 grant execute on function auth.create_credential(text, text[], text, bytea, uuid) to service_registrar;
 --! EndIncluded auth/create_credential.sql
 --! Included auth/credential_overview.sql
@@ -423,7 +471,9 @@ select
   (select max(secret.expires_at) from auth.credential_secret as secret
     where secret.credential_id = credential.id and secret.expires_at > now()) as old_key_ends_at
 from auth.credential;
-comment on view auth.credential_overview is 'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; those before it end.';
+comment on view auth.credential_overview is
+  'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; '
+  'those before it end.';
 grant select on auth.credential_overview to service_registrar;
 --! EndIncluded auth/credential_overview.sql
 --! Included auth/current_plan.sql
@@ -432,7 +482,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select plan.name, plan.limits from auth.plan where plan.is_current;
 end;
-comment on function auth.current_plan() is 'The plan that the merchant has, and the limits that come with it.';
+comment on function auth.current_plan() is
+  'The plan that the merchant has, and the limits that come with it.';
 grant execute on function auth.current_plan() to service_auth, service_delivery, service_writer;
 --! EndIncluded auth/current_plan.sql
 --! Included auth/deactivate_administrator.sql
@@ -445,13 +496,15 @@ begin
   where lower(administrator.name) = lower(deactivate_administrator.name)
   returning id into found_id;
   if not found then
-    raise exception 'There is no administrator “%”.', deactivate_administrator.name using errcode = 'no_data_found';
+    raise exception 'There is no administrator “%”.',
+      deactivate_administrator.name using errcode = 'no_data_found';
   end if;
   delete from auth.administrator_session where administrator_id = found_id;
   perform auth.note_event('administrator.deactivated', deactivate_administrator.name);
 end
 $$;
-comment on function auth.deactivate_administrator(text) is 'Ends all sessions of an administrator and lets them in no more.';
+comment on function auth.deactivate_administrator(text) is
+  'Ends all sessions of an administrator and lets them in no more.';
 --! EndIncluded auth/deactivate_administrator.sql
 --! Included auth/deactivate_credential.sql
 create or replace function auth.deactivate_credential(credential_id uuid) returns void
@@ -459,16 +512,23 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   old record;
 begin
-  select credential.name, credential.deactivated_at into old from auth.credential where credential.id = deactivate_credential.credential_id for update;
+  select credential.name, credential.deactivated_at
+  into old
+  from auth.credential
+  where credential.id = deactivate_credential.credential_id for update;
   if not found then
-    raise exception 'There is no credential %.', deactivate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      deactivate_credential.credential_id using errcode = 'no_data_found';
   elsif old.deactivated_at is null then
-    update auth.credential set deactivated_at = date_trunc('second', now()) where credential.id = deactivate_credential.credential_id;
+    update auth.credential
+    set deactivated_at = date_trunc('second', now())
+    where credential.id = deactivate_credential.credential_id;
     perform auth.note_event('credential.deactivated', old.name, deactivate_credential.credential_id);
   end if;
 end
 $$;
-comment on function auth.deactivate_credential(uuid) is 'Stops a credential and all of its tokens. Deactivating it again changes nothing.';
+comment on function auth.deactivate_credential(uuid) is
+  'Stops a credential and all of its tokens. Deactivating it again changes nothing.';
 grant execute on function auth.deactivate_credential(uuid) to service_registrar;
 --! EndIncluded auth/deactivate_credential.sql
 --! Included auth/delete_credential.sql
@@ -479,20 +539,25 @@ declare
 begin
   delete from auth.credential where id = delete_credential.credential_id returning name into credential_name;
   if not found then
-    raise exception 'There is no credential %.', delete_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no credential %.',
+      delete_credential.credential_id using errcode = 'no_data_found';
   end if;
   perform auth.note_event('credential.deleted', credential_name, delete_credential.credential_id);
 end
 $$;
-comment on function auth.delete_credential(uuid) is 'Removes a credential with its secrets. Its tokens stop at once.';
+comment on function auth.delete_credential(uuid) is
+  'Removes a credential with its secrets. Its tokens stop at once.';
 grant execute on function auth.delete_credential(uuid) to service_registrar;
 --! EndIncluded auth/delete_credential.sql
 --! Included auth/has_scope.sql
 create or replace function auth.has_scope(variadic scopes text[]) returns boolean
 language sql stable parallel safe
-return coalesce(pg_catalog.string_to_array(pg_catalog.current_setting('service.scopes', true), ' ') && scopes, false);
+return coalesce(
+  pg_catalog.string_to_array(pg_catalog.current_setting('service.scopes', true), ' ') && scopes, false
+);
 comment on function auth.has_scope(text[]) is
-  'Whether the caller has at least one of the scopes. Policies call it in a sub-select, (select auth.has_scope(''products:read'')), so that it runs once per statement and not once per row.';
+  'Whether the caller has at least one of the scopes. Policies call it in a sub-select, (select '
+  'auth.has_scope(''products:read'')), so that it runs once per statement and not once per row.';
 grant execute on function auth.has_scope(text[]) to service_api, service_writer;
 --! EndIncluded auth/has_scope.sql
 --! Included auth/is_session.sql
@@ -502,7 +567,8 @@ begin atomic
   select exists (select from auth.live_session as session where session.token_hash = is_session.token_hash);
 end;
 comment on function auth.is_session(bytea) is
-  'Whether this is the SHA-256 of the token of a session that is alive. So the API can tell a token of the administration from one that is none.';
+  'Whether this is the SHA-256 of the token of a session that is alive. So the API can tell a token of '
+  'the administration from one that is none.';
 select api_meta.give('auth.is_session(bytea)', 'service_registrar');
 grant execute on function auth.is_session(bytea) to service_auth;
 --! EndIncluded auth/is_session.sql
@@ -510,7 +576,8 @@ grant execute on function auth.is_session(bytea) to service_auth;
 create or replace function auth.keep_audit() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  raise exception 'Events of the audit are never changed or deleted.' using errcode = 'integrity_constraint_violation';
+  raise exception 'Events of the audit are never changed or deleted.' using errcode
+    = 'integrity_constraint_violation';
 end
 $$;
 comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner.';
@@ -532,7 +599,9 @@ begin atomic
     from api_object
     join pg_description on pg_description.objoid = api_object.oid
       and pg_description.classoid in ('pg_class'::regclass, 'pg_proc'::regclass)
-    cross join lateral regexp_matches(pg_description.description, '@requiresScopes\s+([^\n|]+)', 'g') as tag (match)
+    cross join lateral regexp_matches(
+      pg_description.description, '@requiresScopes\s+([^\n|]+)', 'g'
+    ) as tag (match)
     cross join lateral regexp_matches(tag.match[1], '([a-z][a-z_]*):[a-z]+', 'g') as scope (match)
   )
   select resource.name || ':' || access.level
@@ -541,25 +610,33 @@ begin atomic
   order by resource.name, access.position;
 end;
 comment on function auth.known_scopes() is
-  'Every scope that a credential can have: reading and writing of each resource that a @requiresScopes tag names in an API schema. So a scope is declared in one place, beside the view that it protects.';
+  'Every scope that a credential can have: reading and writing of each resource that a @requiresScopes '
+  'tag names in an API schema. So a scope is declared in one place, beside the view that it protects.';
 grant execute on function auth.known_scopes() to service_registrar;
 --! EndIncluded auth/known_scopes.sql
 --! Included auth/note_event.sql
-create or replace function auth.note_event(action text, subject text, credential_id uuid default null, details jsonb default '{}') returns void
+create or replace function auth.note_event(
+  action text, subject text, credential_id uuid default null, details jsonb default '{}'
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   administrator_id constant uuid := auth.acting_administrator();
 begin
   insert into auth.audit_event (actor, administrator_id, address, action, credential_id, subject, details)
   values (
-    case when administrator_id is not null then 'administrator' when current_setting('service.address', true) <> '' then 'nobody' else 'command line' end,
+    case
+      when administrator_id is not null then 'administrator'
+      when current_setting('service.address', true) <> '' then 'nobody'
+      else 'command line' end,
     administrator_id, nullif(current_setting('service.address', true), '')::inet,
     note_event.action, note_event.credential_id, note_event.subject, jsonb_strip_nulls(note_event.details)
   );
 end
 $$;
 comment on function auth.note_event(text, text, uuid, jsonb) is
-  'Adds to the audit, as done by the administrator of the session; without one, at the command line, or if there is an address (setting service.address), by somebody who is not logged in.';
+  'Adds to the audit, as done by the administrator of the session; without one, at the command line, or '
+  'if there is an address (setting service.address), by somebody who is not logged in.';
 grant execute on function auth.note_event(text, text, uuid, jsonb) to service_registrar;
 --! EndIncluded auth/note_event.sql
 --! Included auth/record_use.sql
@@ -568,32 +645,41 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   with entry as (
     select * from jsonb_to_recordset(entries)
-      as e (credential_id uuid, day date, version text, deprecated_field text, requests bigint, last_used_at timestamptz)
+      as e (
+        credential_id uuid, day date, version text, deprecated_field text, requests bigint,
+        last_used_at timestamptz
+      )
   ), present as materialized (
-    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one order, so
-    -- that two processes do not wait for each other in a circle.
+    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one
+    -- order, so that two processes do not wait for each other in a circle.
     select credential.id from auth.credential
     where credential.id in (select entry.credential_id from entry)
     order by credential.id for key share
   )
-  insert into auth.credential_use as use (credential_id, day, version, deprecated_field, requests, last_used_at)
-  select entry.credential_id, entry.day, entry.version, coalesce(entry.deprecated_field, ''), sum(entry.requests), max(entry.last_used_at)
+  insert into auth.credential_use as use (
+    credential_id, day, version, deprecated_field, requests, last_used_at
+  )
+  select entry.credential_id, entry.day, entry.version, coalesce(entry.deprecated_field, ''),
+    sum(entry.requests), max(entry.last_used_at)
   from entry join present on present.id = entry.credential_id
   group by 1, 2, 3, 4
   order by 1, 2, 3, 4
   on conflict on constraint credential_use_pkey do update
-  set requests = use.requests + excluded.requests, last_used_at = greatest(use.last_used_at, excluded.last_used_at);
+  set requests = use.requests + excluded.requests,
+    last_used_at = greatest(use.last_used_at, excluded.last_used_at);
 
   update auth.credential set last_used_at = newest.moment
   from (
     select e.credential_id as id, max(e.last_used_at) as moment
     from jsonb_to_recordset(entries) as e (credential_id uuid, last_used_at timestamptz) group by 1
   ) as newest
-  where credential.id = newest.id and (credential.last_used_at is null or credential.last_used_at < newest.moment - interval '1 minute');
+  where credential.id = newest.id
+    and (credential.last_used_at is null or credential.last_used_at < newest.moment - interval '1 minute');
 end
 $$;
 comment on function auth.record_use(jsonb) is
-  'Adds up how credentials were used: an array of objects with credential_id, day, version, requests, last_used_at, and for uses of a deprecated field deprecated_field.';
+  'Adds up how credentials were used: an array of objects with credential_id, day, version, requests, '
+  'last_used_at, and for uses of a deprecated field deprecated_field.';
 select api_meta.give('auth.record_use(jsonb)', 'service_registrar');
 grant execute on function auth.record_use(jsonb) to service_auth;
 --! EndIncluded auth/record_use.sql
@@ -608,17 +694,22 @@ begin
   where lower(administrator.name) = lower(reset_administrator_password.name)
   returning id into found_id;
   if not found then
-    raise exception 'There is no administrator “%”.', reset_administrator_password.name using errcode = 'no_data_found';
+    raise exception 'There is no administrator “%”.',
+      reset_administrator_password.name using errcode = 'no_data_found';
   end if;
   delete from auth.administrator_session where administrator_id = found_id;
   perform auth.note_event('administrator.password_reset', reset_administrator_password.name);
 end
 $$;
 comment on function auth.reset_administrator_password(text, text) is
-  'Gives an administrator another password, ends all of their sessions, and lets them in again if they were deactivated.';
+  'Gives an administrator another password, ends all of their sessions, and lets them in again if they '
+  'were deactivated.';
 --! EndIncluded auth/reset_administrator_password.sql
 --! Included auth/rotate_credential.sql
-create or replace function auth.rotate_credential(credential_id uuid, access_key text, secret_hash bytea, overlap interval default '0') returns void
+create or replace function auth.rotate_credential(
+  credential_id uuid, access_key text, secret_hash bytea, overlap interval default '0'
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   last_moment constant timestamptz := now() + overlap;
@@ -631,24 +722,32 @@ begin
   where id = rotate_credential.credential_id and deactivated_at is null
   returning name into credential_name;
   if not found then
-    raise exception 'There is no active credential %.', rotate_credential.credential_id using errcode = 'no_data_found';
+    raise exception 'There is no active credential %.',
+      rotate_credential.credential_id using errcode = 'no_data_found';
   end if;
-  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears for them.
+  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears
+  -- for them.
   if overlap = interval '0' then
     delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id;
   else
-    delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id and secret.expires_at <= now();
+    delete
+    from auth.credential_secret as secret
+    where secret.credential_id = rotate_credential.credential_id and secret.expires_at <= now();
     update auth.credential_secret as secret set expires_at = least(secret.expires_at, last_moment)
     where secret.credential_id = rotate_credential.credential_id;
   end if;
   insert into auth.credential_secret (access_key, credential_id, secret_hash)
   values (rotate_credential.access_key, rotate_credential.credential_id, rotate_credential.secret_hash);
   perform auth.note_event('credential.rotated', credential_name, rotate_credential.credential_id,
-    jsonb_build_object('access_key', rotate_credential.access_key, 'old_key_ends_at', case when overlap > interval '0' then last_moment end));
+    jsonb_build_object(
+      'access_key', rotate_credential.access_key, 'old_key_ends_at',
+      case when overlap > interval '0' then last_moment end
+    ));
 end
 $$;
 comment on function auth.rotate_credential(uuid, text, bytea, interval) is
-  'Gives a credential a new key and secret. Older pairs, and the tokens that were issued for them, stop after the overlap; by default at once.';
+  'Gives a credential a new key and secret. Older pairs, and the tokens that were issued for them, stop '
+  'after the overlap; by default at once.';
 grant execute on function auth.rotate_credential(uuid, text, bytea, interval) to service_registrar;
 --! EndIncluded auth/rotate_credential.sql
 --! Included auth/set_plan.sql
@@ -662,12 +761,18 @@ begin
     raise exception 'There is no plan %.', name using errcode = 'no_data_found';
   end if;
   update auth.plan p set is_current = false where p.is_current and p.name <> set_plan.name;
-  update auth.plan p set is_current = true, limits = coalesce(set_plan.limits, p.limits) where p.name = set_plan.name;
-  perform auth.note_event('plan.changed', set_plan.name, null, jsonb_build_object('old_plan', nullif(old.name, set_plan.name), 'limits', set_plan.limits));
+  update auth.plan p
+  set is_current = true, limits = coalesce(set_plan.limits, p.limits)
+  where p.name = set_plan.name;
+  perform auth.note_event(
+    'plan.changed', set_plan.name, null,
+    jsonb_build_object('old_plan', nullif(old.name, set_plan.name), 'limits', set_plan.limits)
+  );
 end
 $$;
 comment on function auth.set_plan(text, jsonb) is
-  'Gives the merchant a plan, with other limits if these are named. Takes effect at once on every process. Raises no_data_found for a plan that does not exist.';
+  'Gives the merchant a plan, with other limits if these are named. Takes effect at once on every '
+  'process. Raises no_data_found for a plan that does not exist.';
 grant execute on function auth.set_plan(text, jsonb) to service_registrar;
 --! EndIncluded auth/set_plan.sql
 --! Included auth/signing_keys.sql
@@ -679,11 +784,13 @@ begin
     lock table auth.signing_key in share row exclusive mode;
     insert into auth.signing_key (secret) select proposal where not exists (select from auth.signing_key);
   end if;
-  return query select signing_key.id, signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
+  return query select signing_key.id,
+    signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
 end
 $$;
 comment on function auth.signing_keys(bytea) is
-  'The keys that access tokens are signed with, newest first. The proposal becomes the first one when there is none.';
+  'The keys that access tokens are signed with, newest first. The proposal becomes the first one when '
+  'there is none.';
 grant execute on function auth.signing_keys(bytea) to service_auth;
 --! EndIncluded auth/signing_keys.sql
 --! Included auth/supported_locales.sql
@@ -692,11 +799,14 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select language.code from erp.language order by language.code;
 end;
-comment on function auth.supported_locales() is 'Locales that a request may ask for: those that names are kept in.';
+comment on function auth.supported_locales() is
+  'Locales that a request may ask for: those that names are kept in.';
 grant execute on function auth.supported_locales() to service_auth;
 --! EndIncluded auth/supported_locales.sql
 --! Included auth/take_points.sql
-create or replace function auth.take_points(bucket text, refill_ms double precision, capacity_ms double precision)
+create or replace function auth.take_points(
+  bucket text, refill_ms double precision, capacity_ms double precision
+)
 returns table (is_allowed boolean, full_in_ms double precision)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -720,7 +830,10 @@ begin
 end
 $$;
 comment on function auth.take_points(text, double precision, double precision) is
-  'Takes points out of a bucket, by the generic cell rate algorithm: only the moment is kept at which the bucket is full again. refill_ms is how long what is taken takes to come back, capacity_ms how long all of it takes, both in milliseconds. Takes all or nothing; answers which, and in how many milliseconds the bucket is full.';
+  'Takes points out of a bucket, by the generic cell rate algorithm: only the moment is kept at which '
+  'the bucket is full again. refill_ms is how long what is taken takes to come back, capacity_ms how '
+  'long all of it takes, both in milliseconds. Takes all or nothing; answers which, and in how many '
+  'milliseconds the bucket is full.';
 grant execute on function auth.take_points(text, double precision, double precision) to service_limiter;
 --! EndIncluded auth/take_points.sql
 

@@ -1,5 +1,5 @@
---! Previous: sha1:e0c0bdaeb162a6a24fefb92b26dd2b567410a294
---! Hash: sha1:b9e86af8e7dd681fc4d0e39ff2e6558fcfb7e8df
+--! Previous: sha1:83316c44511d9315ab4a206d9b4af5f1ce34965f
+--! Hash: sha1:222825862e6d711d0a6665aa2c3cc0f998e3e2ec
 --! Message: mutations
 
 -- What writes: mutation.run, the one way in, and what all mutations have in common.
@@ -25,7 +25,8 @@ select api_meta.allow('service_writer', 'mutation.idempotency_key', 'select', 'i
 
 --! Included mutation/broken_rule.sql
 create or replace function mutation.broken_rule(
-  state text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name
+  state text, input jsonb, violated_schema name, violated_table name, violated_column name,
+    violated_constraint name
 ) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -44,7 +45,8 @@ begin
 end
 $$;
 comment on function mutation.broken_rule(text, jsonb, name, name, name, name) is
-  'The user errors that the violation of a constraint means, by its SQLSTATE and the constraint; null when it is a fault of ours.';
+  'The user errors that the violation of a constraint means, by its SQLSTATE and the constraint; null '
+  'when it is a fault of ours.';
 grant execute on function mutation.broken_rule(text, jsonb, name, name, name, name) to service_writer;
 --! EndIncluded mutation/broken_rule.sql
 --! Included mutation/caller.sql
@@ -57,7 +59,9 @@ comment on function mutation.caller() is
 grant execute on function mutation.caller() to service_writer;
 --! EndIncluded mutation/caller.sql
 --! Included mutation/digest.sql
-create or replace function mutation.digest(operation name, input_type regtype, input jsonb, takes_changes boolean)
+create or replace function mutation.digest(
+  operation name, input_type regtype, input jsonb, takes_changes boolean
+)
 returns bytea
 language plpgsql stable set search_path = pg_catalog, pg_temp set timezone = 'UTC' as $$
 declare
@@ -68,13 +72,19 @@ begin
   execute format('select jsonb_strip_nulls(to_jsonb(jsonb_populate_record(null::%s, $1)))', input_type)
     into decoded using input;
   if takes_changes then
-    select jsonb_agg(f.key order by f.key collate "C") into emptied from jsonb_each(input) f where f.value = 'null';
+    select jsonb_agg(f.key order by f.key collate "C")
+    into emptied
+    from jsonb_each(input) f
+    where f.value = 'null';
   end if;
   return sha256(convert_to(concat_ws(' ', operation, decoded, emptied), 'UTF8'));
 end
 $$;
 comment on function mutation.digest(name, regtype, jsonb, boolean) is
-  'What an idempotency key stands for: SHA-256 of the name of a mutation and of what its input means. Equal moments are equal however they are spelled; null is the same as left out, save in the fields of a mutation that takes changes, which null empties. The version has no part in it, nor have fields that a later one adds and a caller leaves out.';
+  'What an idempotency key stands for: SHA-256 of the name of a mutation and of what its input means. '
+  'Equal moments are equal however they are spelled; null is the same as left out, save in the fields '
+  'of a mutation that takes changes, which null empties. The version has no part in it, nor have fields '
+  'that a later one adds and a caller leaves out.';
 grant execute on function mutation.digest(name, regtype, jsonb, boolean) to service_writer;
 --! EndIncluded mutation/digest.sql
 --! Included mutation/find.sql
@@ -87,7 +97,9 @@ declare
   scopes text[];
 begin
   select p.oid::regproc, p.proargtypes[0]::regtype, p.prorettype::regtype, p.pronargs > 1,
-    regexp_split_to_array(substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +')
+    regexp_split_to_array(
+      substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +'
+    )
   into routine, input_type, payload_type, takes_changes, scopes
   from pg_proc p
   where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
@@ -102,7 +114,8 @@ begin
 end
 $$;
 comment on function mutation.find(name, name) is
-  'The function of a mutation, its types, and whether it takes changes. Fails when there is none of that name, or the caller lacks its scope, which the tag @requiresScopes of its comment names.';
+  'The function of a mutation, its types, and whether it takes changes. Fails when there is none of '
+  'that name, or the caller lacks its scope, which the tag @requiresScopes of its comment names.';
 grant execute on function mutation.find(name, name) to service_writer;
 --! EndIncluded mutation/find.sql
 --! Included mutation/keep_answer.sql
@@ -118,22 +131,40 @@ begin
 end
 $$;
 comment on function mutation.keep_answer(text, jsonb) is
-  'Keeps what the running mutation answers for repetitions with its key, and removes a few keys that are too old.';
+  'Keeps what the running mutation answers for repetitions with its key, and removes a few keys that '
+  'are too old.';
 grant execute on function mutation.keep_answer(text, jsonb) to service_writer;
 --! EndIncluded mutation/keep_answer.sql
 --! Included mutation/key_lifetime.sql
 create or replace function mutation.key_lifetime() returns interval
 language sql immutable set search_path = pg_catalog, pg_temp
 return interval '24 hours';
-comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it.';
+comment on function mutation.key_lifetime() is
+  'How long an idempotency key stands for the mutation that had it.';
 grant execute on function mutation.key_lifetime() to service_writer;
 --! EndIncluded mutation/key_lifetime.sql
---! Included mutation/user_error.sql
-create or replace function mutation.user_error(code text, message text, field text[] default null, details jsonb default null) returns jsonb
+--! Included mutation/path.sql
+create or replace function mutation.path(list text, line bigint, variadic field text[] default '{}')
+returns text[]
 language sql immutable parallel safe
-return pg_catalog.jsonb_build_object('code', code, 'message', message, 'field', pg_catalog.to_jsonb(field), 'details', details);
+return array[list, (line - 1)::text] operator(pg_catalog.||) field;
+comment on function mutation.path(text, bigint, text[]) is
+  'The way to an element of a list in the input, or to a field of it, for user errors. Lines are '
+  'counted from 1.';
+grant execute on function mutation.path(text, bigint, text[]) to service_ledger, service_writer;
+--! EndIncluded mutation/path.sql
+--! Included mutation/user_error.sql
+create or replace function mutation.user_error(
+  code text, message text, field text[] default null, details jsonb default null
+)
+returns jsonb
+language sql immutable parallel safe
+return pg_catalog.jsonb_build_object(
+  'code', code, 'message', message, 'field', pg_catalog.to_jsonb(field), 'details', details
+);
 comment on function mutation.user_error(text, text, text[], jsonb) is
-  'One user error: a code of api_unstable.user_error_code, a sentence for people, the way to the input at fault in names of columns (such as {lines,0,quantity}), and further facts.';
+  'One user error: a code of api_unstable.user_error_code, a sentence for people, the way to the input '
+  'at fault in names of columns (such as {lines,0,quantity}), and further facts.';
 grant execute on function mutation.user_error(text, text, text[], jsonb) to service_ledger, service_writer;
 --! EndIncluded mutation/user_error.sql
 --! Included mutation/refuse.sql
@@ -146,10 +177,14 @@ begin
 end
 $$;
 comment on function mutation.refuse(jsonb) is
-  'Ends the mutation with an array of user errors; goes on when the array is empty or null. SQLSTATE UE001, the detail is the array.';
+  'Ends the mutation with an array of user errors; goes on when the array is empty or null. SQLSTATE '
+  'UE001, the detail is the array.';
 grant execute on function mutation.refuse(jsonb) to service_ledger, service_writer;
 
-create or replace function mutation.refuse(code text, message text, field text[] default null, details jsonb default null) returns void
+create or replace function mutation.refuse(
+  code text, message text, field text[] default null, details jsonb default null
+)
+returns void
 language sql set search_path = pg_catalog, pg_temp
 begin atomic
   select mutation.refuse(jsonb_build_array(mutation.user_error(code, message, field, details)));
@@ -157,6 +192,17 @@ end;
 comment on function mutation.refuse(text, text, text[], jsonb) is 'Ends the mutation with one user error.';
 grant execute on function mutation.refuse(text, text, text[], jsonb) to service_ledger, service_writer;
 --! EndIncluded mutation/refuse.sql
+--! Included mutation/refuse_missing.sql
+create or replace function mutation.refuse_missing(thing text, field text[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform mutation.refuse('NOT_FOUND', format('There is no such %s.', thing), field);
+end
+$$;
+comment on function mutation.refuse_missing(text, text[]) is
+  'Ends the mutation, since an id in the input leads to nothing. User error NOT_FOUND.';
+grant execute on function mutation.refuse_missing(text, text[]) to service_ledger, service_writer;
+--! EndIncluded mutation/refuse_missing.sql
 --! Included mutation/refuse_nulls.sql
 create or replace function mutation.refuse_nulls(input_type regtype, input jsonb) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -164,21 +210,41 @@ declare
   errors jsonb;
 begin
   if input @? '$.* ? (@ == null)' then
-    select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.', array[f.key])
+    select jsonb_agg(mutation.user_error('REQUIRED', 'Null is not an answer here: say it, or leave it out.',
+      array[f.key])
       order by f.key)
     into errors
     from jsonb_each(input) f
     where f.value = 'null' and (f.key = 'validate_only' or exists (
       select from pg_type t join pg_attribute a on a.attrelid = t.typrelid
-      where t.oid = input_type and a.attname = f.key and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$'));
+      where t.oid = input_type and a.attname = f.key
+        and col_description(a.attrelid, a.attnum) ~ '(?n)^@neverNull$'));
     perform mutation.refuse(errors);
   end if;
 end
 $$;
 comment on function mutation.refuse_nulls(regtype, jsonb) is
-  'Refuses nulls in fields that hold something back when they are given, validate_only and columns with the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held back. User error REQUIRED.';
+  'Refuses nulls in fields that hold something back when they are given, validate_only and columns with '
+  'the tag @neverNull: a null there would pass for their default, and do what was perhaps to be held '
+  'back. User error REQUIRED.';
 grant execute on function mutation.refuse_nulls(regtype, jsonb) to service_writer;
 --! EndIncluded mutation/refuse_nulls.sql
+--! Included mutation/refuse_too_many.sql
+create or replace function mutation.refuse_too_many(lines integer, maximum integer, field text[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if lines > maximum then
+    perform mutation.refuse('TOO_MANY_LINES',
+      format('There are %s lines; %s are allowed at once.', lines, maximum),
+      field, jsonb_build_object('lines', lines, 'maximum', maximum));
+  end if;
+end
+$$;
+comment on function mutation.refuse_too_many(integer, integer, text[]) is
+  'Ends the mutation when a list of the input is longer than it may be. User error TOO_MANY_LINES.';
+grant execute on function mutation.refuse_too_many(integer, integer, text[]) to service_ledger,
+  service_writer;
+--! EndIncluded mutation/refuse_too_many.sql
 --! Included mutation/run.sql
 create or replace function mutation.run(
   version name, operation name, input jsonb, idempotency_key text, validate_only boolean
@@ -251,7 +317,12 @@ begin
 end
 $$;
 comment on function mutation.run(name, name, jsonb, text, boolean) is
-  'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. A key makes a repetition within 24 hours answer the first payload and its warnings again. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
+  'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. '
+  'The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s '
+  'comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and '
+  'there are no warnings. A key makes a repetition within 24 hours answer the first payload and its '
+  'warnings again. With validate_only everything is undone, and the payload is null. Other errors are '
+  'raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
 select api_meta.give('mutation.run(name, name, jsonb, text, boolean)', 'service_writer');
 grant execute on function mutation.run(name, name, jsonb, text, boolean) to service_api;
 --! EndIncluded mutation/run.sql
@@ -265,7 +336,8 @@ begin atomic
     where t.oid = payload_type and col_description(a.attrelid, a.attnum) ~ '(?n)^@secret$');
 end;
 comment on function mutation.secrets_of(oid) is
-  'The columns of a payload with the tag @secret. They are shown once: not when a mutation is repeated, so they are not stored.';
+  'The columns of a payload with the tag @secret. They are shown once: not when a mutation is repeated, '
+  'so they are not stored.';
 grant execute on function mutation.secrets_of(oid) to service_writer;
 --! EndIncluded mutation/secrets_of.sql
 --! Included mutation/take_key.sql
@@ -276,7 +348,9 @@ declare
   earlier record;
 begin
   if length(idempotency_key) not between 1 and 255 then
-    perform mutation.refuse('OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}');
+    perform mutation.refuse(
+      'OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}'
+    );
   end if;
   -- Whoever comes with the same key at the same time waits here until the first has committed or failed.
   insert into mutation.idempotency_key as k (credential_id, key, request)
@@ -297,16 +371,22 @@ begin
 end
 $$;
 comment on function mutation.take_key(text, bytea, bytea) is
-  'Takes a key for the running mutation. Null when it was free; otherwise what the mutation answered that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH. The second digest is that of keys from before mutation.digest was.';
+  'Takes a key for the running mutation. Null when it was free; otherwise what the mutation answered '
+  'that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH. The '
+  'second digest is that of keys from before mutation.digest was.';
 grant execute on function mutation.take_key(text, bytea, bytea) to service_writer;
 --! EndIncluded mutation/take_key.sql
 --! Included mutation/violation.sql
-create or replace function mutation.violation(constraint_schema name, constraint_table name, constraint_name name) returns jsonb
+create or replace function mutation.violation(
+  constraint_schema name, constraint_table name, constraint_name name
+)
+returns jsonb
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   with found (note) as (
     select obj_description(c.oid, 'pg_constraint') from pg_constraint c
-    where c.conname = constraint_name and c.conrelid = to_regclass(format('%I.%I', constraint_schema, constraint_table))
+    where c.conname = constraint_name
+      and c.conrelid = to_regclass(format('%I.%I', constraint_schema, constraint_table))
     union all
     select obj_description(to_regclass(format('%I.%I', constraint_schema, constraint_name)), 'pg_class')
   )
@@ -315,7 +395,9 @@ begin atomic
   where m is not null limit 1;
 end;
 comment on function mutation.violation(name, name, name) is
-  'The user error that a violated constraint means, from the constraint''s comment: @userError CODE column, and on the next line a sentence for people. Null when the comment says nothing: then the violation is a fault of ours.';
+  'The user error that a violated constraint means, from the constraint''s comment: @userError CODE '
+  'column, and on the next line a sentence for people. Null when the comment says nothing: then the '
+  'violation is a fault of ours.';
 grant execute on function mutation.violation(name, name, name) to service_writer;
 --! EndIncluded mutation/violation.sql
 --! Included mutation/warn.sql
@@ -328,16 +410,23 @@ begin
 end
 $$;
 comment on function mutation.warn(jsonb) is
-  'Notes an array of warnings of the running mutation, each as mutation.user_error makes one; does nothing when the array is empty or null. mutation.run answers them when the mutation is done. What is rolled back to a savepoint takes its warnings with it.';
+  'Notes an array of warnings of the running mutation, each as mutation.user_error makes one; does '
+  'nothing when the array is empty or null. mutation.run answers them when the mutation is done. What '
+  'is rolled back to a savepoint takes its warnings with it.';
 grant execute on function mutation.warn(jsonb) to service_ledger, service_writer;
 
-create or replace function mutation.warn(code text, message text, field text[] default null, details jsonb default null) returns void
+create or replace function mutation.warn(
+  code text, message text, field text[] default null, details jsonb default null
+)
+returns void
 language sql set search_path = pg_catalog, pg_temp
 begin atomic
   select mutation.warn(jsonb_build_array(mutation.user_error(code, message, field, details)));
 end;
 comment on function mutation.warn(text, text, text[], jsonb) is
-  'Notes a warning of the running mutation: a code of api_unstable.warning_code, a sentence for people, the way to the input that it is about in names of columns (such as {lines,0,quantity}), and further facts.';
+  'Notes a warning of the running mutation: a code of api_unstable.warning_code, a sentence for people, '
+  'the way to the input that it is about in names of columns (such as {lines,0,quantity}), and further '
+  'facts.';
 grant execute on function mutation.warn(text, text, text[], jsonb) to service_ledger, service_writer;
 --! EndIncluded mutation/warn.sql
 --! Included mutation/warnings.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:b9e86af8e7dd681fc4d0e39ff2e6558fcfb7e8df
---! Hash: sha1:8e6faa0920396e3e69ce6b2cb12f8032467df12a
+--! Previous: sha1:222825862e6d711d0a6665aa2c3cc0f998e3e2ec
+--! Hash: sha1:aa3d061635b5d7fb30ab3c3b4c4dc965a8e8cca3
 --! Message: bookings
 
 -- Booking of stock. Figures follow from the ledger and from documents by triggers, whoever inserts.
@@ -52,25 +52,76 @@ comment on type ledger.stock_reading is
 
 --! Included ledger/adjust_stock.sql
 create or replace function ledger.adjust_stock(lines ledger.line[], note text) returns ledger.booking
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform ledger.prepare(lines, 'adjust');
   return ledger.post(array(
-    select row (array['lines', (l.ordinality - 1)::text, 'delta'], l.product_id, abs(l.quantity), l.batch_id,
-      case when l.quantity > 0 then 'special_stock_location' else p.type end, case when l.quantity > 0 then 'stock_correction' else p.place end,
-      case when l.quantity > 0 then p.type else 'special_stock_location' end, case when l.quantity > 0 then p.place else 'stock_correction' end,
+    select row (mutation.path('lines', l.ordinality, 'delta'), l.product_id, abs(l.quantity), l.batch_id,
+      case when l.quantity > 0 then 'special_stock_location' else p.type end,
+        case when l.quantity > 0 then 'stock_correction' else p.place end,
+      case when l.quantity > 0 then p.type else 'special_stock_location' end,
+        case when l.quantity > 0 then p.place else 'stock_correction' end,
       case when l.quantity > 0 then 'api_incoming' else 'api_outgoing' end)::ledger.draft
-    from unnest(lines) with ordinality l cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    from unnest(lines) with ordinality l
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
     order by l.ordinality
   ), note);
 end
 $$;
 comment on function ledger.adjust_stock(ledger.line[], text) is
   'Adds to stock or takes from it, against stock_correction.';
+select api_meta.plan_by_index('ledger.adjust_stock(ledger.line[], text)');
 select api_meta.give('ledger.adjust_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.adjust_stock(ledger.line[], text) to service_writer;
 --! EndIncluded ledger/adjust_stock.sql
+--! Included ledger/apply_fulfillment_changes.sql
+create or replace function ledger.apply_fulfillment_changes(
+  changes ledger.change[], shipped ledger.change[], touched uuid[]
+)
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform ledger.lock_orders(
+    array(
+      select l.order_id
+      from unnest(shipped) s
+      join erp.sales_order_line_item l on l.id = s.item_id
+    ),
+    array(select c.owner_id from unnest(changes) c union select t.id from unnest(touched) t (id))
+  );
+  -- A fulfillment order that is being deleted is gone already, and has taken its promises along
+  changes := ledger.promises_of(changes);
+  -- All products at once: the lines of the orders may name others
+  perform ledger.lock(
+    array(select c.item_id from unnest(changes) c
+      union select l.product_id
+      from unnest(shipped) s
+      join erp.sales_order_line_item l on l.id = s.item_id
+      where l.product_id is not null),
+    array(select c.owner_id from unnest(changes) c)
+  );
+  perform ledger.change_promised_stock(changes);
+  update erp.sales_order_line_item l
+  set shipped_quantity = l.shipped_quantity + s.quantity
+  from unnest(shipped) s
+  where l.id = s.item_id;
+  update erp.fulfillment_order f set is_partially_fulfilled = p.is_partial
+  from unnest(touched) t (id) cross join lateral (
+    select coalesce(
+      sum(l.fulfilled_quantity) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity), false
+    ) as is_partial
+    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = t.id
+  ) p
+  where f.id = t.id and f.is_partially_fulfilled <> p.is_partial;
+end
+$$;
+comment on function ledger.apply_fulfillment_changes(ledger.change[], ledger.change[], uuid[]) is
+  'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by '
+  'fulfillment order and product; units that were fulfilled, by line of the order; and whether the '
+  'fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
+grant execute on function ledger.apply_fulfillment_changes(ledger.change[], ledger.change[], uuid[])
+  to service_ledger;
+--! EndIncluded ledger/apply_fulfillment_changes.sql
 --! Included ledger/is_count.sql
 create or replace function ledger.is_count(process text, source_special text, destination_special text)
 returns boolean
@@ -78,19 +129,24 @@ language sql immutable parallel safe
 return coalesce(process in ('api', 'stocktaking')
   and (source_special = 'stock_correction' or destination_special = 'stock_correction'), false);
 comment on function ledger.is_count(text, text, text) is
-  'Whether a movement of this process, between special places of these names if any, corrects the books after a count. Then nothing moved.';
+  'Whether a movement of this process, between special places of these names if any, corrects the books '
+  'after a count. Then nothing moved.';
 grant execute on function ledger.is_count(text, text, text) to service_ledger, service_writer;
 --! EndIncluded ledger/is_count.sql
 --! Included ledger/flow.sql
 -- A movement seen from its two ends: what came to one place, and what left another.
 create or replace view ledger.flow with (security_invoker = true) as
-select m.id as movement_id, m.product_id, m.created_at, m.process_type_technical_name, m.destination_location_type_technical_name as location_type_technical_name,
-  m.destination_warehouse_id as warehouse_id, m.destination_bin_location_id as bin_location_id, m.destination_order_id as order_id,
+select m.id as movement_id, m.product_id, m.created_at, m.process_type_technical_name,
+  m.destination_location_type_technical_name as location_type_technical_name,
+  m.destination_warehouse_id as warehouse_id, m.destination_bin_location_id as bin_location_id,
+    m.destination_order_id as order_id,
   m.destination_return_order_id as return_order_id, m.destination_goods_receipt_id as goods_receipt_id,
   m.destination_stock_container_id as stock_container_id,
   m.destination_special_stock_location_technical_name as special_stock_location_technical_name,
-  coalesce(m.destination_warehouse_id::text, m.destination_bin_location_id::text, m.destination_order_id::text,
-    m.destination_return_order_id::text, m.destination_goods_receipt_id::text, m.destination_stock_container_id::text,
+  coalesce(m.destination_warehouse_id::text, m.destination_bin_location_id::text,
+    m.destination_order_id::text,
+    m.destination_return_order_id::text, m.destination_goods_receipt_id::text,
+      m.destination_stock_container_id::text,
     m.destination_special_stock_location_technical_name) as place,
   m.quantity, 1 as direction,
   m.created_at + m.microseconds * interval '1 microsecond' as booked_at,
@@ -98,18 +154,24 @@ select m.id as movement_id, m.product_id, m.created_at, m.process_type_technical
     m.destination_special_stock_location_technical_name) as is_count
 from ledger.stock_movement m
 union all
-select m.id, m.product_id, m.created_at, m.process_type_technical_name, m.source_location_type_technical_name, m.source_warehouse_id, m.source_bin_location_id,
+select m.id, m.product_id, m.created_at, m.process_type_technical_name, m.source_location_type_technical_name,
+  m.source_warehouse_id, m.source_bin_location_id,
   m.source_order_id, m.source_return_order_id, m.source_goods_receipt_id, m.source_stock_container_id,
   m.source_special_stock_location_technical_name,
-  coalesce(m.source_warehouse_id::text, m.source_bin_location_id::text, m.source_order_id::text, m.source_return_order_id::text,
-    m.source_goods_receipt_id::text, m.source_stock_container_id::text, m.source_special_stock_location_technical_name),
+  coalesce(m.source_warehouse_id::text, m.source_bin_location_id::text, m.source_order_id::text,
+    m.source_return_order_id::text,
+    m.source_goods_receipt_id::text, m.source_stock_container_id::text,
+      m.source_special_stock_location_technical_name),
   - m.quantity, -1,
   m.created_at + m.microseconds * interval '1 microsecond',
   ledger.is_count(m.process_type_technical_name, m.source_special_stock_location_technical_name,
     m.destination_special_stock_location_technical_name)
 from ledger.stock_movement m;
 comment on view ledger.flow is
-  'Each movement twice: as what came to its destination, and, negative, as what left its source. place is the key of ledger.stock, null once the place was deleted; direction is 1 or -1; booked_at is the exact moment, of which created_at is the second; is_count tells corrections after counts from goods that moved. No joins here: with one, Postgres could not look up single movements in it by index.';
+  'Each movement twice: as what came to its destination, and, negative, as what left its source. place '
+  'is the key of ledger.stock, null once the place was deleted; direction is 1 or -1; booked_at is the '
+  'exact moment, of which created_at is the second; is_count tells corrections after counts from goods '
+  'that moved. No joins here: with one, Postgres could not look up single movements in it by index.';
 grant select on ledger.flow to service_ledger, service_writer;
 --! EndIncluded ledger/flow.sql
 --! Included ledger/moved_since.sql
@@ -133,20 +195,29 @@ begin atomic
   );
 end;
 comment on function ledger.moved_since(uuid, text, uuid, timestamptz) is
-  'Units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, less those that left it. What counts have corrected did not move; but for the place as a whole, what later counts of single batches have changed counts too.';
+  'Units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, '
+  'less those that left it. What counts have corrected did not move; but for the place as a whole, what '
+  'later counts of single batches have changed counts too.';
 grant execute on function ledger.moved_since(uuid, text, uuid, timestamptz) to service_ledger;
 --! EndIncluded ledger/moved_since.sql
 --! Included ledger/quantity_at.sql
-create or replace function ledger.quantity_at(product_id uuid, place text, batch_id uuid default null) returns integer
+create or replace function ledger.quantity_at(product_id uuid, place text, batch_id uuid default null)
+returns integer
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   select coalesce(case when quantity_at.batch_id is null
-    then (select s.quantity from ledger.stock s where s.product_id = quantity_at.product_id and s.place = quantity_at.place)
-    else (select b.quantity from ledger.stock s join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = quantity_at.batch_id
+    then (
+      select s.quantity
+      from ledger.stock s
+      where s.product_id = quantity_at.product_id and s.place = quantity_at.place
+    )
+    else (select b.quantity from ledger.stock s
+      join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = quantity_at.batch_id
       where s.product_id = quantity_at.product_id and s.place = quantity_at.place)
   end, 0);
 end;
-comment on function ledger.quantity_at(uuid, text, uuid) is 'Units of a product, or of one batch of it, in a place (see ledger.stock.place).';
+comment on function ledger.quantity_at(uuid, text, uuid) is
+  'Units of a product, or of one batch of it, in a place (see ledger.stock.place).';
 grant execute on function ledger.quantity_at(uuid, text, uuid) to service_ledger;
 --! EndIncluded ledger/quantity_at.sql
 --! Included ledger/counted_quantity.sql
@@ -178,7 +249,9 @@ begin atomic
   where s.id = any (carry_counts.stock_ids);
 end;
 comment on function ledger.carry_counts(uuid[], uuid) is
-  'Counts stock, or one batch of it, once more at the moment of its latest count, so that the books are right as they are: for movements that are inserted with an earlier moment, which the count cannot have known.';
+  'Counts stock, or one batch of it, once more at the moment of its latest count, so that the books are '
+  'right as they are: for movements that are inserted with an earlier moment, which the count cannot '
+  'have known.';
 grant execute on function ledger.carry_counts(uuid[], uuid) to service_ledger;
 --! EndIncluded ledger/carry_counts.sql
 --! Included ledger/change_fulfilled_quantities.sql
@@ -190,7 +263,12 @@ begin
   end if;
   perform ledger.lock_orders_of(changes);
   update erp.fulfillment_order_line_item l set fulfilled_quantity = l.fulfilled_quantity + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where l.id = c.item_id and exists (select from erp.fulfillment_order f where f.id = l.fulfillment_order_id);
 end
 $$;
@@ -205,13 +283,21 @@ begin
   if cardinality(changes) = 0 then
     return;
   end if;
-  perform ledger.lock_orders(array(select l.order_id from unnest(changes) c join erp.sales_order_line_item l on l.id = c.item_id));
+  perform ledger.lock_orders(
+    array(select l.order_id from unnest(changes) c join erp.sales_order_line_item l on l.id = c.item_id)
+  );
   update erp.sales_order_line_item l set invoiced_quantity = l.invoiced_quantity + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where l.id = c.item_id;
 end
 $$;
-comment on function ledger.change_invoiced_quantities(ledger.change[]) is 'Adds to the invoiced quantities of the items, which are lines of orders.';
+comment on function ledger.change_invoiced_quantities(ledger.change[]) is
+  'Adds to the invoiced quantities of the items, which are lines of orders.';
 grant execute on function ledger.change_invoiced_quantities(ledger.change[]) to service_ledger;
 --! EndIncluded ledger/change_invoiced_quantities.sql
 --! Included ledger/change_promised_stock.sql
@@ -221,12 +307,19 @@ begin
   if cardinality(changes) = 0 then
     return;
   end if;
-  perform ledger.lock(array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c));
+  perform ledger.lock(
+    array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c)
+  );
   insert into ledger.warehouse_stock (product_id, warehouse_id)
   select distinct c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
   on conflict (product_id, warehouse_id) do nothing;
   update ledger.warehouse_stock s set reserved_quantity = s.reserved_quantity + c.quantity
-  from (select c.item_id, c.owner_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id, c.owner_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, c.owner_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id, c.owner_id
+    having sum(c.quantity) <> 0
+  ) c
   -- While a warehouse or a product is being deleted its figures may be there a little longer
   join erp.warehouse w on w.id = c.owner_id join erp.product p on p.id = c.item_id
   where s.product_id = c.item_id and s.warehouse_id = c.owner_id;
@@ -245,13 +338,133 @@ begin
   end if;
   perform ledger.lock(array(select c.item_id from unnest(changes) c));
   update erp.product p set reserved_stock = p.reserved_stock + c.quantity
-  from (select c.item_id, sum(c.quantity) as quantity from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0) c
+  from (
+    select c.item_id, sum(c.quantity) as quantity
+    from unnest(changes) c
+    group by c.item_id
+    having sum(c.quantity) <> 0
+  ) c
   where p.id = c.item_id;
 end
 $$;
-comment on function ledger.change_reserved_stock(ledger.change[]) is 'Adds to the reserved stock of the items, which are products.';
+comment on function ledger.change_reserved_stock(ledger.change[]) is
+  'Adds to the reserved stock of the items, which are products.';
 grant execute on function ledger.change_reserved_stock(ledger.change[]) to service_ledger;
 --! EndIncluded ledger/change_reserved_stock.sql
+--! Included ledger/check_expectations.sql
+create or replace function ledger.check_expectations(lines ledger.line[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('QUANTITY_CHANGED',
+    format('The place holds %s units, not %s.', q.quantity, l.expected_quantity),
+    mutation.path('lines', l.ordinality, 'expected_quantity'),
+    jsonb_build_object('expected', l.expected_quantity, 'actual', q.quantity)) order by l.ordinality)
+  into errors
+  from unnest(lines) with ordinality l
+  cross join lateral ledger.quantity_at(
+    l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id)::text, l.batch_id
+  ) q (quantity)
+  where l.expected_quantity <> q.quantity;
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.check_expectations(ledger.line[]) is
+  'Refuses lines of a mutation of stock that expect another quantity than there is. User error '
+  'QUANTITY_CHANGED.';
+grant execute on function ledger.check_expectations(ledger.line[]) to service_ledger;
+--! EndIncluded ledger/check_expectations.sql
+--! Included ledger/check_form.sql
+create or replace function ledger.check_form(lines ledger.line[], places ledger.named_place[], operation text)
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be negative.', '{quantity}'::text[]
+    from unnest(lines) with ordinality l where operation = 'set' and l.quantity < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The change must not be 0.', '{delta}'
+    from unnest(lines) with ordinality l where operation = 'adjust' and l.quantity = 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
+    from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'This moment is still to come.', '{counted_at}'
+    from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
+    union all
+    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array[p.name]
+    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
+    union all
+    select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
+    from unnest(lines) with ordinality l
+    where l.source_warehouse_id = l.destination_warehouse_id
+      or l.source_bin_location_id = l.destination_bin_location_id
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line sets the same stock.', '{}'
+    from (
+      select l.*, row_number() over (
+        partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id
+        order by l.ordinality) as nth
+      from unnest(lines) with ordinality l
+    ) l where operation = 'set' and l.nth > 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.check_form(ledger.line[], ledger.named_place[], text) is
+  'Refuses lines of a mutation of stock that make no sense by themselves, whatever there is. User '
+  'errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+grant execute on function ledger.check_form(ledger.line[], ledger.named_place[], text) to service_ledger;
+--! EndIncluded ledger/check_form.sql
+--! Included ledger/check_references.sql
+create or replace function ledger.check_references(lines ledger.line[], places ledger.named_place[])
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'NOT_FOUND', 'There is no such product.', '{product_id}'::text[]
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
+    union all
+    select p.line, 'NOT_FOUND', 'There is no such warehouse.', array[p.name, 'warehouse_id']
+    from unnest(places) p
+    where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
+    union all
+    select p.line, 'NOT_FOUND', 'There is no such bin.', array[p.name, 'bin_location_id']
+    from unnest(places) p
+    where p.bin_location_id is not null
+      and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
+    from unnest(lines) with ordinality l
+    where l.batch_id is not null and not exists (select from erp.batch b where b.id = l.batch_id)
+    union all
+    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
+    from unnest(lines) with ordinality l
+    join erp.batch b on b.id = l.batch_id
+    where b.product_id <> l.product_id
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.check_references(ledger.line[], ledger.named_place[]) is
+  'Refuses lines of a mutation of stock that name what is not there, or a batch of another product. '
+  'User errors NOT_FOUND, BATCH_MISMATCH.';
+grant execute on function ledger.check_references(ledger.line[], ledger.named_place[]) to service_ledger;
+--! EndIncluded ledger/check_references.sql
 --! Included ledger/check_variants.sql
 create or replace function ledger.check_variants(drafts ledger.draft[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -286,13 +499,14 @@ begin
 end
 $$;
 comment on function ledger.check_variants(ledger.draft[]) is
-  'Looks for drafts that bring products into a place which only stand for their variants. What counts and corrections would add is refused: user error PRODUCT_HAS_VARIANTS. What has arrived, comes back or is moved is booked, with a warning of that name: it lies there, and old stock must be movable.';
+  'Looks for drafts that bring products into a place which only stand for their variants. What counts '
+  'and corrections would add is refused: user error PRODUCT_HAS_VARIANTS. What has arrived, comes back '
+  'or is moved is booked, with a warning of that name: it lies there, and old stock must be movable.';
 grant execute on function ledger.check_variants(ledger.draft[]) to service_ledger;
 --! EndIncluded ledger/check_variants.sql
 --! Included ledger/fill_configured_stock.sql
 create or replace function ledger.fill_configured_stock() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   -- A booking that is under way changes the figure after this or is seen by it
   perform ledger.lock(array[new.product_id]);
@@ -301,34 +515,96 @@ begin
       where s.product_id = new.product_id and s.warehouse_id = new.warehouse_id), 0);
   else
     new.stock := coalesce((select s.quantity from ledger.stock s
-      where s.product_id = new.product_id and s.place = coalesce(new.warehouse_id, new.bin_location_id)::text), 0);
+      where s.product_id = new.product_id
+        and s.place = coalesce(new.warehouse_id, new.bin_location_id)::text),
+        0);
   end if;
   return new;
 end
 $$;
-comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
+comment on function ledger.fill_configured_stock() is
+  'Trigger: gives a new configuration of a product the stock that there is at its place.';
+select api_meta.plan_by_index('ledger.fill_configured_stock()');
 select api_meta.give('ledger.fill_configured_stock()', 'service_ledger');
 --! EndIncluded ledger/fill_configured_stock.sql
+--! Included ledger/insert_movements.sql
+create or replace function ledger.insert_movements(drafts ledger.draft[], moment timestamptz, note text)
+returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  booked uuid[];
+begin
+  -- Each id is larger than the one before it.
+  with inserted as (
+    insert into ledger.stock_movement (
+      created_at, microseconds, product_id, quantity, process_type_technical_name, comment,
+      source_location_type_technical_name, source_warehouse_id, source_bin_location_id,
+      source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id,
+      source_special_stock_location_technical_name,
+      destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id,
+      destination_order_id, destination_return_order_id, destination_goods_receipt_id,
+      destination_stock_container_id, destination_special_stock_location_technical_name
+    )
+    select date_trunc('second', moment), ledger.microseconds(moment), d.product_id, d.quantity, d.process,
+      note,
+      d.source_type,
+      case d.source_type when 'warehouse' then d.source::uuid end,
+      case d.source_type when 'bin_location' then d.source::uuid end,
+      case d.source_type when 'order' then d.source::uuid end,
+      case d.source_type when 'return_order' then d.source::uuid end,
+      case d.source_type when 'goods_receipt' then d.source::uuid end,
+      case d.source_type when 'stock_container' then d.source::uuid end,
+      case d.source_type when 'special_stock_location' then d.source end,
+      d.destination_type,
+      case d.destination_type when 'warehouse' then d.destination::uuid end,
+      case d.destination_type when 'bin_location' then d.destination::uuid end,
+      case d.destination_type when 'order' then d.destination::uuid end,
+      case d.destination_type when 'return_order' then d.destination::uuid end,
+      case d.destination_type when 'goods_receipt' then d.destination::uuid end,
+      case d.destination_type when 'stock_container' then d.destination::uuid end,
+      case d.destination_type when 'special_stock_location' then d.destination end
+    from unnest(drafts) with ordinality d order by d.ordinality
+    returning id
+  )
+  select array_agg(i.id order by i.id) into booked from inserted i;
+  return booked;
+end
+$$;
+comment on function ledger.insert_movements(ledger.draft[], timestamptz, text) is
+  'Adds movements to the ledger, in the order of their drafts; answers their ids. Only for ledger.post, '
+  'which checks them first.';
+grant execute on function ledger.insert_movements(ledger.draft[], timestamptz, text) to service_ledger;
+--! EndIncluded ledger/insert_movements.sql
 --! Included ledger/keep_batch_figures.sql
 create or replace function ledger.keep_batch_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   counted record;
 begin
   -- Where movements and batches are inserted by one statement, this trigger may be the first
-  perform ledger.lock(array(select m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id));
+  perform ledger.lock(
+    array(select m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id)
+  );
   perform ledger.open_stock(array(select stock_movement_id from booked));
   insert into ledger.batch_stock (stock_id, batch_id)
   select distinct s.id, m.batch_id
-  from booked m join ledger.flow f on f.movement_id = m.stock_movement_id join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+  from booked m
+  join ledger.flow f on f.movement_id = m.stock_movement_id
+  join ledger.stock s on s.product_id = f.product_id and s.place = f.place
   where f.location_type_technical_name <> 'special_stock_location'
   on conflict (stock_id, batch_id) do nothing;
 
   with flow as materialized (
     select s.id as stock_id, m.batch_id, sum(m.quantity * f.direction) as change,
-      coalesce(sum(m.quantity * f.direction) filter (where f.location_type_technical_name in ('warehouse', 'bin_location')), 0) as held
-    from booked m join ledger.flow f on f.movement_id = m.stock_movement_id join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+      coalesce(
+        sum(m.quantity * f.direction) filter (
+          where f.location_type_technical_name in ('warehouse', 'bin_location')
+        ),
+        0
+      ) as held
+    from booked m
+    join ledger.flow f on f.movement_id = m.stock_movement_id
+    join ledger.stock s on s.product_id = f.product_id and s.place = f.place
     where f.location_type_technical_name <> 'special_stock_location'
     group by s.id, m.batch_id
   ),
@@ -337,7 +613,10 @@ begin
     from flow f where b.stock_id = f.stock_id and b.batch_id = f.batch_id
   )
   update erp.batch b set physical_stock = b.physical_stock + f.held
-  from (select flow.batch_id, sum(flow.held) as held from flow group by flow.batch_id having sum(flow.held) <> 0) f where b.id = f.batch_id;
+  from (
+    select flow.batch_id, sum(flow.held) as held from flow group by flow.batch_id having sum(flow.held) <> 0
+  ) f
+  where b.id = f.batch_id;
 
   for counted in
     select m.batch_id, array_agg(distinct s.id) as stock_ids
@@ -355,7 +634,9 @@ begin
 end
 $$;
 comment on function ledger.keep_batch_figures() is
-  'Trigger after batches of movements were inserted: brings the stock of batches up to date, in each place and altogether.';
+  'Trigger after batches of movements were inserted: brings the stock of batches up to date, in each '
+  'place and altogether.';
+select api_meta.plan_by_index('ledger.keep_batch_figures()');
 select api_meta.give('ledger.keep_batch_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_batch_figures.sql
 --! Included ledger/keep_cancellations.sql
@@ -376,7 +657,8 @@ begin
 end
 $$;
 comment on function ledger.keep_cancellations() is
-  'Trigger after documents were inserted, whoever inserted them: a storno cancels the invoice that it refers to, which can happen once. User error INVALID.';
+  'Trigger after documents were inserted, whoever inserted them: a storno cancels the invoice that it '
+  'refers to, which can happen once. User error INVALID.';
 select api_meta.give('ledger.keep_cancellations()', 'service_ledger');
 --! EndIncluded ledger/keep_cancellations.sql
 --! Included ledger/keep_count.sql
@@ -426,38 +708,43 @@ begin
 end
 $$;
 comment on function ledger.keep_count() is
-  'Trigger at the end of a transaction, when batches are known: a correction by a count that is inserted by hand, or by other programs, is a count of its moment; or of that of the latest one, if that is later, for the stock has changed on top of it.';
+  'Trigger at the end of a transaction, when batches are known: a correction by a count that is '
+  'inserted by hand, or by other programs, is a count of its moment; or of that of the latest one, if '
+  'that is later, for the stock has changed on top of it.';
 select api_meta.give('ledger.keep_count()', 'service_ledger');
 --! EndIncluded ledger/keep_count.sql
 --! Included ledger/keep_figures.sql
 create or replace function ledger.keep_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- Stock that was counted, as is known already, after the moment of what is booked now
   counted uuid[];
 begin
   -- A posting function has these locks already; what is inserted by hand gets them here.
   perform ledger.lock(array(select product_id from booked));
-
   perform ledger.open_stock(array(select id from booked));
 
   insert into ledger.warehouse_stock (product_id, warehouse_id)
   select distinct f.product_id, coalesce(f.warehouse_id, b.warehouse_id)
-  from booked m join ledger.flow f on f.movement_id = m.id left join erp.bin_location b on b.id = f.bin_location_id
+  from booked m join ledger.flow f on f.movement_id = m.id
+  left join erp.bin_location b on b.id = f.bin_location_id
   where f.location_type_technical_name in ('warehouse', 'bin_location') order by 1, 2
   on conflict (product_id, warehouse_id) do nothing;
 
   with flow as materialized (
     select f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id) as warehouse_id,
       sum(f.quantity) as change, min(f.booked_at) filter (where not f.is_count) as moved_at
-    from booked m join ledger.flow f on f.movement_id = m.id left join erp.bin_location b on b.id = f.bin_location_id
+    from booked m join ledger.flow f on f.movement_id = m.id
+    left join erp.bin_location b on b.id = f.bin_location_id
     group by f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id)
     having sum(f.quantity) <> 0 or min(f.booked_at) < max(f.booked_at)
   ),
   held as materialized (
     select f.product_id, f.warehouse_id, sum(f.change) as change
-    from flow f where f.warehouse_id is not null group by f.product_id, f.warehouse_id having sum(f.change) <> 0
+    from flow f
+    where f.warehouse_id is not null
+    group by f.product_id, f.warehouse_id
+    having sum(f.change) <> 0
   ),
   in_place as (
     update ledger.stock s set quantity = s.quantity + f.change
@@ -466,7 +753,8 @@ begin
   ),
   in_configured_place as (
     update erp.product_stock_location_configuration c set stock = c.stock + f.change
-    from flow f where c.product_id = f.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = f.place
+    from flow f
+    where c.product_id = f.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = f.place
   ),
   in_warehouse as (
     update ledger.warehouse_stock s set quantity = s.quantity + h.change
@@ -497,13 +785,14 @@ begin
 end
 $$;
 comment on function ledger.keep_figures() is
-  'Trigger after movements were inserted, whoever did: brings stock, warehouse stock, the figures of products and of their configurations up to date in the same statement.';
+  'Trigger after movements were inserted, whoever did: brings stock, warehouse stock, the figures of '
+  'products and of their configurations up to date in the same statement.';
+select api_meta.plan_by_index('ledger.keep_figures()');
 select api_meta.give('ledger.keep_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_figures.sql
 --! Included ledger/keep_fulfillment_figures.sql
 create or replace function ledger.keep_fulfillment_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if tg_op = 'DELETE' then
     -- Before its lines go, for then nobody knows any more whether it stood
@@ -527,21 +816,28 @@ begin
 end
 $$;
 comment on function ledger.keep_fulfillment_figures() is
-  'Triggers before a fulfillment is deleted and after some were changed: one that is cancelled fulfills nothing any more.';
+  'Triggers before a fulfillment is deleted and after some were changed: one that is cancelled fulfills '
+  'nothing any more.';
+select api_meta.plan_by_index('ledger.keep_fulfillment_figures()');
 select api_meta.give('ledger.keep_fulfillment_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_figures.sql
 --! Included ledger/keep_fulfillment_line_figures.sql
 create or replace function ledger.keep_fulfillment_line_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- By fulfillment and line of a fulfillment order
   changes ledger.change[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.fulfillment_id, l.fulfillment_order_line_item_id, l.quantity)::ledger.change from new_rows l);
+    changes := array(
+      select row (l.fulfillment_id, l.fulfillment_order_line_item_id, l.quantity)::ledger.change
+      from new_rows l
+    );
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.fulfillment_id, l.fulfillment_order_line_item_id, - l.quantity)::ledger.change from old_rows l);
+    changes := array(
+      select row (l.fulfillment_id, l.fulfillment_order_line_item_id, - l.quantity)::ledger.change
+      from old_rows l
+    );
   else
     changes := array(
       select row (l.fulfillment_id, l.line_id, sum(l.quantity))::ledger.change
@@ -554,7 +850,10 @@ begin
     return null;
   end if;
   perform ledger.lock_orders_of(changes);
-  perform from erp.fulfillment f where f.id in (select c.owner_id from unnest(changes) c) order by f.id for no key update;
+  perform
+  from erp.fulfillment f
+  where f.id in (select c.owner_id from unnest(changes) c)
+  order by f.id for no key update;
   -- A fulfillment that is being deleted is gone already, and has taken its quantities along
   perform ledger.change_fulfilled_quantities(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
@@ -563,13 +862,14 @@ begin
 end
 $$;
 comment on function ledger.keep_fulfillment_line_figures() is
-  'Trigger after lines of fulfillments changed, whoever changed them: brings the fulfilled quantities of the lines of fulfillment orders up to date.';
+  'Trigger after lines of fulfillments changed, whoever changed them: brings the fulfilled quantities '
+  'of the lines of fulfillment orders up to date.';
+select api_meta.plan_by_index('ledger.keep_fulfillment_line_figures()');
 select api_meta.give('ledger.keep_fulfillment_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_line_figures.sql
 --! Included ledger/keep_fulfillment_order_figures.sql
 create or replace function ledger.keep_fulfillment_order_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   changes ledger.change[];
   moved ledger.change[];
@@ -578,37 +878,51 @@ begin
     -- Before its lines go, for then nobody knows any more which warehouse was to ship them
     perform ledger.change_promised_stock(ledger.promises_of(array(
       select row (old.id, l.product_id, sum(l.fulfilled_quantity - l.quantity))::ledger.change
-      from erp.fulfillment_order_line_item l where l.fulfillment_order_id = old.id and l.product_id is not null group by l.product_id)));
+      from erp.fulfillment_order_line_item l
+      where l.fulfillment_order_id = old.id and l.product_id is not null
+      group by l.product_id)));
     return old;
   end if;
   -- By location: the fulfillment orders that begin or end having something to ship from there
   moved := array(
     select row (t.location_id, t.id, sum(t.direction))::ledger.change
     from (
-      select n.id, n.source_warehouse_location_id as location_id, 1 as direction from new_rows n where n.state in ('Open', 'InProgress', 'OnHold')
+      select n.id, n.source_warehouse_location_id as location_id, 1 as direction
+      from new_rows n
+      where n.state in ('Open', 'InProgress', 'OnHold')
       union all
-      select o.id, o.source_warehouse_location_id, -1 from old_rows o where o.state in ('Open', 'InProgress', 'OnHold')
+      select o.id, o.source_warehouse_location_id, -1
+      from old_rows o
+      where o.state in ('Open', 'InProgress', 'OnHold')
     ) t where t.location_id is not null group by t.location_id, t.id having sum(t.direction) <> 0);
   if cardinality(moved) = 0 then
     return null;
   end if;
-  perform from erp.location l where l.id in (select m.owner_id from unnest(moved) m) order by l.id for key share;
+  perform
+  from erp.location l
+  where l.id in (select m.owner_id from unnest(moved) m)
+  order by l.id for key share;
   changes := array(
-    select row (w.warehouse_id, l.product_id, sum(m.quantity * (l.quantity - l.fulfilled_quantity)))::ledger.change
-    from unnest(moved) m join erp.location w on w.id = m.owner_id join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
+    select row (
+      w.warehouse_id, l.product_id, sum(m.quantity * (l.quantity - l.fulfilled_quantity))
+    )::ledger.change
+    from unnest(moved) m
+    join erp.location w on w.id = m.owner_id
+    join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
     where w.warehouse_id is not null and l.product_id is not null group by w.warehouse_id, l.product_id);
   perform ledger.change_promised_stock(changes);
   return null;
 end
 $$;
 comment on function ledger.keep_fulfillment_order_figures() is
-  'Triggers before a fulfillment order is deleted and after some were changed: one that begins or ends being open, or moves to another location, changes the reserved quantities of the warehouses.';
+  'Triggers before a fulfillment order is deleted and after some were changed: one that begins or ends '
+  'being open, or moves to another location, changes the reserved quantities of the warehouses.';
+select api_meta.plan_by_index('ledger.keep_fulfillment_order_figures()');
 select api_meta.give('ledger.keep_fulfillment_order_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_order_figures.sql
 --! Included ledger/keep_fulfillment_order_line_figures.sql
 create or replace function ledger.keep_fulfillment_order_line_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- By fulfillment order and product: units that are still to be fulfilled
   changes ledger.change[];
@@ -618,24 +932,35 @@ declare
   touched uuid[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.fulfillment_order_id, l.product_id, sum(l.quantity - l.fulfilled_quantity))::ledger.change
+    changes := array(select row (l.fulfillment_order_id, l.product_id,
+      sum(l.quantity - l.fulfilled_quantity))::ledger.change
       from new_rows l where l.product_id is not null group by l.fulfillment_order_id, l.product_id);
-    shipped := array(select row (null, l.destination_order_line_item_id, sum(l.fulfilled_quantity))::ledger.change
-      from new_rows l where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0 group by l.destination_order_line_item_id);
+    shipped := array(select row (null, l.destination_order_line_item_id,
+      sum(l.fulfilled_quantity))::ledger.change
+      from new_rows l
+      where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0
+      group by l.destination_order_line_item_id);
     touched := array(select distinct l.fulfillment_order_id from new_rows l);
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.fulfillment_order_id, l.product_id, sum(l.fulfilled_quantity - l.quantity))::ledger.change
+    changes := array(select row (l.fulfillment_order_id, l.product_id,
+      sum(l.fulfilled_quantity - l.quantity))::ledger.change
       from old_rows l where l.product_id is not null group by l.fulfillment_order_id, l.product_id);
-    shipped := array(select row (null, l.destination_order_line_item_id, - sum(l.fulfilled_quantity))::ledger.change
-      from old_rows l where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0 group by l.destination_order_line_item_id);
+    shipped := array(select row (null, l.destination_order_line_item_id,
+      - sum(l.fulfilled_quantity))::ledger.change
+      from old_rows l
+      where l.destination_order_line_item_id is not null and l.fulfilled_quantity > 0
+      group by l.destination_order_line_item_id);
     touched := array(select distinct l.fulfillment_order_id from old_rows l);
   else
     changes := array(
       select row (l.fulfillment_order_id, l.product_id, sum(l.quantity))::ledger.change
       from (
-        select n.fulfillment_order_id, n.product_id, n.quantity - n.fulfilled_quantity as quantity from new_rows n
-        union all select o.fulfillment_order_id, o.product_id, o.fulfilled_quantity - o.quantity from old_rows o
-      ) l where l.product_id is not null group by l.fulfillment_order_id, l.product_id having sum(l.quantity) <> 0);
+        select n.fulfillment_order_id, n.product_id, n.quantity - n.fulfilled_quantity as quantity
+        from new_rows n
+        union all select o.fulfillment_order_id, o.product_id, o.fulfilled_quantity - o.quantity
+        from old_rows o
+      ) l where l.product_id is not null group by l.fulfillment_order_id,
+        l.product_id having sum(l.quantity) <> 0);
     shipped := array(
       select row (null, l.line_id, sum(l.quantity))::ledger.change
       from (
@@ -652,30 +977,15 @@ begin
   if cardinality(changes) + cardinality(shipped) + cardinality(touched) = 0 then
     return null;
   end if;
-
-  perform ledger.lock_orders(array(select l.order_id from unnest(shipped) s join erp.sales_order_line_item l on l.id = s.item_id),
-    array(select c.owner_id from unnest(changes) c union select t.id from unnest(touched) t (id)));
-  -- A fulfillment order that is being deleted is gone already, and has taken its promises along
-  changes := ledger.promises_of(changes);
-  -- All products at once: the lines of the orders may name others
-  perform ledger.lock(
-    array(select c.item_id from unnest(changes) c
-      union select l.product_id from unnest(shipped) s join erp.sales_order_line_item l on l.id = s.item_id where l.product_id is not null),
-    array(select c.owner_id from unnest(changes) c)
-  );
-  perform ledger.change_promised_stock(changes);
-  update erp.sales_order_line_item l set shipped_quantity = l.shipped_quantity + s.quantity from unnest(shipped) s where l.id = s.item_id;
-  update erp.fulfillment_order f set is_partially_fulfilled = p.is_partial
-  from unnest(touched) t (id) cross join lateral (
-    select coalesce(sum(l.fulfilled_quantity) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity), false) as is_partial
-    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = t.id
-  ) p
-  where f.id = t.id and f.is_partially_fulfilled <> p.is_partial;
+  perform ledger.apply_fulfillment_changes(changes, shipped, touched);
   return null;
 end
 $$;
 comment on function ledger.keep_fulfillment_order_line_figures() is
-  'Trigger after lines of fulfillment orders changed, whoever changed them: brings the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled, up to date.';
+  'Trigger after lines of fulfillment orders changed, whoever changed them: brings the reserved '
+  'quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders '
+  'are partially fulfilled, up to date.';
+select api_meta.plan_by_index('ledger.keep_fulfillment_order_line_figures()');
 select api_meta.give('ledger.keep_fulfillment_order_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_order_line_figures.sql
 --! Included ledger/keep_invoice_figures.sql
@@ -704,7 +1014,8 @@ begin
 end
 $$;
 comment on function ledger.keep_invoice_figures() is
-  'Triggers before an invoice is deleted and after some were changed: one that is cancelled charges nothing any more.';
+  'Triggers before an invoice is deleted and after some were changed: one that is cancelled charges '
+  'nothing any more.';
 select api_meta.give('ledger.keep_invoice_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_invoice_figures.sql
 --! Included ledger/keep_invoice_line_figures.sql
@@ -715,38 +1026,56 @@ declare
   changes ledger.change[] := '{}';
 begin
   if tg_op in ('INSERT', 'UPDATE') then
-    changes := array(select row (l.document_id, l.order_line_item_id, l.quantity)::ledger.change from new_rows l);
+    changes := array(
+      select row (l.document_id, l.order_line_item_id, l.quantity)::ledger.change from new_rows l
+    );
   end if;
   if tg_op in ('DELETE', 'UPDATE') then
-    changes := changes || array(select row (l.document_id, l.order_line_item_id, - l.quantity)::ledger.change from old_rows l);
+    changes := changes
+      || array(select row (l.document_id, l.order_line_item_id, - l.quantity)::ledger.change from old_rows l);
   end if;
   -- An invoice that is being deleted is gone already, and has taken its quantities along
   perform ledger.change_invoiced_quantities(array(
-    select c from unnest(changes) c join erp.invoice i on i.document_id = (c).owner_id where i.cancellation_id is null));
+    select c
+    from unnest(changes) c
+    join erp.invoice i on i.document_id = (c).owner_id
+    where i.cancellation_id is null));
   return null;
 end
 $$;
 comment on function ledger.keep_invoice_line_figures() is
-  'Trigger after lines of invoices changed, whoever changed them: brings the invoiced quantities of the lines of orders up to date.';
+  'Trigger after lines of invoices changed, whoever changed them: brings the invoiced quantities of the '
+  'lines of orders up to date.';
 select api_meta.give('ledger.keep_invoice_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_invoice_line_figures.sql
 --! Included ledger/keep_label_figures.sql
 create or replace function ledger.keep_label_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   changed uuid[];
 begin
   if tg_op = 'INSERT' then
-    changed := array(select distinct l.order_id from new_rows l where l.order_id is not null and l.state = 'created' and l.type = 'outgoing');
+    changed := array(
+      select distinct l.order_id
+      from new_rows l
+      where l.order_id is not null and l.state = 'created' and l.type = 'outgoing'
+    );
   elsif tg_op = 'DELETE' then
-    changed := array(select distinct l.order_id from old_rows l where l.order_id is not null and l.state = 'created' and l.type = 'outgoing');
+    changed := array(
+      select distinct l.order_id
+      from old_rows l
+      where l.order_id is not null and l.state = 'created' and l.type = 'outgoing'
+    );
   else
     changed := array(
       select distinct l.order_id
       from (
-        select n.order_id, n.tracking_codes, 1 as direction from new_rows n where n.state = 'created' and n.type = 'outgoing'
-        union all select o.order_id, o.tracking_codes, -1 from old_rows o where o.state = 'created' and o.type = 'outgoing'
+        select n.order_id, n.tracking_codes, 1 as direction
+        from new_rows n
+        where n.state = 'created' and n.type = 'outgoing'
+        union all select o.order_id, o.tracking_codes, -1
+        from old_rows o
+        where o.state = 'created' and o.type = 'outgoing'
       ) l where l.order_id is not null group by l.order_id, l.tracking_codes having sum(l.direction) <> 0);
   end if;
   if cardinality(changed) > 0 then
@@ -758,13 +1087,14 @@ begin
 end
 $$;
 comment on function ledger.keep_label_figures() is
-  'Trigger after shipping labels changed: the tracking codes of their orders follow. What counts are outgoing labels that were neither cancelled nor failed.';
+  'Trigger after shipping labels changed: the tracking codes of their orders follow. What counts are '
+  'outgoing labels that were neither cancelled nor failed.';
+select api_meta.plan_by_index('ledger.keep_label_figures()');
 select api_meta.give('ledger.keep_label_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_label_figures.sql
 --! Included ledger/keep_location_figures.sql
 create or replace function ledger.keep_location_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   changes ledger.change[];
 begin
@@ -774,7 +1104,8 @@ begin
       select old.warehouse_id as id, -1 as direction
       union all select new.warehouse_id, 1 where tg_op = 'UPDATE'
     ) w
-    join erp.fulfillment_order f on f.source_warehouse_location_id = old.id and f.state in ('Open', 'InProgress', 'OnHold')
+    join erp.fulfillment_order f on f.source_warehouse_location_id = old.id
+      and f.state in ('Open', 'InProgress', 'OnHold')
     join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
     where w.id is not null and l.product_id is not null group by w.id, w.direction, l.product_id);
   perform ledger.change_promised_stock(changes);
@@ -782,7 +1113,9 @@ begin
 end
 $$;
 comment on function ledger.keep_location_figures() is
-  'Triggers before a location is deleted and after it was given to another warehouse: what its fulfillment orders promise goes along.';
+  'Triggers before a location is deleted and after it was given to another warehouse: what its '
+  'fulfillment orders promise goes along.';
+select api_meta.plan_by_index('ledger.keep_location_figures()');
 select api_meta.give('ledger.keep_location_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_location_figures.sql
 --! Included ledger/keep_order_amounts.sql
@@ -799,13 +1132,13 @@ begin
   return new;
 end
 $$;
-comment on function ledger.keep_order_amounts() is 'Trigger before the tax status of an order changes: its amounts follow.';
+comment on function ledger.keep_order_amounts() is
+  'Trigger before the tax status of an order changes: its amounts follow.';
 select api_meta.give('ledger.keep_order_amounts()', 'service_ledger');
 --! EndIncluded ledger/keep_order_amounts.sql
 --! Included ledger/keep_order_figures.sql
 create or replace function ledger.keep_order_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   changes ledger.change[];
 begin
@@ -814,7 +1147,9 @@ begin
     if old.state in ('open', 'in_progress') then
       perform ledger.change_reserved_stock(array(
         select row (old.id, l.product_id, sum(l.shipped_quantity - l.quantity))::ledger.change
-        from erp.sales_order_line_item l where l.order_id = old.id and l.product_id is not null group by l.product_id));
+        from erp.sales_order_line_item l
+        where l.order_id = old.id and l.product_id is not null
+        group by l.product_id));
     end if;
     return old;
   end if;
@@ -826,19 +1161,21 @@ begin
         select n.id, 1 as direction from new_rows n where n.state in ('open', 'in_progress')
         union all select o.id, -1 from old_rows o where o.state in ('open', 'in_progress')
       ) s group by s.id having sum(s.direction) <> 0
-    ) t join erp.sales_order_line_item l on l.order_id = t.id where l.product_id is not null group by l.product_id);
+    ) t join erp.sales_order_line_item l
+      on l.order_id = t.id where l.product_id is not null group by l.product_id);
   perform ledger.change_reserved_stock(changes);
   return null;
 end
 $$;
 comment on function ledger.keep_order_figures() is
-  'Triggers before an order is deleted and after orders were changed: an order that begins or ends being open changes the reserved stock of its products.';
+  'Triggers before an order is deleted and after orders were changed: an order that begins or ends '
+  'being open changes the reserved stock of its products.';
+select api_meta.plan_by_index('ledger.keep_order_figures()');
 select api_meta.give('ledger.keep_order_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_order_figures.sql
 --! Included ledger/keep_order_line_figures.sql
 create or replace function ledger.keep_order_line_figures() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- By order and product: units that are still to be shipped
   changes ledger.change[];
@@ -846,11 +1183,13 @@ declare
   priced uuid[];
 begin
   if tg_op = 'INSERT' then
-    changes := array(select row (l.order_id, l.product_id, sum(l.quantity - l.shipped_quantity))::ledger.change
+    changes := array(select row (l.order_id, l.product_id,
+      sum(l.quantity - l.shipped_quantity))::ledger.change
       from new_rows l where l.product_id is not null group by l.order_id, l.product_id);
     priced := array(select distinct l.order_id from new_rows l where l.total_price is not null);
   elsif tg_op = 'DELETE' then
-    changes := array(select row (l.order_id, l.product_id, sum(l.shipped_quantity - l.quantity))::ledger.change
+    changes := array(select row (l.order_id, l.product_id,
+      sum(l.shipped_quantity - l.quantity))::ledger.change
       from old_rows l where l.product_id is not null group by l.order_id, l.product_id);
     priced := array(select distinct l.order_id from old_rows l where l.total_price is not null);
   else
@@ -865,18 +1204,23 @@ begin
       from (
         select n.order_id, n.total_price, n.tax_rate, 1 as direction from new_rows n
         union all select o.order_id, o.total_price, o.tax_rate, -1 from old_rows o
-      ) l where l.total_price is not null group by l.order_id, l.total_price, l.tax_rate having sum(l.direction) <> 0);
+      ) l where l.total_price is not null group by l.order_id, l.total_price,
+        l.tax_rate having sum(l.direction) <> 0);
   end if;
   if cardinality(changes) = 0 and cardinality(priced) = 0 then
     return null;
   end if;
 
-  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, and has taken
-  -- its reservations along.
-  perform ledger.lock_orders(array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id)));
+  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, and
+  -- has taken its reservations along.
+  perform ledger.lock_orders(
+    array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id))
+  );
   perform ledger.change_reserved_stock(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
-    from unnest(changes) c join erp.sales_order o on o.id = c.owner_id where o.state in ('open', 'in_progress')));
+    from unnest(changes) c
+    join erp.sales_order o on o.id = c.owner_id
+    where o.state in ('open', 'in_progress')));
   update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
   from unnest(priced) p (id) join erp.sales_order present on present.id = p.id
   left join lateral ledger.order_amounts(present.id, present.tax_status) a on true
@@ -885,7 +1229,9 @@ begin
 end
 $$;
 comment on function ledger.keep_order_line_figures() is
-  'Trigger after lines of orders changed, whoever changed them: brings the reserved stock of products and the amounts of the orders up to date.';
+  'Trigger after lines of orders changed, whoever changed them: brings the reserved stock of products '
+  'and the amounts of the orders up to date.';
+select api_meta.plan_by_index('ledger.keep_order_line_figures()');
 select api_meta.give('ledger.keep_order_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_order_line_figures.sql
 --! Included ledger/keep_purchase_figures.sql
@@ -898,7 +1244,8 @@ begin
   if tg_table_name = 'supplier_order' then
     products := array(select distinct l.product_id from changed n join gone g on g.id = n.id
       join erp.supplier_order_line_item l on l.supplier_order_id = n.id
-      where l.product_id is not null and (n.state, n.order_date_time) is distinct from (g.state, g.order_date_time));
+      where l.product_id is not null
+        and (n.state, n.order_date_time) is distinct from (g.state, g.order_date_time));
   elsif tg_op = 'INSERT' then
     products := array(select distinct l.product_id from changed l where l.product_id is not null);
   elsif tg_op = 'DELETE' then
@@ -914,22 +1261,29 @@ begin
   update erp.product p
   set open_supplier_order_quantity = f.quantity, last_supplier_order_at = f.last_at
   from unnest(products) x (id) cross join lateral (
-    select coalesce(sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0) as quantity,
+    select coalesce(
+      sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0
+    ) as quantity,
       max(o.order_date_time) as last_at
-    from erp.supplier_order_line_item l join erp.supplier_order o on o.id = l.supplier_order_id where l.product_id = x.id
+    from erp.supplier_order_line_item l
+    join erp.supplier_order o on o.id = l.supplier_order_id
+    where l.product_id = x.id
   ) f
-  where p.id = x.id and (p.open_supplier_order_quantity, p.last_supplier_order_at) is distinct from (f.quantity::integer, f.last_at);
+  where p.id = x.id
+    and (
+      p.open_supplier_order_quantity, p.last_supplier_order_at
+    ) is distinct from (f.quantity::integer, f.last_at);
   return null;
 end
 $$;
 comment on function ledger.keep_purchase_figures() is
-  'Trigger after supplier orders or their lines changed: brings the open quantity and the time of the last supplier order of their products up to date.';
+  'Trigger after supplier orders or their lines changed: brings the open quantity and the time of the '
+  'last supplier order of their products up to date.';
 select api_meta.give('ledger.keep_purchase_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_purchase_figures.sql
 --! Included ledger/keep_saleable_stock.sql
 create or replace function ledger.keep_saleable_stock() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if tg_when = 'BEFORE' then
     -- Waits for bookings that count by the old value; later ones wait for this change.
@@ -938,13 +1292,16 @@ begin
   end if;
   perform ledger.lock(array(select s.product_id from ledger.warehouse_stock s where s.warehouse_id = new.id));
   update erp.product p
-  set stock_not_available_for_sale = p.stock_not_available_for_sale + case when new.is_stock_available_for_sale then - s.quantity else s.quantity end
+  set stock_not_available_for_sale = p.stock_not_available_for_sale
+    + case when new.is_stock_available_for_sale then - s.quantity else s.quantity end
   from ledger.warehouse_stock s where s.warehouse_id = new.id and s.product_id = p.id and s.quantity <> 0;
   return null;
 end
 $$;
 comment on function ledger.keep_saleable_stock() is
-  'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the products'' stock not available for sale.';
+  'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the '
+  'products'' stock not available for sale.';
+select api_meta.plan_by_index('ledger.keep_saleable_stock()');
 select api_meta.give('ledger.keep_saleable_stock()', 'service_ledger');
 --! EndIncluded ledger/keep_saleable_stock.sql
 --! Included ledger/keep_tracking_codes.sql
@@ -961,17 +1318,25 @@ begin
   end if;
   present := array(select c from jsonb_array_elements_text(new.tracking_codes) c);
   of_labels := array(
-    select c.code from erp.shipping_label l cross join lateral jsonb_array_elements_text(l.tracking_codes) with ordinality c (code, position)
+    select c.code
+    from erp.shipping_label l
+    cross join lateral jsonb_array_elements_text(l.tracking_codes) with ordinality c (code, position)
     where l.order_id = new.id and l.state = 'created' and l.type = 'outgoing' order by l.id, c.position);
   if tg_op = 'INSERT' then
     new.entered_tracking_codes := new.entered_tracking_codes || present;
-  elsif new.tracking_codes is distinct from old.tracking_codes and new.entered_tracking_codes = old.entered_tracking_codes then
+  elsif new.tracking_codes is distinct from old.tracking_codes
+    and new.entered_tracking_codes = old.entered_tracking_codes then
     -- Someone wrote the list as a whole: whatever no label brings along was entered by hand
     new.entered_tracking_codes := array(
-      select p.code from unnest(present) p (code) where p.code <> all (of_labels) or p.code = any (old.entered_tracking_codes));
+      select p.code
+      from unnest(present) p (code)
+      where p.code <> all (of_labels) or p.code = any (old.entered_tracking_codes));
   end if;
   new.entered_tracking_codes := array(
-    select e.code from unnest(new.entered_tracking_codes) with ordinality e (code, position) group by e.code order by min(e.position));
+    select e.code
+    from unnest(new.entered_tracking_codes) with ordinality e (code, position)
+    group by e.code
+    order by min(e.position));
   if new.tracking_codes is null and cardinality(new.entered_tracking_codes || of_labels) = 0 then
     return new;
   end if;
@@ -987,11 +1352,16 @@ begin
 end
 $$;
 comment on function ledger.keep_tracking_codes() is
-  'Trigger before the tracking codes of an order are written: the list holds those that were entered by hand and those of its outgoing labels, each once. Codes that are written into the list itself count as entered by hand.';
+  'Trigger before the tracking codes of an order are written: the list holds those that were entered by '
+  'hand and those of its outgoing labels, each once. Codes that are written into the list itself count '
+  'as entered by hand.';
 select api_meta.give('ledger.keep_tracking_codes()', 'service_ledger');
 --! EndIncluded ledger/keep_tracking_codes.sql
 --! Included ledger/lock.sql
-create or replace function ledger.lock(product_ids uuid[], warehouse_ids uuid[] default '{}', bin_location_ids uuid[] default '{}') returns void
+create or replace function ledger.lock(
+  product_ids uuid[], warehouse_ids uuid[] default '{}', bin_location_ids uuid[] default '{}'
+)
+returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform from erp.warehouse w where w.id = any (warehouse_ids) order by w.id for key share;
@@ -1000,20 +1370,28 @@ begin
 end
 $$;
 comment on function ledger.lock(uuid[], uuid[], uuid[]) is
-  'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. Whoever has a product''s lock is alone with all of its stock and figures.';
+  'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a '
+  'circle: warehouses and bins against being deleted and against a change of what they count for, then '
+  'the products. Whoever has a product''s lock is alone with all of its stock and figures.';
 select api_meta.give('ledger.lock(uuid[], uuid[], uuid[])', 'service_ledger');
 grant execute on function ledger.lock(uuid[], uuid[], uuid[]) to service_writer;
 --! EndIncluded ledger/lock.sql
 --! Included ledger/lock_orders.sql
-create or replace function ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] default '{}') returns void
+create or replace function ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] default '{}')
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform from erp.sales_order o where o.id = any (order_ids) order by o.id for no key update;
-  perform from erp.fulfillment_order f where f.id = any (fulfillment_order_ids) order by f.id for no key update;
+  perform
+  from erp.fulfillment_order f
+  where f.id = any (fulfillment_order_ids)
+  order by f.id for no key update;
 end
 $$;
 comment on function ledger.lock_orders(uuid[], uuid[]) is
-  'Takes the locks of work on orders, always in this order and before those of ledger.lock: the orders, then their fulfillment orders. Whoever has the lock of an order is alone with its lines, states and shipments.';
+  'Takes the locks of work on orders, always in this order and before those of ledger.lock: the orders, '
+  'then their fulfillment orders. Whoever has the lock of an order is alone with its lines, states and '
+  'shipments.';
 grant execute on function ledger.lock_orders(uuid[], uuid[]) to service_ledger, service_writer;
 --! EndIncluded ledger/lock_orders.sql
 --! Included ledger/lock_orders_of.sql
@@ -1023,7 +1401,11 @@ begin
   perform ledger.lock_orders(
     array(select s.order_id from unnest(changes) c join erp.fulfillment_order_line_item l on l.id = c.item_id
       join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id),
-    array(select l.fulfillment_order_id from unnest(changes) c join erp.fulfillment_order_line_item l on l.id = c.item_id)
+    array(
+      select l.fulfillment_order_id
+      from unnest(changes) c
+      join erp.fulfillment_order_line_item l on l.id = c.item_id
+    )
   );
 end
 $$;
@@ -1031,10 +1413,37 @@ comment on function ledger.lock_orders_of(ledger.change[]) is
   'Takes the locks of the orders and fulfillment orders of the items, which are lines of fulfillment orders.';
 grant execute on function ledger.lock_orders_of(ledger.change[]) to service_ledger;
 --! EndIncluded ledger/lock_orders_of.sql
+--! Included ledger/lock_places.sql
+create or replace function ledger.lock_places(drafts ledger.draft[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  bins uuid[];
+begin
+  bins := array(
+    select d.source::uuid from unnest(drafts) d where d.source_type = 'bin_location'
+    union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'bin_location'
+  );
+  perform ledger.lock(
+    array(select d.product_id from unnest(drafts) d),
+    array(
+      select d.source::uuid from unnest(drafts) d where d.source_type = 'warehouse'
+      union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'warehouse'
+      union select b.warehouse_id from erp.bin_location b where b.id = any (bins)
+    ),
+    bins
+  );
+end
+$$;
+comment on function ledger.lock_places(ledger.draft[]) is
+  'Takes the locks of movements that are to be booked: those of ledger.lock, for their products and places.';
+grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
+--! EndIncluded ledger/lock_places.sql
 --! Included ledger/lock_shipment.sql
-create or replace function ledger.lock_shipment(product_ids uuid[], warehouse_ids uuid[], bin_location_ids uuid[] default '{}') returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+create or replace function ledger.lock_shipment(
+  product_ids uuid[], warehouse_ids uuid[], bin_location_ids uuid[] default '{}'
+)
+returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform ledger.lock(product_ids, warehouse_ids, array(
     select b.id
@@ -1046,10 +1455,48 @@ begin
 end
 $$;
 comment on function ledger.lock_shipment(uuid[], uuid[], uuid[]) is
-  'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on nobody else changes the stock of these products.';
+  'Takes all locks that shipping products from warehouses needs, those of the bins that hold them '
+  'included, after the locks of the orders. From here on nobody else changes the stock of these '
+  'products.';
+select api_meta.plan_by_index('ledger.lock_shipment(uuid[], uuid[], uuid[])');
 select api_meta.give('ledger.lock_shipment(uuid[], uuid[], uuid[])', 'service_ledger');
 grant execute on function ledger.lock_shipment(uuid[], uuid[], uuid[]) to service_writer;
 --! EndIncluded ledger/lock_shipment.sql
+--! Included ledger/lock_way_back.sql
+create or replace function ledger.lock_way_back(fulfillment_id uuid) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform ledger.lock(
+    array(
+      select unnest(array[l.product_id, a.product_id, s.product_id])
+      from erp.fulfillment_line_item l
+      join erp.fulfillment_order_line_item a on a.id = l.fulfillment_order_line_item_id
+      left join erp.sales_order_line_item s on s.id = a.destination_order_line_item_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id
+    ),
+    array(
+      select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
+      from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
+      left join erp.location w on w.id = f.source_warehouse_location_id
+      left join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+      left join ledger.stock_movement m on m.id = k.stock_movement_id
+      left join erp.bin_location b on b.id = m.source_bin_location_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id
+    ),
+    array(
+      select m.source_bin_location_id
+      from erp.fulfillment_line_item l
+      join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
+      join ledger.stock_movement m on m.id = k.stock_movement_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id and m.source_bin_location_id is not null
+    )
+  );
+end
+$$;
+comment on function ledger.lock_way_back(uuid) is
+  'Takes the locks of ledger.lock for what a fulfillment took away, and for where it came from.';
+grant execute on function ledger.lock_way_back(uuid) to service_ledger;
+--! EndIncluded ledger/lock_way_back.sql
 --! Included ledger/microseconds.sql
 create or replace function ledger.microseconds(moment timestamptz) returns integer
 language sql stable parallel safe
@@ -1085,7 +1532,9 @@ begin atomic
   order by r.line;
 end;
 comment on function ledger.note_counts(ledger.stock_reading[], uuid[]) is
-  'Keeps counts, those that came too late as well, beside the movements that corrected the books, which are given in the order of the counts. Products that are kept in batches are counted by batch; their sum alone is compared, not kept.';
+  'Keeps counts, those that came too late as well, beside the movements that corrected the books, which '
+  'are given in the order of the counts. Products that are kept in batches are counted by batch; their '
+  'sum alone is compared, not kept.';
 grant execute on function ledger.note_counts(ledger.stock_reading[], uuid[]) to service_ledger;
 --! EndIncluded ledger/note_counts.sql
 --! Included ledger/number_movements.sql
@@ -1097,183 +1546,175 @@ declare
 begin
   -- Whoever holds it is alone with the numbers.
   perform from events.log_head h for no key update;
-  last_number := coalesce((select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0);
+  last_number := coalesce(
+    (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0
+  );
   if movement_ids is null then
     insert into ledger.movement_sequence (sequence, movement_id)
     select last_number + row_number() over (order by m.id), m.id from ledger.stock_movement m
     where not exists (select from ledger.movement_sequence s where s.movement_id = m.id) order by m.id;
   else
     insert into ledger.movement_sequence (sequence, movement_id)
-    select last_number + row_number() over (order by n.ordinality), n.id from unnest(movement_ids) with ordinality n (id)
-    where not exists (select from ledger.movement_sequence s where s.movement_id = n.id) order by n.ordinality;
+    select last_number + row_number() over (order by n.ordinality), n.id
+    from unnest(movement_ids) with ordinality n (id)
+    where not exists (select from ledger.movement_sequence s where s.movement_id = n.id)
+    order by n.ordinality;
   end if;
   get diagnostics given = row_count;
   return given;
 end
 $$;
 comment on function ledger.number_movements(uuid[]) is
-  'Gives committed movements their numbers, those that have none yet: the given ones, in that order, or, without any given, all, in the order of their ids, which is for what was written while triggers were switched off. The sequencer of events calls it for what has been committed. Answers how many it numbered.';
+  'Gives committed movements their numbers, those that have none yet: the given ones, in that order, '
+  'or, without any given, all, in the order of their ids, which is for what was written while triggers '
+  'were switched off. The sequencer of events calls it for what has been committed. Answers how many it '
+  'numbered.';
 select api_meta.give('ledger.number_movements(uuid[])', 'service_recorder');
 --! EndIncluded ledger/number_movements.sql
 --! Included ledger/open_stock.sql
 create or replace function ledger.open_stock(movement_ids uuid[]) returns void
 language sql set search_path = pg_catalog, pg_temp
 begin atomic
-  insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id,
+  insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id,
+    return_order_id,
     goods_receipt_id, stock_container_id, special_stock_location_technical_name)
-  select f.product_id, f.location_type_technical_name, f.warehouse_id, f.bin_location_id, f.order_id, f.return_order_id,
+  select f.product_id, f.location_type_technical_name, f.warehouse_id, f.bin_location_id, f.order_id,
+    f.return_order_id,
     f.goods_receipt_id, f.stock_container_id, f.special_stock_location_technical_name
   from ledger.flow f where f.movement_id = any (movement_ids)
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by min(f.movement_id::text), min(f.direction)
   on conflict (product_id, place) do nothing;
 end;
-comment on function ledger.open_stock(uuid[]) is 'Makes the rows of stock, at 0, that movements change and that are not there yet.';
+comment on function ledger.open_stock(uuid[]) is
+  'Makes the rows of stock, at 0, that movements change and that are not there yet.';
 grant execute on function ledger.open_stock(uuid[]) to service_ledger;
 --! EndIncluded ledger/open_stock.sql
 --! Included ledger/order_amounts.sql
-create or replace function ledger.order_amounts(order_id uuid, tax_status text) returns table (amount_total numeric, amount_net numeric)
+create or replace function ledger.order_amounts(order_id uuid, tax_status text)
+returns table (amount_total numeric, amount_net numeric)
 language sql stable
 begin atomic
   select s.total, case when order_amounts.tax_status = 'tax-free' then s.total
     else s.rated_net + round((s.total - s.rated) * coalesce(s.rated_net / nullif(s.rated, 0), 1), 2) end
   from (
-    select sum(l.total_price) as total, coalesce(sum(l.total_price) filter (where l.tax_rate is not null), 0) as rated,
+    select sum(l.total_price) as total,
+      coalesce(sum(l.total_price) filter (where l.tax_rate is not null), 0) as rated,
       coalesce(sum(round(l.total_price * 100 / (100 + l.tax_rate), 2)), 0) as rated_net
     from erp.sales_order_line_item l where l.order_id = order_amounts.order_id having count(l.total_price) > 0
   ) s;
 end;
 comment on function ledger.order_amounts(uuid, text) is
-  'Totals of an order with and without tax, from its lines; no row when no line has a price. Lines without a tax rate, such as promotions, are taxed as the others on average.';
+  'Totals of an order with and without tax, from its lines; no row when no line has a price. Lines '
+  'without a tax rate, such as promotions, are taxed as the others on average.';
 grant execute on function ledger.order_amounts(uuid, text) to service_ledger;
 --! EndIncluded ledger/order_amounts.sql
+--! Included ledger/pick_units.sql
+create or replace function ledger.pick_units(picks ledger.pick[]) returns ledger.pick[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  -- Side by side, the units that are wanted and the units that lie there form two rulers. Where a stretch of
+  -- one lies over a stretch of the other, these units go to that line.
+  return array(
+    with wanted as (
+      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
+        sum(p.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
+      from unnest(picks) with ordinality p where p.place is null and p.product_id is not null
+    ),
+    named as (
+      select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
+      from unnest(picks) p where p.place is not null group by p.product_id, p.place, p.batch_id
+    ),
+    lying as (
+      select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type,
+        s.quantity, b."position", b.code, a.is_batch_managed
+      from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
+      join erp.product a on a.id = w.product_id
+      join ledger.stock s on s.product_id = w.product_id
+        and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
+      left join erp.bin_location b on b.id = s.bin_location_id
+      where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
+    ),
+    pile as (
+      select l.*, b.batch_id, b.quantity as units from lying l join ledger.batch_stock b on b.stock_id = l.id
+      union all
+      select l.*, null,
+        l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
+      from lying l where not l.is_batch_managed
+    ),
+    free as (
+      select p.*, p.units - coalesce(n.quantity, 0) as quantity_left
+      from pile p
+      left join named n on n.product_id = p.product_id and n.place = p.place
+        and n.batch_id is not distinct from p.batch_id
+    ),
+    offered as (
+      select f.*, sum(f.quantity_left) over (
+        partition by f.product_id, f.warehouse_id
+        order by case when f.is_batch_managed then f.batch_id end, f.place_type = 'warehouse',
+          f."position" nulls last, f.code, f.batch_id nulls first
+        rows unbounded preceding) as upto
+      from free f where f.quantity_left > 0
+    )
+    select row (w.field, w.line_id, w.product_id, w.warehouse_id,
+      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity_left),
+      o.place_type, o.place, o.batch_id)::ledger.pick
+    from wanted w join offered o on o.product_id = w.product_id and o.warehouse_id = w.warehouse_id
+      and o.upto > w.upto - w.quantity and o.upto - o.quantity_left < w.upto
+    order by w.line, o.upto
+  );
+end
+$$;
+comment on function ledger.pick_units(ledger.pick[]) is
+  'Where the units lie that are to be picked: of the picks that name no place, in the order of '
+  'ledger.ship. Fewer when there are not enough.';
+grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
+--! EndIncluded ledger/pick_units.sql
 --! Included ledger/place_of.sql
-create or replace function ledger.place_of(warehouse_id uuid, bin_location_id uuid, out type text, out place text)
+create or replace function ledger.place_of(
+  warehouse_id uuid, bin_location_id uuid, out type text, out place text
+)
 language sql immutable
-return row (case when warehouse_id is null then 'bin_location' else 'warehouse' end, coalesce(warehouse_id, bin_location_id)::text);
-comment on function ledger.place_of(uuid, uuid) is 'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
+return row (
+  case when warehouse_id is null then 'bin_location' else 'warehouse' end,
+  coalesce(warehouse_id, bin_location_id)::text
+);
+comment on function ledger.place_of(uuid, uuid) is
+  'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
 grant execute on function ledger.place_of(uuid, uuid) to service_ledger, service_writer;
 --! EndIncluded ledger/place_of.sql
 --! Included ledger/post.sql
 create or replace function ledger.post(drafts ledger.draft[], note text) returns ledger.booking
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  errors jsonb;
-  bins uuid[];
   booked uuid[];
-  places uuid[];
   -- Not the time of the transaction: it may have waited for the locks.
   moment timestamptz;
 begin
   if cardinality(drafts) = 0 then
     return row ('{}', '{}')::ledger.booking;
   end if;
-  bins := array(
-    select d.source::uuid from unnest(drafts) d where d.source_type = 'bin_location'
-    union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'bin_location'
-  );
-  perform ledger.lock(
-    array(select d.product_id from unnest(drafts) d),
-    array(
-      select d.source::uuid from unnest(drafts) d where d.source_type = 'warehouse'
-      union select d.destination::uuid from unnest(drafts) d where d.destination_type = 'warehouse'
-      union select b.warehouse_id from erp.bin_location b where b.id = any (bins)
-    ),
-    bins
-  );
+  perform ledger.lock_places(drafts);
   perform ledger.check_variants(drafts);
   moment := clock_timestamp();
-
-  select jsonb_agg(mutation.user_error('BATCH_REQUIRED', format('Product %s is kept in batches: name one.', p.product_number),
-    trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
-  into errors
-  from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
-  where p.is_batch_managed and d.batch_id is null;
-  perform mutation.refuse(errors);
-
-  -- What each place has now, and how it changes: all lines together, so that their order does not matter.
-  with flow as (
-    select d.product_id, d.source as place, d.batch_id, - d.quantity as change, d.ordinality as line
-    from unnest(drafts) with ordinality d where d.source_type <> 'special_stock_location'
-    union all
-    select d.product_id, d.destination, d.batch_id, d.quantity, d.ordinality
-    from unnest(drafts) with ordinality d where d.destination_type <> 'special_stock_location'
-  ),
-  place as (
-    select f.*, coalesce(s.quantity, 0) as quantity,
-      coalesce(s.quantity, 0) - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = s.id), 0) as loose_quantity
-    from (
-      select flow.product_id, flow.place, sum(flow.change) as change, min(flow.line) filter (where flow.change < 0) as line,
-        coalesce(sum(flow.change) filter (where flow.batch_id is null), 0) as loose_change,
-        min(flow.line) filter (where flow.change < 0 and flow.batch_id is null) as loose_line
-      from flow group by flow.product_id, flow.place having bool_or(flow.change < 0)
-    ) f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-  ),
-  batch as (
-    select f.product_id, f.place, sum(f.change) as change, coalesce(max(b.quantity), 0) as quantity, min(f.line) filter (where f.change < 0) as line
-    from flow f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-    left join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = f.batch_id
-    where f.batch_id is not null
-    group by f.product_id, f.place, f.batch_id having coalesce(max(b.quantity), 0) + sum(f.change) < 0
-  ),
-  lacking (line, error) as (
-    select p.line, mutation.user_error('INSUFFICIENT_STOCK', format('The place holds %s units of the product, %s are needed.', p.quantity, - p.change),
-      drafts[p.line].field, jsonb_build_object('available', p.quantity, 'requested', - p.change))
-    from place p where p.quantity + p.change < 0
-    union all
-    select b.line, mutation.user_error('INSUFFICIENT_STOCK', format('The place holds %s units of the batch, %s are needed.', b.quantity, - b.change),
-      drafts[b.line].field, jsonb_build_object('available', b.quantity, 'requested', - b.change))
-    from batch b join place p on p.product_id = b.product_id and p.place = b.place where p.quantity + p.change >= 0
-    union all
-    select p.loose_line, mutation.user_error('BATCH_REQUIRED', 'What lies there belongs to batches: name one.',
-      trim_array(drafts[p.loose_line].field, 1) || '{batch_id}')
-    from place p where p.quantity + p.change >= 0 and p.loose_change < 0 and p.loose_quantity + p.loose_change < 0
-  )
-  select jsonb_agg(lacking.error order by lacking.line) into errors from lacking;
-  perform mutation.refuse(errors);
-
-  -- Each id is larger than the one before it.
-  with inserted as (
-  insert into ledger.stock_movement (created_at, microseconds, product_id, quantity, process_type_technical_name, comment,
-    source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id,
-    source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name,
-    destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id,
-    destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name)
-  select date_trunc('second', moment), ledger.microseconds(moment),
-    d.product_id, d.quantity, d.process, note,
-    d.source_type,
-    case d.source_type when 'warehouse' then d.source::uuid end, case d.source_type when 'bin_location' then d.source::uuid end,
-    case d.source_type when 'order' then d.source::uuid end, case d.source_type when 'return_order' then d.source::uuid end,
-    case d.source_type when 'goods_receipt' then d.source::uuid end, case d.source_type when 'stock_container' then d.source::uuid end,
-    case d.source_type when 'special_stock_location' then d.source end,
-    d.destination_type,
-    case d.destination_type when 'warehouse' then d.destination::uuid end, case d.destination_type when 'bin_location' then d.destination::uuid end,
-    case d.destination_type when 'order' then d.destination::uuid end, case d.destination_type when 'return_order' then d.destination::uuid end,
-    case d.destination_type when 'goods_receipt' then d.destination::uuid end, case d.destination_type when 'stock_container' then d.destination::uuid end,
-    case d.destination_type when 'special_stock_location' then d.destination end
-  from unnest(drafts) with ordinality d order by d.ordinality
-  returning id
-  )
-  select array_agg(i.id order by i.id) into booked from inserted i;
-
+  perform ledger.require_batches(drafts);
+  perform ledger.require_stock(drafts);
+  booked := ledger.insert_movements(drafts, moment, note);
   insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-  select booked[d.ordinality], d.batch_id, d.quantity from unnest(drafts) with ordinality d where d.batch_id is not null;
+  select booked[d.ordinality], d.batch_id, d.quantity
+  from unnest(drafts) with ordinality d
+  where d.batch_id is not null;
 
-  places := array(
-    select s.id from (
-      select f.product_id, f.place, min(f.position) as position
-      from (
-        select d.product_id, d.source as place, d.source_type as type, d.ordinality * 2 as position from unnest(drafts) with ordinality d
-        union all select d.product_id, d.destination, d.destination_type, d.ordinality * 2 + 1 from unnest(drafts) with ordinality d
-      ) f where f.type <> 'special_stock_location' group by f.product_id, f.place
-    ) t join ledger.stock s on s.product_id = t.product_id and s.place = t.place order by t.position
-  );
   perform ledger.warn_of_promises(drafts);
-  return row (booked, places)::ledger.booking;
+  return row (booked, ledger.stock_of(drafts))::ledger.booking;
 end
 $$;
 comment on function ledger.post(ledger.draft[], text) is
-  'Books movements: the one way into the ledger. Its statements are planned once, and by index: estimates for a handful of lines are poor, and planning anew took a quarter of the time. Takes the locks, checks that no real place is left with less than nothing of a product or a batch, and inserts; triggers bring the figures up to date. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+  'Books movements: the one way into the ledger. Its statements are planned once, and by index: '
+  'estimates for a handful of lines are poor, and planning anew took a quarter of the time. Takes the '
+  'locks, checks that no real place is left with less than nothing of a product or a batch, and '
+  'inserts; triggers bring the figures up to date. Answers the movements in the order of the drafts, '
+  'and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+select api_meta.plan_by_index('ledger.post(ledger.draft[], text)');
 select api_meta.give('ledger.post(ledger.draft[], text)', 'service_ledger');
 grant execute on function ledger.post(ledger.draft[], text) to service_writer;
 --! EndIncluded ledger/post.sql
@@ -1281,52 +1722,23 @@ grant execute on function ledger.post(ledger.draft[], text) to service_writer;
 create or replace function ledger.prepare(lines ledger.line[], operation text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  most constant integer := 250;
   places ledger.named_place[];
-  errors jsonb;
 begin
   if coalesce(cardinality(lines), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
-  elsif cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{lines}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
   end if;
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
   places := array(
     select row (l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place
     from unnest(lines) with ordinality l cross join lateral (values
-      (case operation when 'transfer' then 'source' else 'place' end, l.source_warehouse_id, l.source_bin_location_id),
-      (case operation when 'transfer' then 'destination' end, l.destination_warehouse_id, l.destination_bin_location_id)
+      (case operation when 'transfer' then 'source' else 'place' end,
+        l.source_warehouse_id, l.source_bin_location_id),
+      (case operation when 'transfer' then 'destination' end,
+        l.destination_warehouse_id, l.destination_bin_location_id)
     ) p (name, warehouse_id, bin_location_id) where p.name is not null
   );
 
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
-  from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be negative.', '{quantity}'::text[]
-    from unnest(lines) with ordinality l where operation = 'set' and l.quantity < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The change must not be 0.', '{delta}'
-    from unnest(lines) with ordinality l where operation = 'adjust' and l.quantity = 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
-    from unnest(lines) with ordinality l where operation = 'transfer' and l.quantity < 1
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'This moment is still to come.', '{counted_at}'
-    from unnest(lines) with ordinality l where l.counted_at > clock_timestamp()
-    union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array[p.name]
-    from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
-    union all
-    select l.ordinality, 'INVALID', 'Source and destination are the same place.', '{destination}'
-    from unnest(lines) with ordinality l
-    where l.source_warehouse_id = l.destination_warehouse_id or l.source_bin_location_id = l.destination_bin_location_id
-    union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line sets the same stock.', '{}'
-    from (
-      select l.*, row_number() over (partition by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id order by l.ordinality) as nth
-      from unnest(lines) with ordinality l
-    ) l where operation = 'set' and l.nth > 1
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
+  perform ledger.check_form(lines, places, operation);
 
   -- From here on nothing that the lines name goes away, and nobody else changes the stock of these products.
   perform ledger.lock(
@@ -1336,37 +1748,15 @@ begin
     array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
   );
 
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
-  from (
-    select l.ordinality, 'NOT_FOUND', 'There is no such product.', '{product_id}'::text[]
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
-    union all
-    select p.line, 'NOT_FOUND', 'There is no such warehouse.', array[p.name, 'warehouse_id']
-    from unnest(places) p where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
-    union all
-    select p.line, 'NOT_FOUND', 'There is no such bin.', array[p.name, 'bin_location_id']
-    from unnest(places) p where p.bin_location_id is not null and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
-    from unnest(lines) with ordinality l where l.batch_id is not null and not exists (select from erp.batch b where b.id = l.batch_id)
-    union all
-    select l.ordinality, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
-    from unnest(lines) with ordinality l join erp.batch b on b.id = l.batch_id where b.product_id <> l.product_id
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
-
-  select jsonb_agg(mutation.user_error('QUANTITY_CHANGED', format('The place holds %s units, not %s.', q.quantity, l.expected_quantity),
-    array['lines', (l.ordinality - 1)::text, 'expected_quantity'],
-    jsonb_build_object('expected', l.expected_quantity, 'actual', q.quantity)) order by l.ordinality)
-  into errors
-  from unnest(lines) with ordinality l
-  cross join lateral ledger.quantity_at(l.product_id, coalesce(l.source_warehouse_id, l.source_bin_location_id)::text, l.batch_id) q (quantity)
-  where l.expected_quantity <> q.quantity;
-  perform mutation.refuse(errors);
+  perform ledger.check_references(lines, places);
+  perform ledger.check_expectations(lines);
 end
 $$;
 comment on function ledger.prepare(ledger.line[], text) is
-  'What the mutations of stock (set, adjust, transfer) have in common: checks their lines, and takes the locks of the booking, so that what is read afterwards is what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED.';
+  'What the mutations of stock (set, adjust, transfer) have in common: checks their lines, and takes '
+  'the locks of the booking, so that what is read afterwards is what the booking finds. User errors '
+  'REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, '
+  'QUANTITY_CHANGED.';
 grant execute on function ledger.prepare(ledger.line[], text) to service_ledger;
 --! EndIncluded ledger/prepare.sql
 --! Included ledger/promises_of.sql
@@ -1374,24 +1764,37 @@ create or replace function ledger.promises_of(changes ledger.change[]) returns l
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from unnest(changes) c join erp.fulfillment_order f on f.id = c.owner_id)
+  where l.id in (
+    select f.source_warehouse_location_id
+    from unnest(changes) c
+    join erp.fulfillment_order f on f.id = c.owner_id
+  )
   order by l.id for key share;
   return array(
     select row (w.warehouse_id, c.item_id, sum(c.quantity))::ledger.change
-    from unnest(changes) c join erp.fulfillment_order f on f.id = c.owner_id join erp.location w on w.id = f.source_warehouse_location_id
+    from unnest(changes) c
+    join erp.fulfillment_order f on f.id = c.owner_id
+    join erp.location w on w.id = f.source_warehouse_location_id
     where f.state in ('Open', 'InProgress', 'OnHold') and w.warehouse_id is not null
     group by w.warehouse_id, c.item_id having sum(c.quantity) <> 0);
 end
 $$;
 comment on function ledger.promises_of(ledger.change[]) is
-  'Turns changes of fulfillment orders into those of their warehouses. What is closed or cancelled promises nothing.';
+  'Turns changes of fulfillment orders into those of their warehouses. What is closed or cancelled '
+  'promises nothing.';
 grant execute on function ledger.promises_of(ledger.change[]) to service_ledger;
 --! EndIncluded ledger/promises_of.sql
 --! Included ledger/proof.sql
 -- Each stored figure beside the one that the ledger and the documents give. Empty while the books are right.
 create or replace view ledger.proof with (security_invoker = true) as
 with
-balance as (select product_id, place, sum(quantity) as quantity from ledger.flow where place is not null group by product_id, place),
+balance
+  as (
+    select product_id, place, sum(quantity) as quantity
+    from ledger.flow
+    where place is not null
+    group by product_id, place
+  ),
 building as (
   select id::text as place, id as warehouse_id from erp.warehouse
   union all select id::text, warehouse_id from erp.bin_location
@@ -1401,7 +1804,8 @@ held as (
   from balance b join building p using (place) group by b.product_id, p.warehouse_id
 ),
 physical as (
-  select h.product_id, sum(h.quantity) as quantity, coalesce(sum(h.quantity) filter (where not w.is_stock_available_for_sale), 0) as not_for_sale
+  select h.product_id, sum(h.quantity) as quantity,
+    coalesce(sum(h.quantity) filter (where not w.is_stock_available_for_sale), 0) as not_for_sale
   from held h join erp.warehouse w on w.id = h.warehouse_id group by h.product_id
 ),
 reserved as (
@@ -1412,23 +1816,34 @@ reserved as (
 promised as (
   select l.product_id, w.warehouse_id, sum(l.quantity - l.fulfilled_quantity) as quantity
   from erp.fulfillment_order_line_item l
-  join erp.fulfillment_order f on f.id = l.fulfillment_order_id and f.state in ('Open', 'InProgress', 'OnHold')
+  join erp.fulfillment_order f on f.id = l.fulfillment_order_id
+    and f.state in ('Open', 'InProgress', 'OnHold')
   join erp.location w on w.id = f.source_warehouse_location_id
   where l.product_id is not null and w.warehouse_id is not null group by l.product_id, w.warehouse_id
 ),
 ordered as (
-  select l.product_id, coalesce(sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0) as quantity,
+  select l.product_id,
+    coalesce(
+      sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0
+    ) as quantity,
     max(o.order_date_time) as last_at
   from erp.supplier_order_line_item l join erp.supplier_order o on o.id = l.supplier_order_id
   where l.product_id is not null group by l.product_id
 ),
 batch_flow as (
-  select b.batch_id, s.id as stock_id, f.location_type_technical_name in ('warehouse', 'bin_location') and f.place is not null as is_held, f.direction * b.quantity as quantity
+  select b.batch_id, s.id as stock_id, f.location_type_technical_name in ('warehouse', 'bin_location')
+    and f.place is not null as is_held, f.direction * b.quantity as quantity
   from ledger.stock_movement_batch b join ledger.flow f on f.movement_id = b.stock_movement_id
   left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
   where f.location_type_technical_name <> 'special_stock_location'
 ),
-batch_in_place as (select stock_id, batch_id, sum(quantity) as quantity from batch_flow where stock_id is not null group by stock_id, batch_id),
+batch_in_place
+  as (
+    select stock_id, batch_id, sum(quantity) as quantity
+    from batch_flow
+    where stock_id is not null
+    group by stock_id, batch_id
+  ),
 batch_held as (select batch_id, sum(quantity) as quantity from batch_flow where is_held group by batch_id),
 -- The count that stands, of each stock that was counted and of each batch of it
 latest_count as (
@@ -1457,7 +1872,8 @@ batch_counted_since as (
 received as (
   select l.supplier_order_line_item_id as id, sum(l.quantity) as quantity
   from erp.goods_receipt_line_item l join erp.goods_receipt r on r.id = l.goods_receipt_id
-  where r.state = 'completed' and l.supplier_order_line_item_id is not null group by l.supplier_order_line_item_id
+  where r.state = 'completed' and l.supplier_order_line_item_id is not null
+  group by l.supplier_order_line_item_id
 ),
 fulfilled as (
   select l.fulfillment_order_line_item_id as id, sum(l.quantity) as quantity
@@ -1466,7 +1882,9 @@ fulfilled as (
 ),
 shipped as (
   select l.destination_order_line_item_id as id, sum(l.fulfilled_quantity) as quantity
-  from erp.fulfillment_order_line_item l where l.destination_order_line_item_id is not null group by l.destination_order_line_item_id
+  from erp.fulfillment_order_line_item l
+  where l.destination_order_line_item_id is not null
+  group by l.destination_order_line_item_id
 ),
 invoiced as (
   select l.order_line_item_id as id, sum(l.quantity) as quantity
@@ -1476,28 +1894,40 @@ invoiced as (
 due_code as (
   select o.id as order_id, c.code from erp.sales_order o cross join unnest(o.entered_tracking_codes) c (code)
   union
-  select l.order_id, c.code from erp.shipping_label l cross join jsonb_array_elements_text(l.tracking_codes) c (code)
+  select l.order_id, c.code
+  from erp.shipping_label l
+  cross join jsonb_array_elements_text(l.tracking_codes) c (code)
   where l.state = 'created' and l.type = 'outgoing' and l.order_id is not null
 ),
 figures (figure, id, stored, expected) as (
-  select 'stock.quantity', coalesce(s.product_id, b.product_id) || ' ' || coalesce(s.place, b.place), coalesce(s.quantity, 0)::text, coalesce(b.quantity, 0)::text
+  select 'stock.quantity', coalesce(s.product_id, b.product_id) || ' ' || coalesce(s.place, b.place),
+    coalesce(s.quantity, 0)::text, coalesce(b.quantity, 0)::text
     from ledger.stock s full join balance b on b.product_id = s.product_id and b.place = s.place
   union all select 'product.physical_stock', p.id::text, p.physical_stock::text, coalesce(x.quantity, 0)::text
     from erp.product p left join physical x on x.product_id = p.id
-  union all select 'product.stock_not_available_for_sale', p.id::text, p.stock_not_available_for_sale::text, coalesce(x.not_for_sale, 0)::text
+  union all select 'product.stock_not_available_for_sale', p.id::text, p.stock_not_available_for_sale::text,
+    coalesce(x.not_for_sale, 0)::text
     from erp.product p left join physical x on x.product_id = p.id
   union all select 'product.reserved_stock', p.id::text, p.reserved_stock::text, coalesce(x.quantity, 0)::text
     from erp.product p left join reserved x on x.product_id = p.id
-  union all select 'product.open_supplier_order_quantity', p.id::text, p.open_supplier_order_quantity::text, coalesce(x.quantity, 0)::text
+  union all select 'product.open_supplier_order_quantity', p.id::text, p.open_supplier_order_quantity::text,
+    coalesce(x.quantity, 0)::text
     from erp.product p left join ordered x on x.product_id = p.id
-  union all select 'product.last_supplier_order_at', p.id::text, p.last_supplier_order_at::text, x.last_at::text
+  union all select 'product.last_supplier_order_at', p.id::text, p.last_supplier_order_at::text,
+    x.last_at::text
     from erp.product p left join ordered x on x.product_id = p.id
   union all select 'batch.physical_stock', b.id::text, b.physical_stock::text, coalesce(x.quantity, 0)::text
     from erp.batch b left join batch_held x on x.batch_id = b.id
-  union all select 'batch_stock.quantity', coalesce(s.stock_id, x.stock_id) || ' ' || coalesce(s.batch_id, x.batch_id), coalesce(s.quantity, 0)::text, coalesce(x.quantity, 0)::text
-    from ledger.batch_stock s full join batch_in_place x on x.stock_id = s.stock_id and x.batch_id = s.batch_id
+  union all select 'batch_stock.quantity',
+    coalesce(s.stock_id, x.stock_id) || ' ' || coalesce(s.batch_id, x.batch_id),
+    coalesce(s.quantity, 0)::text, coalesce(x.quantity, 0)::text
+    from ledger.batch_stock s
+    full join batch_in_place x on x.stock_id = s.stock_id and x.batch_id = s.batch_id
   union all select 'batch_stock.sum', s.id::text, sum(b.quantity)::text, 'at most ' || s.quantity
-    from ledger.stock s join ledger.batch_stock b on b.stock_id = s.id group by s.id having sum(b.quantity) > s.quantity
+    from ledger.stock s
+    join ledger.batch_stock b on b.stock_id = s.id
+    group by s.id
+    having sum(b.quantity) > s.quantity
   union all select 'stock.counted', s.id::text, s.quantity::text,
       (l.quantity + coalesce(m.quantity, 0) + coalesce(b.quantity, 0))::text
     from latest_count l join ledger.stock s on s.id = l.stock_id
@@ -1509,40 +1939,65 @@ figures (figure, id, stored, expected) as (
     from latest_count l left join ledger.batch_stock s on s.stock_id = l.stock_id and s.batch_id = l.batch_id
     left join moved_since_count m on m.stock_id = l.stock_id and m.batch_id = l.batch_id
     where l.batch_id is not null
-  union all select 'warehouse_stock.quantity', coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id), coalesce(w.quantity, 0)::text, coalesce(x.quantity, 0)::text
-    from ledger.warehouse_stock w full join held x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
-  union all select 'warehouse_stock.reserved_quantity', coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id), coalesce(w.reserved_quantity, 0)::text, coalesce(x.quantity, 0)::text
-    from ledger.warehouse_stock w full join promised x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
-  union all select 'product_warehouse_configuration.stock', c.id::text, c.stock::text, coalesce(x.quantity, 0)::text
-    from erp.product_warehouse_configuration c left join held x on x.product_id = c.product_id and x.warehouse_id = c.warehouse_id
-  union all select 'product_stock_location_configuration.stock', c.id::text, c.stock::text, coalesce(b.quantity, 0)::text
+  union all select 'warehouse_stock.quantity',
+    coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id),
+    coalesce(w.quantity, 0)::text, coalesce(x.quantity, 0)::text
+    from ledger.warehouse_stock w
+    full join held x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
+  union all select 'warehouse_stock.reserved_quantity',
+    coalesce(w.product_id, x.product_id) || ' ' || coalesce(w.warehouse_id, x.warehouse_id),
+    coalesce(w.reserved_quantity, 0)::text, coalesce(x.quantity, 0)::text
+    from ledger.warehouse_stock w
+    full join promised x on x.product_id = w.product_id and x.warehouse_id = w.warehouse_id
+  union all select 'product_warehouse_configuration.stock', c.id::text, c.stock::text,
+    coalesce(x.quantity, 0)::text
+    from erp.product_warehouse_configuration c
+    left join held x on x.product_id = c.product_id and x.warehouse_id = c.warehouse_id
+  union all select 'product_stock_location_configuration.stock', c.id::text, c.stock::text,
+    coalesce(b.quantity, 0)::text
     from erp.product_stock_location_configuration c
-    left join balance b on b.product_id = c.product_id and b.place = coalesce(c.warehouse_id, c.bin_location_id)::text
-  union all select 'supplier_order_line_item.received_quantity', l.id::text, l.received_quantity::text, greatest(coalesce(x.quantity, 0), 0)::text
+    left join balance b on b.product_id = c.product_id
+      and b.place = coalesce(c.warehouse_id, c.bin_location_id)::text
+  union all select 'supplier_order_line_item.received_quantity', l.id::text, l.received_quantity::text,
+    greatest(coalesce(x.quantity, 0), 0)::text
     from erp.supplier_order_line_item l left join received x on x.id = l.id
-  union all select 'fulfillment_order_line_item.fulfilled_quantity', l.id::text, l.fulfilled_quantity::text, coalesce(x.quantity, 0)::text
+  union all select 'fulfillment_order_line_item.fulfilled_quantity', l.id::text, l.fulfilled_quantity::text,
+    coalesce(x.quantity, 0)::text
     from erp.fulfillment_order_line_item l left join fulfilled x on x.id = l.id
   union all select 'fulfillment_order.is_partially_fulfilled', f.id::text, f.is_partially_fulfilled::text,
       (coalesce(sum(l.fulfilled_quantity), 0) > 0 and sum(l.fulfilled_quantity) < sum(l.quantity))::text
-    from erp.fulfillment_order f left join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id group by f.id
+    from erp.fulfillment_order f
+    left join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+    group by f.id
   -- What was shipped without a fulfillment counts too
-  union all select 'sales_order_line_item.shipped_quantity', l.id::text, l.shipped_quantity::text, 'at least ' || x.quantity
+  union all select 'sales_order_line_item.shipped_quantity', l.id::text, l.shipped_quantity::text,
+    'at least ' || x.quantity
     from erp.sales_order_line_item l join shipped x on x.id = l.id where l.shipped_quantity < x.quantity
-  union all select 'sales_order_line_item.invoiced_quantity', l.id::text, l.invoiced_quantity::text, coalesce(x.quantity, 0)::text
+  union all select 'sales_order_line_item.invoiced_quantity', l.id::text, l.invoiced_quantity::text,
+    coalesce(x.quantity, 0)::text
     from erp.sales_order_line_item l left join invoiced x on x.id = l.id
   -- No unit is charged by two invoices that stand
-  union all select 'invoice_line_item.units', l.id::text, l.first_unit::text || ' and more', 'not also by ' || o.id
-    from erp.invoice_line_item l join erp.invoice i on i.document_id = l.document_id and i.cancellation_id is null
+  union all select 'invoice_line_item.units', l.id::text, l.first_unit::text || ' and more',
+    'not also by ' || o.id
+    from erp.invoice_line_item l
+    join erp.invoice i on i.document_id = l.document_id and i.cancellation_id is null
     join erp.invoice_line_item o on o.order_line_item_id = l.order_line_item_id and o.id > l.id
       and o.first_unit < l.first_unit + l.quantity and l.first_unit < o.first_unit + o.quantity
     join erp.invoice p on p.document_id = o.document_id and p.cancellation_id is null
-  union all select 'sales_order.amounts', o.id::text, concat_ws(' ', o.amount_total, o.amount_net), concat_ws(' ', a.amount_total, a.amount_net)
+  union all select 'sales_order.amounts', o.id::text, concat_ws(' ', o.amount_total, o.amount_net),
+    concat_ws(' ', a.amount_total, a.amount_net)
     from erp.sales_order o cross join lateral ledger.order_amounts(o.id, o.tax_status) a
     where (o.amount_total, o.amount_net) is distinct from (a.amount_total, a.amount_net)
-  union all select 'sales_order.tracking_codes', o.id::text, coalesce(s.codes, '[]')::text, coalesce(x.codes, '[]')::text
+  union all select 'sales_order.tracking_codes', o.id::text, coalesce(s.codes, '[]')::text,
+    coalesce(x.codes, '[]')::text
     from erp.sales_order o
-    left join lateral (select jsonb_agg(c.code order by c.code) as codes from jsonb_array_elements_text(o.tracking_codes) c (code)) s on true
-    left join (select order_id, jsonb_agg(code order by code) as codes from due_code group by order_id) x on x.order_id = o.id
+    left join lateral (
+      select jsonb_agg(c.code order by c.code) as codes
+      from jsonb_array_elements_text(o.tracking_codes) c (code)
+    ) s
+      on true
+    left join (select order_id, jsonb_agg(code order by code) as codes from due_code group by order_id) x
+      on x.order_id = o.id
   union all select 'movement_sequence.sequence', 'last', coalesce(max(s.sequence), 0)::text, count(*)::text
     from ledger.movement_sequence s
 )
@@ -1588,9 +2043,29 @@ begin
 end
 $$;
 comment on function ledger.read_counts(ledger.line[]) is
-  'What lines of stockSet say, beside what the books do. The products are locked. Stock that is counted for the first time has a row from now on, be it of 0 units.';
+  'What lines of stockSet say, beside what the books do. The products are locked. Stock that is counted '
+  'for the first time has a row from now on, be it of 0 units.';
 grant execute on function ledger.read_counts(ledger.line[]) to service_ledger;
 --! EndIncluded ledger/read_counts.sql
+--! Included ledger/require_batches.sql
+create or replace function ledger.require_batches(drafts ledger.draft[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('BATCH_REQUIRED',
+    format('Product %s is kept in batches: name one.', p.product_number),
+    trim_array(d.field, 1) || '{batch_id}') order by d.ordinality)
+  into errors
+  from unnest(drafts) with ordinality d join erp.product p on p.id = d.product_id
+  where p.is_batch_managed and d.batch_id is null;
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.require_batches(ledger.draft[]) is
+  'Refuses movements of products that are kept in batches but name none. User error BATCH_REQUIRED.';
+grant execute on function ledger.require_batches(ledger.draft[]) to service_ledger;
+--! EndIncluded ledger/require_batches.sql
 --! Included ledger/require_empty_place.sql
 create or replace function ledger.require_empty_place() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -1604,13 +2079,15 @@ begin
   end if;
   if held > 0 then
     perform mutation.refuse('WAREHOUSE_NOT_EMPTY', format('%s %s still holds stock: %s units.',
-      case tg_table_name when 'warehouse' then 'Warehouse' else 'Bin' end, old.code, held), null, jsonb_build_object('quantity', held));
+      case tg_table_name when 'warehouse' then 'Warehouse' else 'Bin' end, old.code, held), null,
+        jsonb_build_object('quantity', held));
   end if;
   return coalesce(new, old);
 end
 $$;
 comment on function ledger.require_empty_place() is
-  'Trigger: refuses to delete a warehouse or a bin that holds stock, and to move such a bin to another warehouse.';
+  'Trigger: refuses to delete a warehouse or a bin that holds stock, and to move such a bin to another '
+  'warehouse.';
 --! EndIncluded ledger/require_empty_place.sql
 --! Included ledger/require_movement_places.sql
 create or replace function ledger.require_movement_places() returns trigger
@@ -1620,21 +2097,29 @@ declare
 begin
   -- History that is inserted lies where it says
   if new.created_at is null then
-    select date_trunc('second', t), ledger.microseconds(t) into new.created_at, new.microseconds from clock_timestamp() t;
+    select date_trunc('second', t), ledger.microseconds(t)
+    into new.created_at, new.microseconds
+    from clock_timestamp() t;
   end if;
-  if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id, new.source_return_order_id,
-      new.source_goods_receipt_id, new.source_stock_container_id, new.source_special_stock_location_technical_name) <> 1
+  if num_nonnulls(new.source_warehouse_id, new.source_bin_location_id, new.source_order_id,
+    new.source_return_order_id,
+      new.source_goods_receipt_id, new.source_stock_container_id,
+        new.source_special_stock_location_technical_name)
+        <> 1
     or num_nonnulls(new.destination_warehouse_id, new.destination_bin_location_id, new.destination_order_id,
       new.destination_return_order_id, new.destination_goods_receipt_id, new.destination_stock_container_id,
       new.destination_special_stock_location_technical_name) <> 1 then
     raise exception 'A movement names exactly one source and one destination.'
-      using errcode = 'check_violation', constraint = 'stock_movement_names_its_places', schema = 'ledger', table = 'stock_movement';
+      using errcode = 'check_violation', constraint = 'stock_movement_names_its_places', schema = 'ledger',
+        table = 'stock_movement';
   end if;
   if new.id is not null then
     raise exception 'The ledger gives movements their ids: leave the id out, and ask for it by returning.'
-      using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger', table = 'stock_movement';
+      using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger',
+        table = 'stock_movement';
   end if;
-  -- First the number, then the id, and never the other way round: readers rely on it (docs/decisions.md, "Following").
+  -- First the number, then the id, and never the other way round: readers rely on it (docs/decisions.md,
+  -- "Following").
   new.transaction_id := pg_current_xact_id()::text::bigint;
   new.id := uuidv7();
   -- Ids of one connection grow by themselves, so the first one of a transaction is enough to look at.
@@ -1642,8 +2127,10 @@ begin
     -- Nothing stands there, unless the clock went back, or the machine is another one.
     select m.id into newest from ledger.stock_movement m where m.id >= new.id order by m.id desc limit 1;
     if found then
-      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an id now, too
-      new.id := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint + 1) / 1000.0)
+      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an
+      -- id now, too
+      new.id := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint
+        + 1) / 1000.0)
         - clock_timestamp());
     else
       perform set_config('service.movement_ids', 'grow', true);
@@ -1653,12 +2140,114 @@ begin
 end
 $$;
 comment on function ledger.require_movement_places() is
-  'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets its transaction and its id, which is larger than that of every movement that was committed before the transaction. A constraint can''t ask for the places, for the id becomes null when the place is deleted.';
+  'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets '
+  'its transaction and its id, which is larger than that of every movement that was committed before '
+  'the transaction. A constraint can''t ask for the places, for the id becomes null when the place is '
+  'deleted.';
 --! EndIncluded ledger/require_movement_places.sql
+--! Included ledger/require_picked.sql
+create or replace function ledger.require_picked(picks ledger.pick[], found_units ledger.pick[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
+    format(
+      'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
+      p.product_number, t.requested
+    ),
+    picks[t.line].field,
+    jsonb_build_object(
+      'available', t.available, 'requested', t.requested, 'productNumber', p.product_number
+    )) order by t.line)
+  into errors
+  from (
+    select r.product_id, r.warehouse_id, sum(r.requested) as requested, sum(r.available) as available,
+      min(r.line) filter (where r.available < r.requested) as line
+    from (
+      select w.ordinality as line, w.product_id, w.warehouse_id, w.quantity as requested,
+        coalesce(
+          (select sum(f.quantity) from unnest(found_units) f where f.line_id = w.line_id), 0
+        ) as available
+      from unnest(picks) with ordinality w where w.place is null and w.product_id is not null
+    ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
+  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id;
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.require_picked(ledger.pick[], ledger.pick[]) is
+  'Refuses picks for which not enough units were found. User error INSUFFICIENT_STOCK.';
+grant execute on function ledger.require_picked(ledger.pick[], ledger.pick[]) to service_ledger;
+--! EndIncluded ledger/require_picked.sql
+--! Included ledger/require_stock.sql
+create or replace function ledger.require_stock(drafts ledger.draft[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  -- What each place has now, and how it changes: all lines together, so that their order does not matter.
+  with flow as (
+    select d.product_id, d.source as place, d.batch_id, - d.quantity as change, d.ordinality as line
+    from unnest(drafts) with ordinality d where d.source_type <> 'special_stock_location'
+    union all
+    select d.product_id, d.destination, d.batch_id, d.quantity, d.ordinality
+    from unnest(drafts) with ordinality d where d.destination_type <> 'special_stock_location'
+  ),
+  place as (
+    select f.*, coalesce(s.quantity, 0) as quantity,
+      coalesce(s.quantity, 0)
+        - coalesce(
+          (select sum(b.quantity) from ledger.batch_stock b where b.stock_id = s.id), 0
+        ) as loose_quantity
+    from (
+      select flow.product_id, flow.place, sum(flow.change) as change,
+        min(flow.line) filter (where flow.change < 0) as line,
+        coalesce(sum(flow.change) filter (where flow.batch_id is null), 0) as loose_change,
+        min(flow.line) filter (where flow.change < 0 and flow.batch_id is null) as loose_line
+      from flow group by flow.product_id, flow.place having bool_or(flow.change < 0)
+    ) f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+  ),
+  batch as (
+    select f.product_id, f.place, sum(f.change) as change, coalesce(max(b.quantity), 0) as quantity,
+      min(f.line) filter (where f.change < 0) as line
+    from flow f left join ledger.stock s on s.product_id = f.product_id and s.place = f.place
+    left join ledger.batch_stock b on b.stock_id = s.id and b.batch_id = f.batch_id
+    where f.batch_id is not null
+    group by f.product_id, f.place, f.batch_id having coalesce(max(b.quantity), 0) + sum(f.change) < 0
+  ),
+  lacking (line, error) as (
+    select p.line,
+      mutation.user_error('INSUFFICIENT_STOCK',
+        format('The place holds %s units of the product, %s are needed.', p.quantity, - p.change),
+      drafts[p.line].field, jsonb_build_object('available', p.quantity, 'requested', - p.change))
+    from place p where p.quantity + p.change < 0
+    union all
+    select b.line,
+      mutation.user_error('INSUFFICIENT_STOCK',
+        format('The place holds %s units of the batch, %s are needed.', b.quantity, - b.change),
+      drafts[b.line].field, jsonb_build_object('available', b.quantity, 'requested', - b.change))
+    from batch b
+    join place p on p.product_id = b.product_id and p.place = b.place
+    where p.quantity + p.change >= 0
+    union all
+    select p.loose_line,
+      mutation.user_error('BATCH_REQUIRED', 'What lies there belongs to batches: name one.',
+      trim_array(drafts[p.loose_line].field, 1) || '{batch_id}')
+    from place p
+    where p.quantity + p.change >= 0 and p.loose_change < 0 and p.loose_quantity + p.loose_change < 0
+  )
+  select jsonb_agg(lacking.error order by lacking.line) into errors from lacking;
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function ledger.require_stock(ledger.draft[]) is
+  'Refuses movements that would leave a real place with less than nothing of a product or of a batch. '
+  'The locks have been taken. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+grant execute on function ledger.require_stock(ledger.draft[]) to service_ledger;
+--! EndIncluded ledger/require_stock.sql
 --! Included ledger/set_stock.sql
 create or replace function ledger.set_stock(lines ledger.line[], note text) returns ledger.booking
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   readings ledger.stock_reading[];
   notes jsonb;
@@ -1669,7 +2258,7 @@ begin
 
   select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
     format('%s were counted, but %s more have left the place since.', r.quantity, - r.moved),
-    array['lines', (r.line - 1)::text, 'quantity'],
+    mutation.path('lines', r.line, 'quantity'),
     jsonb_build_object('available', r.quantity, 'requested', - r.moved)) order by r.line)
   into notes from unnest(readings) r where r.quantity + r.moved < 0;
   perform mutation.refuse(notes);
@@ -1683,7 +2272,7 @@ begin
     end
     from unnest(readings) r
     cross join lateral (
-      select r.quantity + r.moved - r.present, array['lines', (r.line - 1)::text, 'quantity']
+      select r.quantity + r.moved - r.present, mutation.path('lines', r.line, 'quantity')
     ) d (difference, field)
     where r.newer_counted_at is null and d.difference <> 0 order by r.line
   ), note);
@@ -1691,7 +2280,7 @@ begin
 
   select jsonb_agg(mutation.user_error('COUNT_SUPERSEDED',
     'The place has been counted again since. This count was kept, and changes nothing.',
-    array['lines', (r.line - 1)::text, 'counted_at'],
+    mutation.path('lines', r.line, 'counted_at'),
     jsonb_build_object('quantity', r.newer_quantity, 'countedAt',
       to_char(r.newer_counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.line)
   into notes from unnest(readings) r where r.newer_counted_at is not null;
@@ -1702,132 +2291,89 @@ begin
 end
 $$;
 comment on function ledger.set_stock(ledger.line[], text) is
-  'Sets stock to what was counted: books the difference against stock_correction. With counted_at, what was booked after that moment stays on top of the count; a count that is older than one that is known changes nothing, and is told by the warning COUNT_SUPERSEDED.';
+  'Sets stock to what was counted: books the difference against stock_correction. With counted_at, what '
+  'was booked after that moment stays on top of the count; a count that is older than one that is known '
+  'changes nothing, and is told by the warning COUNT_SUPERSEDED.';
+select api_meta.plan_by_index('ledger.set_stock(ledger.line[], text)');
 select api_meta.give('ledger.set_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.set_stock(ledger.line[], text) to service_writer;
 --! EndIncluded ledger/set_stock.sql
 --! Included ledger/ship.sql
-create or replace function ledger.ship(order_id uuid, picks ledger.pick[], note text, out stock_movements uuid[], out lines uuid[])
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+create or replace function ledger.ship(
+  order_id uuid, picks ledger.pick[], note text, out stock_movements uuid[], out lines uuid[]
+)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   found_units ledger.pick[];
-  errors jsonb;
 begin
-  -- Side by side, the units that are wanted and the units that lie there form two rulers. Where a stretch of one lies
-  -- over a stretch of the other, these units go to that line.
-  found_units := array(
-    with wanted as (
-      select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
-        sum(p.quantity) over (partition by p.product_id, p.warehouse_id order by p.ordinality) as upto
-      from unnest(picks) with ordinality p where p.place is null and p.product_id is not null
-    ),
-    named as (
-      select p.product_id, p.place, p.batch_id, sum(p.quantity) as quantity
-      from unnest(picks) p where p.place is not null group by p.product_id, p.place, p.batch_id
-    ),
-    lying as (
-      select w.product_id, w.warehouse_id, s.id, s.place, s.location_type_technical_name as place_type, s.quantity, b."position", b.code, a.is_batch_managed
-      from (select distinct wanted.product_id, wanted.warehouse_id from wanted) w
-      join erp.product a on a.id = w.product_id
-      join ledger.stock s on s.product_id = w.product_id and s.location_type_technical_name in ('warehouse', 'bin_location') and s.quantity > 0
-      left join erp.bin_location b on b.id = s.bin_location_id
-      where coalesce(s.warehouse_id, b.warehouse_id) = w.warehouse_id
-    ),
-    pile as (
-      select l.*, b.batch_id, b.quantity as units from lying l join ledger.batch_stock b on b.stock_id = l.id
-      union all
-      select l.*, null, l.quantity - coalesce((select sum(b.quantity) from ledger.batch_stock b where b.stock_id = l.id), 0)
-      from lying l where not l.is_batch_managed
-    ),
-    free as (
-      select p.*, p.units - coalesce(n.quantity, 0) as quantity_left
-      from pile p left join named n on n.product_id = p.product_id and n.place = p.place and n.batch_id is not distinct from p.batch_id
-    ),
-    offered as (
-      select f.*, sum(f.quantity_left) over (
-        partition by f.product_id, f.warehouse_id
-        order by case when f.is_batch_managed then f.batch_id end, f.place_type = 'warehouse', f."position" nulls last, f.code, f.batch_id nulls first
-        rows unbounded preceding) as upto
-      from free f where f.quantity_left > 0
-    )
-    select row (w.field, w.line_id, w.product_id, w.warehouse_id,
-      least(w.upto, o.upto) - greatest(w.upto - w.quantity, o.upto - o.quantity_left), o.place_type, o.place, o.batch_id)::ledger.pick
-    from wanted w join offered o on o.product_id = w.product_id and o.warehouse_id = w.warehouse_id
-      and o.upto > w.upto - w.quantity and o.upto - o.quantity_left < w.upto
-    order by w.line, o.upto
-  );
-
-  select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
-    format('Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available, p.product_number, t.requested),
-    picks[t.line].field, jsonb_build_object('available', t.available, 'requested', t.requested, 'productNumber', p.product_number)) order by t.line)
-  into errors
-  from (
-    select r.product_id, r.warehouse_id, sum(r.requested) as requested, sum(r.available) as available,
-      min(r.line) filter (where r.available < r.requested) as line
-    from (
-      select w.ordinality as line, w.product_id, w.warehouse_id, w.quantity as requested,
-        coalesce((select sum(f.quantity) from unnest(found_units) f where f.line_id = w.line_id), 0) as available
-      from unnest(picks) with ordinality w where w.place is null and w.product_id is not null
-    ) r group by r.product_id, r.warehouse_id having sum(r.available) < sum(r.requested)
-  ) t join erp.product p on p.id = t.product_id join erp.warehouse w on w.id = t.warehouse_id;
-  perform mutation.refuse(errors);
-
+  found_units := ledger.pick_units(picks);
+  perform ledger.require_picked(picks, found_units);
   found_units := array(select p from unnest(picks) p where (p).place is not null) || found_units;
   lines := array(select f.line_id from unnest(found_units) with ordinality f order by f.ordinality);
   stock_movements := (ledger.post(array(
-    select row (f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text, 'api_shipping')::ledger.draft
+    select row (
+      f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text,
+      'api_shipping'
+    )::ledger.draft
     from unnest(found_units) with ordinality f order by f.ordinality
   ), note)).stock_movements;
 end
 $$;
 comment on function ledger.ship(uuid, ledger.pick[], text) is
-  'Books units out to an order. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
+  'Books units out to an order. What names no place is picked: the bins of the warehouse by their '
+  'position, then by code, and at last what lies in no bin; of products that are kept in batches the '
+  'oldest batch first. Answers the movements, and for each the line that it is for. '
+  'ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
+select api_meta.plan_by_index('ledger.ship(uuid, ledger.pick[], text)');
 select api_meta.give('ledger.ship(uuid, ledger.pick[], text)', 'service_ledger');
 grant execute on function ledger.ship(uuid, ledger.pick[], text) to service_writer;
 --! EndIncluded ledger/ship.sql
+--! Included ledger/stock_of.sql
+create or replace function ledger.stock_of(drafts ledger.draft[]) returns uuid[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  return array(
+    select s.id from (
+      select f.product_id, f.place, min(f.position) as position
+      from (
+        select d.product_id, d.source as place, d.source_type as type, d.ordinality * 2 as position
+        from unnest(drafts) with ordinality d
+        union all select d.product_id, d.destination, d.destination_type, d.ordinality * 2 + 1
+        from unnest(drafts) with ordinality d
+      ) f where f.type <> 'special_stock_location' group by f.product_id, f.place
+    ) t join ledger.stock s on s.product_id = t.product_id and s.place = t.place order by t.position
+  );
+end
+$$;
+comment on function ledger.stock_of(ledger.draft[]) is
+  'The stock in the places that movements come from and go to, each once, in the order of the drafts.';
+grant execute on function ledger.stock_of(ledger.draft[]) to service_ledger;
+--! EndIncluded ledger/stock_of.sql
 --! Included ledger/take_back.sql
 create or replace function ledger.take_back(fulfillment_id uuid, note text) returns uuid[]
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   drafts ledger.draft[];
 begin
-  perform ledger.lock(
-    array(
-      select unnest(array[l.product_id, a.product_id, s.product_id])
-      from erp.fulfillment_line_item l join erp.fulfillment_order_line_item a on a.id = l.fulfillment_order_line_item_id
-      left join erp.sales_order_line_item s on s.id = a.destination_order_line_item_id
-      where l.fulfillment_id = take_back.fulfillment_id
-    ),
-    array(
-      select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
-      from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
-      left join erp.location w on w.id = f.source_warehouse_location_id
-      left join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
-      left join ledger.stock_movement m on m.id = k.stock_movement_id left join erp.bin_location b on b.id = m.source_bin_location_id
-      where l.fulfillment_id = take_back.fulfillment_id
-    ),
-    array(
-      select m.source_bin_location_id
-      from erp.fulfillment_line_item l join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
-      join ledger.stock_movement m on m.id = k.stock_movement_id
-      where l.fulfillment_id = take_back.fulfillment_id and m.source_bin_location_id is not null
-    )
-  );
-
+  perform ledger.lock_way_back(fulfillment_id);
   if exists (
     select from erp.fulfillment_line_item l
-    where l.fulfillment_id = take_back.fulfillment_id and l.product_id is not null and l.quantity <> coalesce((
-      select sum(m.quantity) from erp.fulfillment_stock_movement k join ledger.stock_movement m on m.id = k.stock_movement_id
+    where l.fulfillment_id = take_back.fulfillment_id and l.product_id is not null
+      and l.quantity <> coalesce((
+      select sum(m.quantity)
+      from erp.fulfillment_stock_movement k
+      join ledger.stock_movement m on m.id = k.stock_movement_id
       where k.fulfillment_line_item_id = l.id), 0)
   ) then
-    perform mutation.refuse('INVALID', 'The books do not say where its units came from, so they cannot go back there.', '{id}');
+    perform mutation.refuse(
+      'INVALID', 'The books do not say where its units came from, so they cannot go back there.', '{id}'
+    );
   end if;
   drafts := array(
     select row ('{id}', m.product_id, u.quantity, u.batch_id, 'order', m.destination_order_id::text,
       case when m.source_bin_location_id is null then 'warehouse' else 'bin_location' end,
-      coalesce(m.source_bin_location_id, m.source_warehouse_id, w.warehouse_id)::text, 'cancelled_fulfillment')::ledger.draft
+      coalesce(m.source_bin_location_id, m.source_warehouse_id, w.warehouse_id)::text,
+        'cancelled_fulfillment')::ledger.draft
     from erp.fulfillment_line_item l join erp.fulfillment_order f on f.id = l.fulfillment_order_id
     left join erp.location w on w.id = f.source_warehouse_location_id
     join erp.fulfillment_stock_movement k on k.fulfillment_line_item_id = l.id
@@ -1835,13 +2381,17 @@ begin
     cross join lateral (
       select b.batch_id, b.quantity from ledger.stock_movement_batch b where b.stock_movement_id = m.id
       union all
-      select null, m.quantity - coalesce(sum(b.quantity), 0) from ledger.stock_movement_batch b where b.stock_movement_id = m.id
+      select null, m.quantity - coalesce(sum(b.quantity), 0)
+      from ledger.stock_movement_batch b
+      where b.stock_movement_id = m.id
     ) u
     where l.fulfillment_id = take_back.fulfillment_id and u.quantity > 0
     order by l.id, m.id, u.batch_id
   );
   if exists (select from unnest(drafts) d where d.source is null) then
-    perform mutation.refuse('INVALID', 'Its order has been deleted, so nothing can come back from there.', '{id}');
+    perform mutation.refuse(
+      'INVALID', 'Its order has been deleted, so nothing can come back from there.', '{id}'
+    );
   elsif exists (select from unnest(drafts) d where d.destination is null) then
     perform mutation.refuse('INVALID', 'The warehouse that its units came from has been deleted.', '{id}');
   end if;
@@ -1849,18 +2399,21 @@ begin
 end
 $$;
 comment on function ledger.take_back(uuid, text) is
-  'Books the units of a fulfillment back from the order to where each came from. What came from a bin that is gone comes to the part of the warehouse that has no bin. Answers the movements. User error INVALID, and those of ledger.post.';
+  'Books the units of a fulfillment back from the order to where each came from. What came from a bin '
+  'that is gone comes to the part of the warehouse that has no bin. Answers the movements. User error '
+  'INVALID, and those of ledger.post.';
+select api_meta.plan_by_index('ledger.take_back(uuid, text)');
 select api_meta.give('ledger.take_back(uuid, text)', 'service_ledger');
 grant execute on function ledger.take_back(uuid, text) to service_writer;
 --! EndIncluded ledger/take_back.sql
 --! Included ledger/transfer_stock.sql
 create or replace function ledger.transfer_stock(lines ledger.line[], note text) returns ledger.booking
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform ledger.prepare(lines, 'transfer');
   return ledger.post(array(
-    select row (array['lines', (l.ordinality - 1)::text, 'quantity'], l.product_id, l.quantity, l.batch_id, s.type, s.place, d.type, d.place,
+    select row (mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity, l.batch_id,
+      s.type, s.place, d.type, d.place,
       'api_relocation')::ledger.draft
     from unnest(lines) with ordinality l
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) s
@@ -1869,7 +2422,9 @@ begin
   ), note);
 end
 $$;
-comment on function ledger.transfer_stock(ledger.line[], text) is 'Moves stock from one warehouse or bin to another.';
+comment on function ledger.transfer_stock(ledger.line[], text) is
+  'Moves stock from one warehouse or bin to another.';
+select api_meta.plan_by_index('ledger.transfer_stock(ledger.line[], text)');
 select api_meta.give('ledger.transfer_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.transfer_stock(ledger.line[], text) to service_writer;
 --! EndIncluded ledger/transfer_stock.sql
@@ -1917,7 +2472,8 @@ begin
     ) c join erp.product p on p.id = c.product_id where p.available_stock < 0 and p.reserved_stock > 0
     union all
     select c.product_id, c.warehouse_id, c.code, s.available_quantity, s.reserved_quantity, c.line
-    from change c join ledger.warehouse_stock s on s.product_id = c.product_id and s.warehouse_id = c.warehouse_id
+    from change c
+    join ledger.warehouse_stock s on s.product_id = c.product_id and s.warehouse_id = c.warehouse_id
     where c.units < 0 and s.available_quantity < 0 and s.reserved_quantity > 0
   )
   select jsonb_agg(mutation.user_error('STOCK_PROMISED',
@@ -1932,7 +2488,8 @@ begin
   into warnings
   from (
     -- One warning for each product: that all of it is short says more than where
-    select short.*, bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
+    select short.*,
+      bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
     from short
   ) s join erp.product p on p.id = s.product_id
   where s.warehouse_id is null or not s.is_short_everywhere;
@@ -1940,7 +2497,10 @@ begin
 end
 $$;
 comment on function ledger.warn_of_promises(ledger.draft[]) is
-  'Warns of movements, which have been booked, that took away what orders are waiting for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Warning STOCK_PROMISED, one for the product, or one for each warehouse that is short while the product is not.';
+  'Warns of movements, which have been booked, that took away what orders are waiting for: the '
+  'available stock of the product, or of a warehouse, is below 0 and lower than before. Warning '
+  'STOCK_PROMISED, one for the product, or one for each warehouse that is short while the product is '
+  'not.';
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
 --! EndIncluded ledger/warn_of_promises.sql
 

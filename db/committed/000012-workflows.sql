@@ -1,5 +1,5 @@
---! Previous: sha1:8e6faa0920396e3e69ce6b2cb12f8032467df12a
---! Hash: sha1:e6f813ed721bed6074735dc6820a0fe3a550e047
+--! Previous: sha1:aa3d061635b5d7fb30ab3c3b4c4dc965a8e8cca3
+--! Hash: sha1:79abe4cb4af980f66ac1fa10ff45b36d175f282a
 --! Message: workflows
 
 -- What mutations do to master data, orders, shipments, purchases and documents, and what background work does.
@@ -170,22 +170,31 @@ create or replace function erp.allowed_actions(machine text, state text) returns
 language sql stable
 return (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
   where t.machine = allowed_actions.machine and t.from_state = allowed_actions.state);
-comment on function erp.allowed_actions(text, text) is 'The actions that a state allows, by erp.state_transition, as a JSON array.';
+comment on function erp.allowed_actions(text, text) is
+  'The actions that a state allows, by erp.state_transition, as a JSON array.';
 grant execute on function erp.allowed_actions(text, text) to service_writer;
 --! EndIncluded erp/allowed_actions.sql
 --! Included erp/amounts.sql
-create or replace function erp.amounts(tax_status text, totals numeric[], tax_rates numeric[], discount numeric,
+create or replace function erp.amounts(tax_status text, totals numeric[], tax_rates numeric[],
+  discount numeric,
   out amount_net numeric, out amount_total numeric, out position_price numeric)
 language sql immutable set search_path = pg_catalog, pg_temp
 begin atomic
   select
-    case when tax_status = 'gross' then round(sum(l.total / (1 + coalesce(l.tax_rate, 0) / 100)), 2) else sum(l.total) end - coalesce(discount, 0),
-    case when tax_status = 'net' then round(sum(l.total * (1 + coalesce(l.tax_rate, 0) / 100)), 2) else sum(l.total) end - coalesce(discount, 0),
+    case
+      when tax_status = 'gross' then round(sum(l.total / (1 + coalesce(l.tax_rate, 0) / 100)), 2)
+      else sum(l.total) end
+      - coalesce(discount, 0),
+    case
+      when tax_status = 'net' then round(sum(l.total * (1 + coalesce(l.tax_rate, 0) / 100)), 2)
+      else sum(l.total) end
+      - coalesce(discount, 0),
     sum(l.total)
   from unnest(totals, tax_rates) l (total, tax_rate);
 end;
 comment on function erp.amounts(text, numeric[], numeric[], numeric) is
-  'Totals of a document out of its lines: what they cost by its tax status, and their tax rates in percent. A discount on the whole is taken off both totals. Null when no line has a price.';
+  'Totals of a document out of its lines: what they cost by its tax status, and their tax rates in '
+  'percent. A discount on the whole is taken off both totals. Null when no line has a price.';
 grant execute on function erp.amounts(text, numeric[], numeric[], numeric) to service_writer;
 --! EndIncluded erp/amounts.sql
 --! Included erp/approve_goods_receipt.sql
@@ -202,15 +211,20 @@ begin
   end if;
   select jsonb_agg(e.error order by e.id) into errors
   from (
-    select l.id, mutation.user_error('BATCH_REQUIRED', format('Product %s is kept in batches: its line must name one.', p.product_number), '{id}',
+    select l.id,
+      mutation.user_error('BATCH_REQUIRED',
+        format('Product %s is kept in batches: its line must name one.', p.product_number), '{id}',
       jsonb_build_object('productNumber', p.product_number)) as error
     from erp.goods_receipt_line_item l join erp.product p on p.id = l.product_id
     where l.goods_receipt_id = present.id and p.is_batch_managed and l.batch_id is null
     union all
-    select l.id, mutation.user_error('REQUIRED', format('The line of product %s must name its return order.', p.product_number), '{id}',
+    select l.id,
+      mutation.user_error('REQUIRED',
+        format('The line of product %s must name its return order.', p.product_number), '{id}',
       jsonb_build_object('productNumber', p.product_number))
     from erp.goods_receipt_line_item l join erp.product p on p.id = l.product_id
-    where l.goods_receipt_id = present.id and present.type = 'Customer' and l.quantity > 0 and l.return_order_id is null
+    where l.goods_receipt_id = present.id and present.type = 'Customer' and l.quantity > 0
+      and l.return_order_id is null
   ) e;
   perform mutation.refuse(errors);
   if not exists (select from erp.goods_receipt_line_item l where l.goods_receipt_id = present.id) then
@@ -219,8 +233,14 @@ begin
 
   booking := ledger.post(array(
     select row ('{id}', l.product_id, abs(l.quantity), l.batch_id,
-      case when l.quantity < 0 then p.type when present.type = 'Customer' then 'return_order' else 'special_stock_location' end,
-      case when l.quantity < 0 then p.place when present.type = 'Customer' then l.return_order_id::text else 'unknown' end,
+      case
+        when l.quantity < 0 then p.type
+        when present.type = 'Customer' then 'return_order'
+        else 'special_stock_location' end,
+      case
+        when l.quantity < 0 then p.place
+        when present.type = 'Customer' then l.return_order_id::text
+        else 'unknown' end,
       'goods_receipt', present.id::text, erp.goods_receipt_process(present.type))::ledger.draft
     from erp.goods_receipt_line_item l cross join lateral erp.put_away_place(present, l) p
     where l.goods_receipt_id = present.id and l.product_id is not null order by l.id
@@ -230,7 +250,8 @@ begin
 end
 $$;
 comment on function erp.approve_goods_receipt(uuid) is
-  'Approves a goods receipt: books what its lines say to the place of the receipt, from the return order or from unknown, and what they take back from where it lies.';
+  'Approves a goods receipt: books what its lines say to the place of the receipt, from the return '
+  'order or from unknown, and what they take back from where it lies.';
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/approve_goods_receipt.sql
 --! Included erp/assign.sql
@@ -242,14 +263,22 @@ declare
   all_made uuid[] := '{}';
 begin
   for source_id in
-    select a.location_id from unnest(assignments) with ordinality a group by a.location_id order by min(a.ordinality)
+    select a.location_id
+    from unnest(assignments) with ordinality a
+    group by a.location_id
+    order by min(a.ordinality)
   loop
-    insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id, shipping_method_id,
+    insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id,
+      shipping_method_id,
       shipping_method_name, shipping_address)
     select erp.next_number('fulfillment_order'), o.id, source_id, m.id, m.name ->> 'en-GB', o.shipping_address
-    from erp.sales_order o left join erp.shipping_method m on m.id = o.shipping_method_id where o.id = assign.order_id
+    from erp.sales_order o
+    left join erp.shipping_method m on m.id = o.shipping_method_id
+    where o.id = assign.order_id
     returning id into strict made;
-    insert into erp.fulfillment_order_line_item (fulfillment_order_id, destination_order_line_item_id, product_id, quantity)
+    insert into erp.fulfillment_order_line_item (
+      fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+    )
     select made, a.order_line_item_id, a.product_id, a.quantity from unnest(assignments) with ordinality a
     where a.location_id = source_id order by a.ordinality;
     all_made := all_made || made;
@@ -258,7 +287,8 @@ begin
 end
 $$;
 comment on function erp.assign(uuid, erp.assignment[]) is
-  'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. Whoever calls holds the locks of the order, and those of ledger.lock: the number range comes last.';
+  'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. '
+  'Whoever calls holds the locks of the order, and those of ledger.lock: the number range comes last.';
 grant execute on function erp.assign(uuid, erp.assignment[]) to service_writer;
 --! EndIncluded erp/assign.sql
 --! Included erp/billable_parts.sql
@@ -268,11 +298,15 @@ return array(
   with
   line as (
     select row_number() over (order by l.position, l.id) as n, l.id, l.quantity,
-      case when only_shipped and l.type = 'product' then l.shipped_quantity else l.quantity end - l.invoiced_quantity as due
+      case when only_shipped and l.type = 'product' then l.shipped_quantity else l.quantity end
+        - l.invoiced_quantity as due
     from erp.sales_order_line_item l
     where l.order_id = billable_parts.order_id and (l.type = 'product' or l.tax_rate is not null
       -- Other lines without a rate go along with those that have one, see erp.order_pieces
-      or not exists (select from erp.sales_order_line_item r where r.order_id = billable_parts.order_id and r.tax_rate is not null))
+      or not exists (
+        select from erp.sales_order_line_item r
+        where r.order_id = billable_parts.order_id and r.tax_rate is not null
+      ))
   ),
   gap as (
     select l.n, l.id, l.due, lower(g.units) as first_unit, upper(g.units) - lower(g.units) as quantity,
@@ -286,13 +320,13 @@ return array(
   select row (g.id, g.first_unit, least(g.quantity, g.due - (g.upto - g.quantity)))::erp.document_part
   from gap g where g.due > g.upto - g.quantity order by g.n, g.first_unit);
 comment on function erp.billable_parts(uuid, boolean) is
-  'Units of lines of an order that no invoice charges: of products only those that were shipped, if that is wanted; of other lines, such as the costs of shipping, all.';
+  'Units of lines of an order that no invoice charges: of products only those that were shipped, if '
+  'that is wanted; of other lines, such as the costs of shipping, all.';
 grant execute on function erp.billable_parts(uuid, boolean) to service_writer;
 --! EndIncluded erp/billable_parts.sql
 --! Included erp/cancel_fulfillment.sql
 create or replace function erp.cancel_fulfillment(fulfillment_id uuid, note text) returns erp.shipment
-language plpgsql set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.fulfillment;
   wanted text;
@@ -301,32 +335,47 @@ declare
   stock_movements uuid[];
 begin
   fulfillment_orders := array(
-    select p.fulfillment_order_id from erp.fulfillment_order_fulfillment p where p.fulfillment_id = cancel_fulfillment.fulfillment_id order by 1);
+    select p.fulfillment_order_id
+    from erp.fulfillment_order_fulfillment p
+    where p.fulfillment_id = cancel_fulfillment.fulfillment_id
+    order by 1);
   orders := array(
     select distinct f.destination_order_id from erp.fulfillment_order f
     where f.id = any (fulfillment_orders) and f.destination_order_id is not null order by 1);
   perform ledger.lock_orders(orders, fulfillment_orders);
   select * into present from erp.fulfillment f where f.id = fulfillment_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such fulfillment.', '{id}');
-  elsif exists (select from erp.fulfillment_order f where f.id = any (fulfillment_orders) and f.type = 'ExternalToOrder') then
+    perform mutation.refuse_missing('fulfillment', '{id}');
+  elsif exists (
+    select from erp.fulfillment_order f where f.id = any (fulfillment_orders) and f.type = 'ExternalToOrder'
+  ) then
     perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else has shipped it.', '{id}');
   end if;
   wanted := erp.next_state('fulfillment', 'cancel', present.state);
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from erp.fulfillment_order f where f.id = any (fulfillment_orders)) order by l.id for key share;
+  where l.id in (
+    select f.source_warehouse_location_id from erp.fulfillment_order f where f.id = any (fulfillment_orders)
+  )
+  order by l.id for key share;
 
   stock_movements := ledger.take_back(present.id, note);
   update erp.fulfillment f set state = wanted where f.id = present.id;
   -- Nobody is to work on an order that was called off
   update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'reopen', f.state)
-  from erp.sales_order o where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id and o.state <> 'cancelled';
+  from erp.sales_order o
+  where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id
+    and o.state <> 'cancelled';
   perform erp.unsettle_order(o.id) from unnest(orders) o (id);
-  return row (orders[1], array[present.id], fulfillment_orders, stock_movements, erp.cancel_invoices_of(present.id))::erp.shipment;
+  return row (
+    orders[1], array[present.id], fulfillment_orders, stock_movements, erp.cancel_invoices_of(present.id)
+  )::erp.shipment;
 end
 $$;
 comment on function erp.cancel_fulfillment(uuid, text) is
-  'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, INVALID_STATE_TRANSITION, and those of ledger.take_back.';
+  'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices '
+  'over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, '
+  'INVALID_STATE_TRANSITION, and those of ledger.take_back.';
+select api_meta.plan_by_index('erp.cancel_fulfillment(uuid, text)');
 grant execute on function erp.cancel_fulfillment(uuid, text) to service_writer;
 --! EndIncluded erp/cancel_fulfillment.sql
 --! Included erp/cancel_invoices_of.sql
@@ -342,8 +391,11 @@ begin
     select d.id, d.order_id, exists (
       select from erp.document_fulfillment o join erp.fulfillment f on f.id = o.fulfillment_id
       where o.document_id = d.id and f.state = 'Fulfilled') as has_more
-    from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
-    join erp.document d on d.id = i.document_id where c.fulfillment_id = cancel_invoices_of.fulfillment_id order by d.id
+    from erp.document_fulfillment c
+    join erp.invoice i on i.document_id = c.document_id and i.cancellation_id is null
+    join erp.document d on d.id = i.document_id
+    where c.fulfillment_id = cancel_invoices_of.fulfillment_id
+    order by d.id
   loop
     made := made || erp.create_reversal(cancelled.order_id, 'storno', cancelled.id);
     if cancelled.has_more and cancelled.order_id <> all (orders) then
@@ -359,13 +411,16 @@ begin
 end
 $$;
 comment on function erp.cancel_invoices_of(uuid) is
-  'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of other shipments is charged by a new invoice. Answers what was made.';
+  'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of '
+  'other shipments is charged by a new invoice. Answers what was made.';
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
 --! EndIncluded erp/cancel_invoices_of.sql
 --! Included erp/change_fulfillment_order.sql
-create or replace function erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text default null) returns uuid
-language plpgsql set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+create or replace function erp.change_fulfillment_order(
+  fulfillment_order_id uuid, action text, note text default null
+)
+returns uuid
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present constant erp.fulfillment_order := erp.lock_fulfillment_order(fulfillment_order_id, '{id}');
   wanted text := erp.next_state('fulfillment_order', action, present.state);
@@ -378,13 +433,17 @@ begin
     wanted := erp.next_state('fulfillment_order', 'start', wanted);
   end if;
   update erp.fulfillment_order f
-  set state = wanted, state_before_hold = case when action = 'hold' then present.state end, hold_comment = case when action = 'hold' then note end
+  set state = wanted, state_before_hold = case when action = 'hold' then present.state end,
+    hold_comment = case when action = 'hold' then note end
   where f.id = present.id;
   return present.id;
 end
 $$;
 comment on function erp.change_fulfillment_order(uuid, text, text) is
-  'Does an action of the machine fulfillment_order of erp.state_transition: start, hold, release_hold or cancel. Answers the id. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, OUT_OF_RANGE.';
+  'Does an action of the machine fulfillment_order of erp.state_transition: start, hold, release_hold '
+  'or cancel. Answers the id. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, '
+  'OUT_OF_RANGE.';
+select api_meta.plan_by_index('erp.change_fulfillment_order(uuid, text, text)');
 grant execute on function erp.change_fulfillment_order(uuid, text, text) to service_writer;
 --! EndIncluded erp/change_fulfillment_order.sql
 --! Included erp/change_supplier_of_receipt.sql
@@ -397,18 +456,23 @@ begin
   delete from erp.goods_receipt_supplier_order n
   using erp.supplier_order o
   where n.goods_receipt_id = receipt_id and o.id = n.supplier_order_id and o.supplier_id <> new_supplier_id
-    and not exists (select from erp.goods_receipt_line_item l where l.goods_receipt_id = receipt_id and l.supplier_order_id = o.id);
+    and not exists (
+      select from erp.goods_receipt_line_item l
+      where l.goods_receipt_id = receipt_id and l.supplier_order_id = o.id
+    );
   select o.number into order_number
   from erp.goods_receipt_line_item l join erp.supplier_order o on o.id = l.supplier_order_id
   where l.goods_receipt_id = receipt_id and o.supplier_id <> new_supplier_id order by l.id limit 1;
   if found then
-    perform mutation.refuse('SUPPLIER_MISMATCH', format('Lines name supplier order %s, of another supplier.', order_number),
+    perform mutation.refuse('SUPPLIER_MISMATCH',
+      format('Lines name supplier order %s, of another supplier.', order_number),
       '{supplier_id}', jsonb_build_object('supplierOrderNumber', order_number));
   end if;
 end
 $$;
 comment on function erp.change_supplier_of_receipt(uuid, uuid) is
-  'Makes a goods receipt ready for another supplier: it no longer names orders of others. User error SUPPLIER_MISMATCH, when its lines name such orders.';
+  'Makes a goods receipt ready for another supplier: it no longer names orders of others. User error '
+  'SUPPLIER_MISMATCH, when its lines name such orders.';
 grant execute on function erp.change_supplier_of_receipt(uuid, uuid) to service_writer;
 --! EndIncluded erp/change_supplier_of_receipt.sql
 --! Included erp/check_goods_receipt.sql
@@ -419,74 +483,76 @@ declare
 begin
   select jsonb_agg(mutation.user_error(e.code, e.message, array[e.field])) into errors
   from (
-    select 'NOT_FOUND', 'There is no such warehouse.', 'warehouse_id' where not exists (select from erp.warehouse w where w.id = wanted.warehouse_id)
+    select 'NOT_FOUND', 'There is no such warehouse.', 'warehouse_id'
+    where not exists (select from erp.warehouse w where w.id = wanted.warehouse_id)
     union all
     select 'NOT_FOUND', 'There is no such supplier.', 'supplier_id'
-    where wanted.supplier_id is not null and not exists (select from erp.supplier s where s.id = wanted.supplier_id)
+    where wanted.supplier_id is not null
+      and not exists (select from erp.supplier s where s.id = wanted.supplier_id)
     union all
     select 'NOT_FOUND', 'There is no such customer.', 'customer_id'
-    where wanted.customer_id is not null and not exists (select from erp.customer c where c.id = wanted.customer_id)
+    where wanted.customer_id is not null
+      and not exists (select from erp.customer c where c.id = wanted.customer_id)
     union all
-    select 'NOT_FOUND', 'There is no such currency.', 'currency_id' where not exists (select from erp.currency c where c.id = wanted.currency_id)
+    select 'NOT_FOUND', 'There is no such currency.', 'currency_id'
+    where not exists (select from erp.currency c where c.id = wanted.currency_id)
   ) e (code, message, field);
   perform mutation.refuse(errors);
 end
 $$;
-comment on function erp.check_goods_receipt(erp.goods_receipt) is 'Refuses a goods receipt that refers to what is not there. User error NOT_FOUND.';
+comment on function erp.check_goods_receipt(erp.goods_receipt) is
+  'Refuses a goods receipt that refers to what is not there. User error NOT_FOUND.';
 grant execute on function erp.check_goods_receipt(erp.goods_receipt) to service_writer;
 --! EndIncluded erp/check_goods_receipt.sql
 --! Included erp/check_goods_receipt_lines.sql
-create or replace function erp.check_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[]) returns void
+create or replace function erp.check_goods_receipt_lines(
+  target erp.goods_receipt, lines erp.goods_receipt_line[]
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  most constant integer := 250;
   errors jsonb;
 begin
-  if cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{line_items}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
-  end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['line_items', (e.line - 1)::text, e.field]) order by e.line) into errors
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
   from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be 0.', 'quantity' from unnest(lines) with ordinality l where l.quantity = 0
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must not be 0.', 'quantity'
+    from unnest(lines) with ordinality l
+    where l.quantity = 0
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price' from unnest(lines) with ordinality l where l.unit_price < 0
+    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price < 0
     union all
     select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
     from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
     union all
-    select l.ordinality, 'OUT_OF_RANGE', 'No more can be thrown away than comes in.', 'planned_disposal_quantity'
-    from unnest(lines) with ordinality l where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
+    select l.ordinality, 'OUT_OF_RANGE', 'No more can be thrown away than comes in.',
+      'planned_disposal_quantity'
+    from unnest(lines) with ordinality l
+    where l.planned_disposal_quantity not between 0 and greatest(l.quantity, 0)
     union all
     select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
     union all
     select l.ordinality, 'NOT_FOUND', 'The goods receipt has no such line.', 'id'
     from unnest(lines) with ordinality l where l.id is not null
-      and not exists (select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = target.id)
+      and not exists (
+        select from erp.goods_receipt_line_item i where i.id = l.id and i.goods_receipt_id = target.id
+      )
     union all
     select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (select i.*, row_number() over (partition by i.id order by i.ordinality) as nth from unnest(lines) with ordinality i) l
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l
     where l.id is not null and l.nth > 1
     union all
-    select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
-      case when b.id is null then 'There is no such batch.' else format('Batch %s is of another product.', b.number) end, 'batch_id'
-    from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
-    where l.batch_id is not null and b.product_id is distinct from l.product_id
-    union all
-    select l.ordinality, 'INVALID', 'The batch has another number.', 'batch_number'
-    from unnest(lines) with ordinality l join erp.batch b on b.id = l.batch_id where l.batch_number <> b.number
-    union all
-    select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
-    from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such return order.', 'return_order_id'
-    from unnest(lines) with ordinality l where l.return_order_id is not null
-      and not exists (select from erp.return_order r where r.id = l.return_order_id)
-    union all
-    select l.ordinality, 'INVALID', 'The warehouse of the receipt has no such bin.', 'destination_bin_location_id'
-    from unnest(lines) with ordinality l where l.destination_bin_location_id is not null and not exists (
-      select from erp.bin_location b where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id)
+    select e.line, e.code, e.message, e.field from erp.faults_of_things_named(target, lines) e
     union all
     select e.line, e.code, e.message, e.field from erp.faults_of_orders_named(target, lines) e
   ) e (line, code, message, field);
@@ -494,43 +560,57 @@ begin
 end
 $$;
 comment on function erp.check_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[]) is
-  'Refuses lines that do not fit their goods receipt. User errors TOO_MANY_LINES, OUT_OF_RANGE, NOT_FOUND, NOT_UNIQUE, BATCH_MISMATCH, INVALID.';
+  'Refuses lines that do not fit their goods receipt. User errors TOO_MANY_LINES, OUT_OF_RANGE, '
+  'NOT_FOUND, NOT_UNIQUE, BATCH_MISMATCH, INVALID.';
 grant execute on function erp.check_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[])
   to service_writer;
 --! EndIncluded erp/check_goods_receipt_lines.sql
 --! Included erp/check_placements.sql
-create or replace function erp.check_placements(receipt erp.goods_receipt, placements erp.placement[]) returns void
+create or replace function erp.check_placements(receipt erp.goods_receipt, placements erp.placement[])
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['put_away', (e.line - 1)::text] || e.field) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('put_away', e.line) || e.field) order by e.line
+  )
+  into errors
   from (
     select p.line, 'NOT_FOUND', 'The receipt has no such line.', '{goods_receipt_line_item_id}'::text[]
     from unnest(placements) p where not exists (
-      select from erp.goods_receipt_line_item l where l.id = p.goods_receipt_line_item_id and l.goods_receipt_id = receipt.id and l.quantity > 0)
+      select from erp.goods_receipt_line_item l
+      where l.id = p.goods_receipt_line_item_id and l.goods_receipt_id = receipt.id and l.quantity > 0)
     union all
-    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}' from unnest(placements) p where p.quantity < 1
+    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'
+    from unnest(placements) p
+    where p.quantity < 1
     union all
     select p.line, 'INVALID', 'Name the warehouse of the receipt or one of its bins.', '{place}'
     from unnest(placements) p
     where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1 or p.warehouse_id <> receipt.warehouse_id
       or p.bin_location_id is not null and not exists (
-        select from erp.bin_location b where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
+        select from erp.bin_location b
+        where b.id = p.bin_location_id and b.warehouse_id = receipt.warehouse_id)
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
 
-  select jsonb_agg(mutation.user_error('INVALID', format('%s units are put away, but the line has %s.', s.placed, s.wanted),
-    array['put_away', (s.line - 1)::text, 'quantity'], jsonb_build_object('placed', s.placed, 'expected', s.wanted)) order by s.line) into errors
+  select jsonb_agg(mutation.user_error('INVALID',
+    format('%s units are put away, but the line has %s.', s.placed, s.wanted),
+    mutation.path('put_away', s.line, 'quantity'),
+      jsonb_build_object('placed', s.placed, 'expected', s.wanted)) order by s.line) into errors
   from (
     select min(p.line) as line, sum(p.quantity) as placed, l.quantity - l.planned_disposal_quantity as wanted
-    from unnest(placements) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id group by l.id
+    from unnest(placements) p
+    join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
+    group by l.id
   ) s where s.placed <> s.wanted;
   perform mutation.refuse(errors);
 end
 $$;
 comment on function erp.check_placements(erp.goods_receipt, erp.placement[]) is
-  'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors NOT_FOUND, OUT_OF_RANGE, INVALID.';
+  'Refuses placements that do not fit the lines of a goods receipt or its warehouse. User errors '
+  'NOT_FOUND, OUT_OF_RANGE, INVALID.';
 grant execute on function erp.check_placements(erp.goods_receipt, erp.placement[]) to service_writer;
 --! EndIncluded erp/check_placements.sql
 --! Included erp/check_receipt_suppliers.sql
@@ -555,15 +635,69 @@ comment on function erp.check_receipt_suppliers(erp.goods_receipt, erp.goods_rec
 grant execute on function erp.check_receipt_suppliers(erp.goods_receipt, erp.goods_receipt_line[], uuid[])
   to service_writer;
 --! EndIncluded erp/check_receipt_suppliers.sql
+--! Included erp/check_supplier_order_lines.sql
+create or replace function erp.check_supplier_order_lines(
+  target erp.supplier_order, lines erp.supplier_order_line[]
+)
+returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  errors jsonb;
+begin
+  perform mutation.refuse_too_many(cardinality(lines), 250, '{line_items}');
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('line_items', e.line, e.field)) order by e.line
+  )
+  into errors
+  from (
+    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', 'quantity'
+    from unnest(lines) with ordinality l
+    where l.quantity < 1
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price'
+    from unnest(lines) with ordinality l
+    where l.unit_price < 0
+    union all
+    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
+    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
+    from unnest(lines) with ordinality l
+    where not exists (select from erp.product p where p.id = l.product_id)
+    union all
+    select l.ordinality, 'NOT_FOUND', 'The supplier order has no such line.', 'id'
+    from unnest(lines) with ordinality l where l.id is not null
+      and not exists (
+        select from erp.supplier_order_line_item i where i.id = l.id and i.supplier_order_id = target.id
+      )
+    union all
+    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
+    from (
+      select i.*, row_number() over (partition by i.id order by i.ordinality) as nth
+      from unnest(lines) with ordinality i
+    ) l
+    where l.id is not null and l.nth > 1
+  ) e (line, code, message, field);
+  perform mutation.refuse(errors);
+end
+$$;
+comment on function erp.check_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[]) is
+  'Refuses lines that do not fit their supplier order. User errors TOO_MANY_LINES, OUT_OF_RANGE, '
+  'NOT_FOUND, NOT_UNIQUE.';
+grant execute on function erp.check_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[])
+  to service_writer;
+--! EndIncluded erp/check_supplier_order_lines.sql
 --! Included erp/complete_goods_receipt.sql
-create or replace function erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[]) returns ledger.booking
+create or replace function erp.complete_goods_receipt(goods_receipt_id uuid, placements erp.placement[])
+returns ledger.booking
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
   booking ledger.booking;
 begin
-  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these orders
+  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these
+  -- orders
   perform from erp.supplier_order o where o.id in (
     select coalesce(i.supplier_order_id, l.supplier_order_id) from erp.goods_receipt_line_item l
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
@@ -572,22 +706,29 @@ begin
   perform erp.check_placements(present, placements);
   booking := ledger.post(erp.put_away_drafts(present, placements), null);
 
-  update erp.goods_receipt r set state = new_state, goods_receipt_date_time = date_trunc('second', now()) where r.id = present.id;
-  update erp.goods_receipt_line_item l set planned_disposal_quantity = 0 where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
+  update erp.goods_receipt r
+  set state = new_state, goods_receipt_date_time = date_trunc('second', now())
+  where r.id = present.id;
+  update erp.goods_receipt_line_item l
+  set planned_disposal_quantity = 0
+  where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
   perform erp.settle_receipt_lines(present.id);
   perform erp.deliver_supplier_orders(present.id);
   return booking;
 end
 $$;
 comment on function erp.complete_goods_receipt(uuid, erp.placement[]) is
-  'Completes a goods receipt: books its lines from the place of the receipt to where they are put away, and what is to be thrown away to stock_correction; notes what arrived of supplier orders. A line without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, also those that no order has open: these become lines of their own.';
+  'Completes a goods receipt: books its lines from the place of the receipt to where they are put away, '
+  'and what is to be thrown away to stock_correction; notes what arrived of supplier orders. A line '
+  'without placements goes to its own bin, the usual bin, or the warehouse. All units are booked, also '
+  'those that no order has open: these become lines of their own.';
 grant execute on function erp.complete_goods_receipt(uuid, erp.placement[]) to service_writer;
 --! EndIncluded erp/complete_goods_receipt.sql
 --! Included erp/complete_shipment.sql
-create or replace function erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[], note text,
+create or replace function erp.complete_shipment(order_id uuid, tracking_codes text[], documents text[],
+  note text,
   warehouse_id uuid default null) returns erp.shipment
-language plpgsql set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.sales_order;
   picks ledger.pick[];
@@ -604,7 +745,11 @@ begin
   end if;
 
   perform from erp.location l
-  where l.id in (select f.source_warehouse_location_id from erp.fulfillment_order f where f.destination_order_id = present.id)
+  where l.id in (
+    select f.source_warehouse_location_id
+    from erp.fulfillment_order f
+    where f.destination_order_id = present.id
+  )
   order by l.id for key share;
   picks := erp.open_picks(present.id);
   assignments := erp.plan_uncovered(present.id, warehouse_id);
@@ -622,7 +767,12 @@ begin
 end
 $$;
 comment on function erp.complete_shipment(uuid, text[], text[], text, uuid) is
-  'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. What somebody else ships is left to them. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
+  'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open '
+  'fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. What '
+  'somebody else ships is left to them. Documents are only checked here. User errors NOT_FOUND, '
+  'INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, '
+  'OUT_OF_RANGE, TOO_MANY_LINES.';
+select api_meta.plan_by_index('erp.complete_shipment(uuid, text[], text[], text, uuid)');
 grant execute on function erp.complete_shipment(uuid, text[], text[], text, uuid) to service_writer;
 --! EndIncluded erp/complete_shipment.sql
 --! Included erp/converted_price.sql
@@ -650,27 +800,39 @@ create or replace function erp.copy_product_prices(product_ids uuid[]) returns v
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   with target as (
-    select c.id, c.product_id from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
+    select c.id, c.product_id
+    from erp.product_supplier_configuration c
+    join erp.supplier s on s.id = c.supplier_id
     left join erp.currency u on u.id = s.currency_id
     where c.supplier_is_default and c.product_id = any (product_ids) and coalesce(u.is_default_currency, true)
   ),
   gone as (
     delete from erp.product_supplier_price s using target t
     where s.product_supplier_configuration_id = t.id
-      and not exists (select from erp.product_purchase_price p where p.product_id = t.product_id and p.currency_id = s.currency_id)
+      and not exists (
+        select from erp.product_purchase_price p
+        where p.product_id = t.product_id and p.currency_id = s.currency_id
+      )
   )
-  insert into erp.product_supplier_price as s (product_supplier_configuration_id, currency_id, net, gross, linked)
-  select t.id, p.currency_id, p.net, p.gross, p.linked from target t join erp.product_purchase_price p on p.product_id = t.product_id
-  on conflict (product_supplier_configuration_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+  insert into erp.product_supplier_price as s (
+    product_supplier_configuration_id, currency_id, net, gross, linked
+  )
+  select t.id, p.currency_id, p.net, p.gross, p.linked
+  from target t
+  join erp.product_purchase_price p on p.product_id = t.product_id
+  on conflict (product_supplier_configuration_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked
     where (s.net, s.gross, s.linked) is distinct from (excluded.net, excluded.gross, excluded.linked);
 end
 $$;
 comment on function erp.copy_product_prices(uuid[]) is
-  'Makes the prices of default suppliers that are paid in the default currency those of the products. Other suppliers keep theirs.';
+  'Makes the prices of default suppliers that are paid in the default currency those of the products. '
+  'Other suppliers keep theirs.';
 grant execute on function erp.copy_product_prices(uuid[]) to service_writer;
 --! EndIncluded erp/copy_product_prices.sql
 --! Included erp/copy_supplier_prices.sql
--- Purchase prices of a product and those of its default supplier. The rules are those of Product.purchasePrices.
+-- Purchase prices of a product and those of its default supplier. The rules are those of
+-- Product.purchasePrices.
 
 create or replace function erp.copy_supplier_prices(product_ids uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -696,34 +858,45 @@ begin
     -- Without a default supplier the prices are the product's own
     delete from erp.product_purchase_price p
     where p.product_id in (
-        select c.product_id from erp.product_supplier_configuration c where c.supplier_is_default and c.product_id = any (product_ids))
-      and not exists (select from supplier_price s where s.product_id = p.product_id and s.currency_id = p.currency_id)
+        select c.product_id
+        from erp.product_supplier_configuration c
+        where c.supplier_is_default and c.product_id = any (product_ids))
+      and not exists (
+        select from supplier_price s where s.product_id = p.product_id and s.currency_id = p.currency_id
+      )
   )
   insert into erp.product_purchase_price as p (product_id, currency_id, net, gross, linked)
   select s.product_id, s.currency_id, s.net, s.gross, s.linked from supplier_price s
-  on conflict (product_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+  on conflict (product_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked
     where (p.net, p.gross, p.linked) is distinct from (excluded.net, excluded.gross, excluded.linked);
 end
 $$;
 comment on function erp.copy_supplier_prices(uuid[]) is
-  'Makes the purchase prices of products those of their default suppliers: the same when the supplier is paid in the default currency, else converted by the present rate.';
+  'Makes the purchase prices of products those of their default suppliers: the same when the supplier '
+  'is paid in the default currency, else converted by the present rate.';
 grant execute on function erp.copy_supplier_prices(uuid[]) to service_writer;
 --! EndIncluded erp/copy_supplier_prices.sql
 --! Included erp/create_bin_location.sql
-create or replace function erp.create_bin_location(warehouse_id uuid, code text, "position" integer) returns uuid
+create or replace function erp.create_bin_location(warehouse_id uuid, code text, "position" integer)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   made uuid;
 begin
   perform from erp.warehouse w where w.id = warehouse_id for key share;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
-  insert into erp.bin_location (warehouse_id, code, "position") values (warehouse_id, code, "position") returning id into made;
+  insert into erp.bin_location (warehouse_id, code, "position")
+  values (warehouse_id, code, "position")
+  returning id
+  into made;
   return made;
 end
 $$;
-comment on function erp.create_bin_location(uuid, text, integer) is 'Makes a bin in a warehouse. Answers its id.';
+comment on function erp.create_bin_location(uuid, text, integer) is
+  'Makes a bin in a warehouse. Answers its id.';
 grant execute on function erp.create_bin_location(uuid, text, integer) to service_writer;
 --! EndIncluded erp/create_bin_location.sql
 --! Included erp/create_delivery_note.sql
@@ -732,8 +905,11 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   made uuid;
 begin
-  made := erp.insert_document(order_id, 'delivery_note', null, null, array_remove(array[fulfillment_id], null));
-  insert into erp.document_fulfillment (document_id, fulfillment_id) select made, fulfillment_id where fulfillment_id is not null;
+  made := erp.insert_document(
+    order_id, 'delivery_note', null, null, array_remove(array[fulfillment_id], null)
+  );
+  insert into erp.document_fulfillment (document_id, fulfillment_id) select made, fulfillment_id
+  where fulfillment_id is not null;
   return made;
 end
 $$;
@@ -742,7 +918,10 @@ comment on function erp.create_delivery_note(uuid, uuid) is
 grant execute on function erp.create_delivery_note(uuid, uuid) to service_writer;
 --! EndIncluded erp/create_delivery_note.sql
 --! Included erp/create_document.sql
-create or replace function erp.create_document(order_id uuid, document_type text, referenced_document_id uuid default null) returns uuid
+create or replace function erp.create_document(
+  order_id uuid, document_type text, referenced_document_id uuid default null
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform from erp.sales_order o where o.id = create_document.order_id;
@@ -762,11 +941,16 @@ begin
 end
 $$;
 comment on function erp.create_document(uuid, text, uuid) is
-  'Makes an invoice, delivery_note, credit_note or storno of an order as a whole: an invoice over all that no other charges. Credit notes and stornos refer to an invoice of the order, the newest that stands unless one is named. User errors NOT_FOUND, INVALID.';
+  'Makes an invoice, delivery_note, credit_note or storno of an order as a whole: an invoice over all '
+  'that no other charges. Credit notes and stornos refer to an invoice of the order, the newest that '
+  'stands unless one is named. User errors NOT_FOUND, INVALID.';
 grant execute on function erp.create_document(uuid, text, uuid) to service_writer;
 --! EndIncluded erp/create_document.sql
 --! Included erp/create_documents.sql
-create or replace function erp.create_documents(order_id uuid, documents text[], fulfillment_id uuid default null) returns uuid[]
+create or replace function erp.create_documents(
+  order_id uuid, documents text[], fulfillment_id uuid default null
+)
+returns uuid[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   shipment_id uuid := fulfillment_id;
@@ -774,14 +958,20 @@ declare
   made uuid[] := '{}';
 begin
   if cardinality(documents) > 0 and shipment_id is null then
-    select f.id into shipment_id from erp.fulfillment_order o join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
+    select f.id
+    into shipment_id
+    from erp.fulfillment_order o
+    join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_documents.order_id order by f.created_at desc, f.id desc limit 1;
   end if;
   -- In one order, whatever the order that is asked for: who makes documents keeps the others waiting
   perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
   where t.technical_name = any (documents) order by r.technical_name for update of r;
-  for wanted in select d.name, array['documents', (d.ordinality - 1)::text] as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
+  for wanted in select d.name,
+    mutation.path(
+      'documents', d.ordinality
+    ) as field from unnest(documents) with ordinality d (name) order by d.ordinality loop
     made := made || case wanted.name
       when 'invoice' then erp.create_invoice(order_id, true, wanted.field)
       when 'delivery_note' then erp.create_delivery_note(order_id, shipment_id)
@@ -791,14 +981,16 @@ begin
 end
 $$;
 comment on function erp.create_documents(uuid, text[], uuid) is
-  'Makes documents of the types that are named of a shipment of an order, the newest unless one is given: the delivery note lists what is in it, the invoice charges all that was shipped and that no other charges. Answers their ids. User error INVALID.';
+  'Makes documents of the types that are named of a shipment of an order, the newest unless one is '
+  'given: the delivery note lists what is in it, the invoice charges all that was shipped and that no '
+  'other charges. Answers their ids. User error INVALID.';
 grant execute on function erp.create_documents(uuid, text[], uuid) to service_writer;
 --! EndIncluded erp/create_documents.sql
 --! Included erp/create_fulfillment.sql
-create or replace function erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[], places erp.shipping_place[],
+create or replace function erp.create_fulfillment(fulfillment_order_id uuid, lines erp.shipping_line[],
+  places erp.shipping_place[],
   tracking_codes text[], note text, documents text[] default null) returns erp.shipment
-language plpgsql set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.fulfillment_order;
   source_id uuid;
@@ -811,19 +1003,27 @@ begin
   perform erp.require_shippable(present);
   picks := erp.picks_of(present, lines, places);
 
-  select l.warehouse_id into source_id from erp.location l where l.id = present.source_warehouse_location_id for key share;
+  select l.warehouse_id
+  into source_id
+  from erp.location l
+  where l.id = present.source_warehouse_location_id for key share;
   if source_id is null and exists (select from unnest(picks) p where p.product_id is not null) then
-    perform mutation.refuse('INVALID', 'The fulfillment order has no warehouse to ship from.', '{fulfillment_order_id}');
+    perform mutation.refuse(
+      'INVALID', 'The fulfillment order has no warehouse to ship from.', '{fulfillment_order_id}'
+    );
   end if;
   picks := array(
-    select row (p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id)::ledger.pick
+    select row (
+      p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id
+    )::ledger.pick
     from unnest(picks) with ordinality p order by p.ordinality);
   perform ledger.lock_shipment(
     array(
       select p.product_id from unnest(picks) p where p.product_id is not null
       union
       select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id where s.product_id is not null
+      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+      where s.product_id is not null
     ),
     array[source_id],
     array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
@@ -832,15 +1032,27 @@ begin
   return erp.ship(present.destination_order_id, picks, tracking_codes, note);
 end
 $$;
-comment on function erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[]) is
-  'Ships some of what a fulfillment order has open, or all when lines is null, from the places that are named or, where none is, from those that are next on the pick route. Documents are only checked here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, BATCH_REQUIRED, INSUFFICIENT_STOCK.';
-grant execute on function erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[])
+comment on function
+  erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[]) is
+  'Ships some of what a fulfillment order has open, or all when lines is null, from the places that are '
+  'named or, where none is, from those that are next on the pick route. Documents are only checked '
+  'here. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, NOT_FOUND, INVALID, '
+  'EXTERNALLY_MANAGED, ON_HOLD, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, BATCH_MISMATCH, '
+  'BATCH_REQUIRED, INSUFFICIENT_STOCK.';
+select api_meta.plan_by_index(
+  'erp.create_fulfillment(uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[])'
+);
+grant execute on function erp.create_fulfillment(
+  uuid, erp.shipping_line[], erp.shipping_place[], text[], text, text[]
+)
   to service_writer;
 --! EndIncluded erp/create_fulfillment.sql
 --! Included erp/create_fulfillment_order.sql
-create or replace function erp.create_fulfillment_order(order_id uuid, warehouse_id uuid, lines erp.shipping_line[]) returns uuid
-language plpgsql set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+create or replace function erp.create_fulfillment_order(
+  order_id uuid, warehouse_id uuid, lines erp.shipping_line[]
+)
+returns uuid
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.sales_order;
   assignments erp.assignment[];
@@ -850,26 +1062,37 @@ begin
   if lines is null then
     assignments := erp.plan_uncovered(present.id, warehouse_id);
     if cardinality(assignments) = 0 then
-      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing of the order is open that no fulfillment order has.', '{order_id}',
-        jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
+      perform mutation.refuse('INVALID_STATE_TRANSITION',
+        'Nothing of the order is open that no fulfillment order has.', '{order_id}',
+        jsonb_build_object(
+          'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
+        ));
     end if;
   else
     perform erp.require_assignable_lines(present.id, lines);
     assignments := array(
       select row (w.location_id, s.id, s.product_id, l.quantity)::erp.assignment
       from (select erp.location_of_warehouse(warehouse_id, '{warehouse_id}') as location_id) w
-      cross join unnest(lines) with ordinality l join erp.sales_order_line_item s on s.id = l.id order by l.ordinality);
+      cross join unnest(lines) with ordinality l
+      join erp.sales_order_line_item s on s.id = l.id
+      order by l.ordinality);
   end if;
   perform erp.lock_to_ship('{}', assignments);
   return (erp.assign(present.id, assignments))[1];
 end
 $$;
 comment on function erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]) is
-  'Has a warehouse ship units of lines of an order that no fulfillment order has, or all of them when lines is null. Answers the fulfillment order. User errors NOT_FOUND, INVALID, INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
+  'Has a warehouse ship units of lines of an order that no fulfillment order has, or all of them when '
+  'lines is null. Answers the fulfillment order. User errors NOT_FOUND, INVALID, '
+  'INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
+select api_meta.plan_by_index('erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[])');
 grant execute on function erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]) to service_writer;
 --! EndIncluded erp/create_fulfillment_order.sql
 --! Included erp/create_goods_receipt.sql
-create or replace function erp.create_goods_receipt(given jsonb, lines erp.goods_receipt_line[], supplier_order_ids uuid[]) returns uuid
+create or replace function erp.create_goods_receipt(
+  given jsonb, lines erp.goods_receipt_line[], supplier_order_ids uuid[]
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   made erp.goods_receipt := jsonb_populate_record(null::erp.goods_receipt, given - 'currency_factor');
@@ -877,36 +1100,56 @@ declare
   orders uuid[];
 begin
   made.type := coalesce(made.type, erp.receipt_type(made, wanted_lines, supplier_order_ids));
-  made.warehouse_id := coalesce(made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving));
+  made.warehouse_id := coalesce(
+    made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving)
+  );
   if made.type <> 'Supplier' and supplier_order_ids <> '{}' then
-    perform mutation.refuse('INVALID', 'Only receipts of type Supplier deliver supplier orders.', '{supplier_order_ids}');
+    perform mutation.refuse(
+      'INVALID', 'Only receipts of type Supplier deliver supplier orders.', '{supplier_order_ids}'
+    );
   end if;
-  if exists (select from unnest(supplier_order_ids) i where not exists (select from erp.supplier_order o where o.id = i)) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier order.', '{supplier_order_ids}');
+  if exists (
+    select from unnest(supplier_order_ids) i
+    where not exists (select from erp.supplier_order o where o.id = i)
+  ) then
+    perform mutation.refuse_missing('supplier order', '{supplier_order_ids}');
   end if;
-  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is given
-  orders := case when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids) else '{}' end;
+  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is
+  -- given
+  orders := case
+    when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids)
+    else '{}' end;
   made := erp.with_orders(made, orders);
   perform erp.check_goods_receipt(made);
   perform erp.check_receipt_suppliers(made, wanted_lines, supplier_order_ids);
   made := erp.with_currency_factor(made, (given ->> 'currency_factor')::numeric);
-  insert into erp.goods_receipt (number, type, state, warehouse_id, supplier_id, customer_id, currency_id, currency_factor,
-    currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, comment)
-  values (erp.next_number('goods_receipt'), made.type, case when (given ->> 'is_draft')::boolean then 'draft' else 'created' end,
-    made.warehouse_id, made.supplier_id, made.customer_id, made.currency_id, made.currency_factor, made.currency_factor_origin_type,
-    made.currency_factor_origin_source, made.currency_factor_reference_date, made.currency_factor_captured_at, made.tax_status, made.comment)
+  insert into erp.goods_receipt (number, type, state, warehouse_id, supplier_id, customer_id, currency_id,
+    currency_factor,
+    currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date,
+      currency_factor_captured_at, tax_status, comment)
+  values (erp.next_number('goods_receipt'), made.type,
+    case when (given ->> 'is_draft')::boolean then 'draft' else 'created' end,
+    made.warehouse_id, made.supplier_id, made.customer_id, made.currency_id, made.currency_factor,
+      made.currency_factor_origin_type,
+    made.currency_factor_origin_source, made.currency_factor_reference_date, made.currency_factor_captured_at,
+      made.tax_status, made.comment)
   returning * into made;
-  insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id) select distinct made.id, i from unnest(supplier_order_ids) i;
+  insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id) select distinct made.id,
+    i
+  from unnest(supplier_order_ids) i;
   perform erp.set_goods_receipt_lines(made, wanted_lines);
   return made.id;
 end
 $$;
 comment on function erp.create_goods_receipt(jsonb, erp.goods_receipt_line[], uuid[]) is
-  'Makes a goods receipt out of the columns that the object names (is_draft: as a draft), its lines, and the supplier orders that it delivers. What is left out of type, supplier, currency and tax status follows from the orders that it and its lines name. Answers its id.';
+  'Makes a goods receipt out of the columns that the object names (is_draft: as a draft), its lines, '
+  'and the supplier orders that it delivers. What is left out of type, supplier, currency and tax '
+  'status follows from the orders that it and its lines name. Answers its id.';
 grant execute on function erp.create_goods_receipt(jsonb, erp.goods_receipt_line[], uuid[]) to service_writer;
 --! EndIncluded erp/create_goods_receipt.sql
 --! Included erp/create_invoice.sql
-create or replace function erp.create_invoice(order_id uuid, only_shipped boolean, field text[] default null) returns uuid
+create or replace function erp.create_invoice(order_id uuid, only_shipped boolean, field text[] default null)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   parts erp.document_part[];
@@ -916,13 +1159,19 @@ begin
   perform ledger.lock_orders(array[order_id]);
   parts := erp.billable_parts(order_id, only_shipped);
   if cardinality(parts) = 0 then
-    perform mutation.refuse('INVALID', case when only_shipped then 'All that was shipped has been invoiced already.'
-      else 'There is nothing of the order that has not been invoiced already.' end, field, jsonb_build_object('invoices', (
-        select coalesce(jsonb_agg(d.document_number order by d.id), '[]') from erp.document d join erp.invoice i on i.document_id = d.id
+    perform mutation.refuse('INVALID',
+      case when only_shipped then 'All that was shipped has been invoiced already.'
+      else 'There is nothing of the order that has not been invoiced already.' end, field,
+        jsonb_build_object('invoices', (
+        select coalesce(jsonb_agg(d.document_number order by d.id), '[]')
+        from erp.document d
+        join erp.invoice i on i.document_id = d.id
         where d.order_id = create_invoice.order_id and i.cancellation_id is null)));
   end if;
   shipments := array(
-    select distinct f.id from erp.fulfillment_order o join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
+    select distinct f.id
+    from erp.fulfillment_order o
+    join erp.fulfillment_order_fulfillment p on p.fulfillment_order_id = o.id
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_invoice.order_id and not exists (
       select from erp.document_fulfillment c join erp.invoice i on i.document_id = c.document_id
@@ -931,32 +1180,44 @@ begin
   made := erp.insert_document(order_id, 'invoice', null, parts, shipments);
   insert into erp.invoice (document_id) values (made);
   insert into erp.invoice_line_item (document_id, order_line_item_id, first_unit, quantity)
-  select made, p.order_line_item_id, p.first_unit, p.quantity from unnest(parts) with ordinality p order by p.ordinality;
+  select made, p.order_line_item_id, p.first_unit, p.quantity
+  from unnest(parts) with ordinality p
+  order by p.ordinality;
   if only_shipped then
-    insert into erp.document_fulfillment (document_id, fulfillment_id) select made, s.id from unnest(shipments) s (id) order by s.id;
+    insert into erp.document_fulfillment (document_id, fulfillment_id) select made, s.id
+    from unnest(shipments) s (id)
+    order by s.id;
   end if;
   return made;
 end
 $$;
 comment on function erp.create_invoice(uuid, boolean, text[]) is
-  'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Whoever cancels one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
+  'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Whoever '
+  'cancels one of the shipments cancels the invoice over them, too. User error INVALID when there is '
+  'nothing to charge, or a line has no price.';
 grant execute on function erp.create_invoice(uuid, boolean, text[]) to service_writer;
 --! EndIncluded erp/create_invoice.sql
 --! Included erp/create_product_supplier_configuration.sql
-create or replace function erp.create_product_supplier_configuration(given jsonb, prices erp.price[]) returns uuid
+create or replace function erp.create_product_supplier_configuration(given jsonb, prices erp.price[])
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  made erp.product_supplier_configuration := jsonb_populate_record(null::erp.product_supplier_configuration, given);
+  made erp.product_supplier_configuration := jsonb_populate_record(
+    null::erp.product_supplier_configuration, given
+  );
 begin
   perform ledger.lock(array[made.product_id]);
   if not exists (select from erp.product p where p.id = made.product_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such product.', '{product_id}');
+    perform mutation.refuse_missing('product', '{product_id}');
   end if;
   if not exists (select from erp.supplier s where s.id = made.supplier_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+    perform mutation.refuse_missing('supplier', '{supplier_id}');
   end if;
-  insert into erp.product_supplier_configuration (product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, delivery_time_days)
-  values (made.product_id, made.supplier_id, made.supplier_product_number, coalesce(made.min_purchase, 1), coalesce(made.purchase_steps, 1),
+  insert into erp.product_supplier_configuration (
+    product_id, supplier_id, supplier_product_number, min_purchase, purchase_steps, delivery_time_days
+  )
+  values (made.product_id, made.supplier_id, made.supplier_product_number, coalesce(made.min_purchase, 1),
+    coalesce(made.purchase_steps, 1),
     made.delivery_time_days)
   returning id into made.id;
   perform erp.set_supplier_prices(made.id, coalesce(prices, '{}'));
@@ -967,11 +1228,13 @@ begin
 end
 $$;
 comment on function erp.create_product_supplier_configuration(jsonb, erp.price[]) is
-  'Notes that a supplier sells a product, on the terms that the object names and at these prices. Answers its id.';
+  'Notes that a supplier sells a product, on the terms that the object names and at these prices. '
+  'Answers its id.';
 grant execute on function erp.create_product_supplier_configuration(jsonb, erp.price[]) to service_writer;
 --! EndIncluded erp/create_product_supplier_configuration.sql
 --! Included erp/create_reversal.sql
-create or replace function erp.create_reversal(order_id uuid, document_type text, invoice_id uuid) returns uuid
+create or replace function erp.create_reversal(order_id uuid, document_type text, invoice_id uuid)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   referenced erp.document;
@@ -979,24 +1242,29 @@ declare
 begin
   perform ledger.lock_orders(array[order_id]);
   select d.* into referenced from erp.document d join erp.document_type t on t.id = d.document_type_id
-  where d.order_id = create_reversal.order_id and t.technical_name = 'invoice' and d.document_number is not null
+  where d.order_id = create_reversal.order_id and t.technical_name = 'invoice'
+    and d.document_number is not null
     and d.id = coalesce(create_reversal.invoice_id, d.id)
   order by erp.is_cancelled_invoice(d.id), d.id desc limit 1;
   if not found then
     perform mutation.refuse('INVALID', case when invoice_id is null then 'The order has no invoice.'
       else 'The order has no such invoice.' end);
   elsif erp.is_cancelled_invoice(referenced.id) then
-    perform mutation.refuse('INVALID', format('Invoice %s has been cancelled already.', referenced.document_number));
+    perform mutation.refuse(
+      'INVALID', format('Invoice %s has been cancelled already.', referenced.document_number)
+    );
   end if;
   return erp.insert_document(order_id, document_type, referenced, null, null);
 end
 $$;
 comment on function erp.create_reversal(uuid, text, uuid) is
-  'Makes a credit note or storno of an invoice of an order, of the newest that stands unless one is named. A storno cancels it: what it charged can be invoiced again. User error INVALID.';
+  'Makes a credit note or storno of an invoice of an order, of the newest that stands unless one is '
+  'named. A storno cancels it: what it charged can be invoiced again. User error INVALID.';
 grant execute on function erp.create_reversal(uuid, text, uuid) to service_writer;
 --! EndIncluded erp/create_reversal.sql
 --! Included erp/create_supplier_order.sql
-create or replace function erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[]) returns uuid
+create or replace function erp.create_supplier_order(given jsonb, lines erp.supplier_order_line[])
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   made erp.supplier_order;
@@ -1005,33 +1273,42 @@ begin
   made := jsonb_populate_record(null::erp.supplier_order, given);
   select * into seller from erp.supplier s where s.id = made.supplier_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+    perform mutation.refuse_missing('supplier', '{supplier_id}');
   end if;
   perform erp.require_active_supplier(seller.id, '{supplier_id}');
-  made.warehouse_id := coalesce(made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving));
+  made.warehouse_id := coalesce(
+    made.warehouse_id, (select w.id from erp.warehouse w where w.is_default_receiving)
+  );
   if not exists (select from erp.warehouse w where w.id = made.warehouse_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
-  made.currency_id := coalesce(made.currency_id, seller.currency_id, (select c.id from erp.currency c where c.is_default_currency));
+  made.currency_id := coalesce(
+    made.currency_id, seller.currency_id, (select c.id from erp.currency c where c.is_default_currency)
+  );
   if not exists (select from erp.currency c where c.id = made.currency_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such currency.', '{currency_id}');
+    perform mutation.refuse_missing('currency', '{currency_id}');
   end if;
-  insert into erp.supplier_order (number, supplier_order_number, supplier_id, warehouse_id, supplier_snapshot, warehouse_snapshot, currency_id,
+  insert into erp.supplier_order (number, supplier_order_number, supplier_id, warehouse_id, supplier_snapshot,
+    warehouse_snapshot, currency_id,
     tax_status, order_date_time, due_date, delivery_date, comment)
-  values (erp.next_number('supplier_order'), made.supplier_order_number, made.supplier_id, made.warehouse_id, erp.supplier_snapshot(made.supplier_id),
+  values (erp.next_number('supplier_order'), made.supplier_order_number, made.supplier_id, made.warehouse_id,
+    erp.supplier_snapshot(made.supplier_id),
     erp.warehouse_snapshot(made.warehouse_id), made.currency_id, coalesce(made.tax_status, 'net'),
-    coalesce(made.order_date_time, date_trunc('second', now())), made.due_date, made.delivery_date, made.comment)
+    coalesce(made.order_date_time, date_trunc('second', now())), made.due_date, made.delivery_date,
+      made.comment)
   returning * into made;
   perform erp.set_supplier_order_lines(made, coalesce(lines, '{}'));
   return made.id;
 end
 $$;
 comment on function erp.create_supplier_order(jsonb, erp.supplier_order_line[]) is
-  'Makes an open supplier order out of the columns that the object names, and its lines. Currency and warehouse are the supplier''s and the one for receiving, unless given. Answers its id.';
+  'Makes an open supplier order out of the columns that the object names, and its lines. Currency and '
+  'warehouse are the supplier''s and the one for receiving, unless given. Answers its id.';
 grant execute on function erp.create_supplier_order(jsonb, erp.supplier_order_line[]) to service_writer;
 --! EndIncluded erp/create_supplier_order.sql
 --! Included erp/create_warehouse.sql
-create or replace function erp.create_warehouse(code text, name text, is_default boolean, is_default_receiving boolean,
+create or replace function erp.create_warehouse(code text, name text, is_default boolean,
+  is_default_receiving boolean,
   is_stock_available_for_sale boolean, address jsonb) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -1042,15 +1319,19 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   is_first := not exists (select from erp.warehouse);
   perform erp.hand_over_defaults(made, is_default, is_default_receiving);
-  insert into erp.warehouse (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address)
-  values (made, code, name, is_first or coalesce(is_default, false), is_first or coalesce(is_default_receiving, false),
+  insert into erp.warehouse (
+    id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address
+  )
+  values (made, code, name, is_first or coalesce(is_default, false), is_first
+    or coalesce(is_default_receiving, false),
     coalesce(is_stock_available_for_sale, true), address);
   insert into erp.location (name, warehouse_id) values (name, made);
   return made;
 end
 $$;
 comment on function erp.create_warehouse(text, text, boolean, boolean, boolean, jsonb) is
-  'Makes a warehouse with the location that orders are fulfilled from. The first one is the default for everything. Answers its id.';
+  'Makes a warehouse with the location that orders are fulfilled from. The first one is the default for '
+  'everything. Answers its id.';
 grant execute on function erp.create_warehouse(text, text, boolean, boolean, boolean, jsonb)
   to service_writer;
 --! EndIncluded erp/create_warehouse.sql
@@ -1060,27 +1341,33 @@ returns table (factor numeric, source text, reference_date date)
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select r.factor, r.source, r.reference_date
   from erp.exchange_rate r, timezone('UTC', moment) as t (moment)
-  where r.currency_id = exchange_rate_on.currency_id and r.reference_date between t.moment::date - 7 and t.moment::date
+  where r.currency_id = exchange_rate_on.currency_id
+    and r.reference_date between t.moment::date - 7 and t.moment::date
   order by r.reference_date desc, r.imported_at desc, r.source
   limit 1
 $$;
 comment on function erp.exchange_rate_on(uuid, timestamptz) is
-  'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, for none is published on weekends and holidays. No row when there is none, as for the default currency.';
+  'The imported exchange rate of a currency at a moment: the newest that was published on that day, in '
+  'UTC, or up to 7 days before, for none is published on weekends and holidays. No row when there is '
+  'none, as for the default currency.';
 grant execute on function erp.exchange_rate_on(uuid, timestamptz) to service_writer;
 --! EndIncluded erp/exchange_rate_on.sql
 --! Included erp/currency_factor_at.sql
-create or replace function erp.currency_factor_at(currency_id uuid, moment timestamptz, out factor numeric, out origin_type text, out origin_source text,
+create or replace function erp.currency_factor_at(currency_id uuid, moment timestamptz, out factor numeric,
+  out origin_type text, out origin_source text,
   out reference_date timestamptz) returns record
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
-  select coalesce(r.factor, c.factor), case when r.factor is null then 'ShopCurrencyFactor' else 'ExchangeRateImport' end, r.source,
+  select coalesce(r.factor, c.factor),
+    case when r.factor is null then 'ShopCurrencyFactor' else 'ExchangeRateImport' end, r.source,
     r.reference_date::timestamp at time zone 'UTC'
   from erp.currency c
   left join lateral erp.exchange_rate_on(c.id, moment) r on not c.is_default_currency
   where c.id = currency_factor_at.currency_id;
 end;
 comment on function erp.currency_factor_at(uuid, timestamptz) is
-  'Units of a currency per unit of the default currency at a moment, and where the figure is from: an imported exchange rate, else the factor of the shop''s own table of currencies.';
+  'Units of a currency per unit of the default currency at a moment, and where the figure is from: an '
+  'imported exchange rate, else the factor of the shop''s own table of currencies.';
 grant execute on function erp.currency_factor_at(uuid, timestamptz) to service_writer;
 --! EndIncluded erp/currency_factor_at.sql
 --! Included erp/delete_bin_location.sql
@@ -1089,7 +1376,7 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   delete from erp.bin_location b where b.id = bin_location_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such bin.', '{id}');
+    perform mutation.refuse_missing('bin', '{id}');
   end if;
   return bin_location_id;
 end
@@ -1103,13 +1390,19 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
-  if present.state = 'completed' or exists (select from ledger.stock_movement m where m.source_goods_receipt_id = present.id) then
-    perform mutation.refuse('NOT_EDITABLE', 'Stock has left the receipt. Correct it by another receipt with negative quantities.', '{id}');
+  if present.state = 'completed'
+    or exists (select from ledger.stock_movement m where m.source_goods_receipt_id = present.id) then
+    perform mutation.refuse(
+      'NOT_EDITABLE', 'Stock has left the receipt. Correct it by another receipt with negative quantities.',
+      '{id}'
+    );
   end if;
   -- What was approved goes back to where it came from
   perform ledger.post(array(
-    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt', present.id::text,
-      case when f.place is null then 'special_stock_location' else f.location_type_technical_name end, coalesce(f.place, 'unknown'),
+    select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt',
+      present.id::text,
+      case when f.place is null then 'special_stock_location' else f.location_type_technical_name end,
+        coalesce(f.place, 'unknown'),
       m.process_type_technical_name)::ledger.draft
     from ledger.stock_movement m
     join ledger.flow f on f.movement_id = m.id and f.direction = -1
@@ -1121,7 +1414,8 @@ begin
 end
 $$;
 comment on function erp.delete_goods_receipt(uuid) is
-  'Deletes a goods receipt that no stock has left. What was approved is booked back first; movements are kept, without the receipt. Answers its id.';
+  'Deletes a goods receipt that no stock has left. What was approved is booked back first; movements '
+  'are kept, without the receipt. Answers its id.';
 grant execute on function erp.delete_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/delete_goods_receipt.sql
 --! Included erp/delete_product_supplier_configuration.sql
@@ -1144,7 +1438,9 @@ declare
   present constant erp.supplier_order := erp.lock_supplier_order(supplier_order_id);
 begin
   if present.state not in ('open', 'cancelled') then
-    perform mutation.refuse('NOT_EDITABLE', format('The order is %s: cancel it first.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The order is %s: cancel it first.', present.state), '{id}'
+    );
   end if;
   if exists (select from erp.goods_receipt_line_item i where i.supplier_order_id = present.id)
     or exists (select from erp.goods_receipt_supplier_order r where r.supplier_order_id = present.id) then
@@ -1154,7 +1450,8 @@ begin
   return present.id;
 end
 $$;
-comment on function erp.delete_supplier_order(uuid) is 'Deletes an open or cancelled supplier order that no goods receipt belongs to. Answers its id.';
+comment on function erp.delete_supplier_order(uuid) is
+  'Deletes an open or cancelled supplier order that no goods receipt belongs to. Answers its id.';
 grant execute on function erp.delete_supplier_order(uuid) to service_writer;
 --! EndIncluded erp/delete_supplier_order.sql
 --! Included erp/delete_warehouse.sql
@@ -1165,23 +1462,29 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   perform from erp.warehouse w where w.id = warehouse_id for update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{id}');
+    perform mutation.refuse_missing('warehouse', '{id}');
   end if;
-  if exists (select from erp.goods_receipt r where r.warehouse_id = delete_warehouse.warehouse_id and r.state in ('approved', 'in_progress')) then
+  if exists (
+    select from erp.goods_receipt r
+    where r.warehouse_id = delete_warehouse.warehouse_id and r.state in ('approved', 'in_progress')
+  ) then
     perform mutation.refuse('REFERENCE_IN_USE', 'Goods are being received in this warehouse.', '{id}');
   end if;
   if exists (
     select from erp.fulfillment_order f join erp.location l on l.id = f.source_warehouse_location_id
     where l.warehouse_id = delete_warehouse.warehouse_id and f.state in ('Open', 'InProgress', 'OnHold')
   ) then
-    perform mutation.refuse('REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}');
+    perform mutation.refuse(
+      'REFERENCE_IN_USE', 'Orders are still to be fulfilled from this warehouse.', '{id}'
+    );
   end if;
   delete from erp.warehouse w where w.id = warehouse_id;
   return warehouse_id;
 end
 $$;
 comment on function erp.delete_warehouse(uuid) is
-  'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. Answers its id.';
+  'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. '
+  'Answers its id.';
 grant execute on function erp.delete_warehouse(uuid) to service_writer;
 --! EndIncluded erp/delete_warehouse.sql
 --! Included erp/deliver_supplier_orders.sql
@@ -1240,15 +1543,19 @@ language sql stable
 begin atomic
   with
   line as (
-    select row_number() over (order by l.position, l.id) as n, l.id, l.type, l.label, l.description, p.product_number, l.quantity as ordered,
+    select row_number() over (order by l.position, l.id) as n, l.id, l.type, l.label, l.description,
+      p.product_number, l.quantity as ordered,
       coalesce(s.here, 0) as here, l.shipped_quantity - coalesce(s.later, 0) - coalesce(s.here, 0) as earlier
     from erp.sales_order_line_item l left join erp.product p on p.id = l.product_id
     left join lateral (
-      -- One line at a time by its indexes, also where Postgres takes a few fulfillments for all that there are
+      -- One line at a time by its indexes, also where Postgres takes a few fulfillments for all that there
+      -- are
       select sum(i.quantity) filter (where i.fulfillment_id = delivered_lines.fulfillment_id) as here,
         sum(i.quantity) filter (where i.fulfillment_id > delivered_lines.fulfillment_id) as later
       from erp.fulfillment_order_line_item a cross join lateral (
-        select i.fulfillment_id, i.quantity from erp.fulfillment_line_item i where i.fulfillment_order_line_item_id = a.id offset 0
+        select i.fulfillment_id, i.quantity
+        from erp.fulfillment_line_item i
+        where i.fulfillment_order_line_item_id = a.id offset 0
       ) i
       where a.destination_order_line_item_id = l.id
         and (select f.state from erp.fulfillment f where f.id = i.fulfillment_id) = 'Fulfilled'
@@ -1258,22 +1565,30 @@ begin atomic
   )
   select jsonb_build_object(
     'lines', coalesce((
-      select jsonb_agg(jsonb_build_object('position', n, 'label', label, 'description', description, 'productNumber', product_number,
+      select jsonb_agg(jsonb_build_object('position', n, 'label', label, 'description', description,
+        'productNumber', product_number,
           'quantity', case when delivered_lines.fulfillment_id is null then ordered else here end)
         || case when delivered_lines.fulfillment_id is not null and here <> ordered
-          then jsonb_build_object('orderedQuantity', ordered, 'shippedBefore', earlier) else '{}' end order by n)
+          then jsonb_build_object('orderedQuantity', ordered, 'shippedBefore', earlier)
+            else '{}' end order by n)
       from line where delivered_lines.fulfillment_id is null or here > 0), '[]'),
     'outstanding', case when delivered_lines.fulfillment_id is not null then coalesce((
-      select jsonb_agg(jsonb_build_object('label', label, 'productNumber', product_number, 'quantity', ordered - here - earlier) order by n)
+      select jsonb_agg(
+        jsonb_build_object(
+          'label', label, 'productNumber', product_number, 'quantity', ordered - here - earlier
+        ) order by n
+      )
       from line where type = 'product' and ordered > here + earlier), '[]') end,
     'totals', null);
 end;
 comment on function erp.delivered_lines(uuid, uuid) is
-  'What a delivery note lists: the units that a shipment has of an order, what it was the rest of, and what is still to come; or all of the order without a shipment.';
+  'What a delivery note lists: the units that a shipment has of an order, what it was the rest of, and '
+  'what is still to come; or all of the order without a shipment.';
 grant execute on function erp.delivered_lines(uuid, uuid) to service_writer;
 --! EndIncluded erp/delivered_lines.sql
 --! Included erp/delivery_date.sql
-create or replace function erp.delivery_date(fulfillments uuid[], order_state text, document_date date) returns jsonb
+create or replace function erp.delivery_date(fulfillments uuid[], order_state text, document_date date)
+returns jsonb
 language sql stable
 return (
   select case
@@ -1284,12 +1599,14 @@ return (
       'from', to_char(document_date, 'YYYY-MM-DD'), 'to', to_char(document_date, 'YYYY-MM-DD')) end
   from erp.fulfillment f where f.id = any (fulfillments));
 comment on function erp.delivery_date(uuid[], text, date) is
-  'The first and last day on which shipments went out. What was delivered without one was on the day of the document; null when nothing was yet.';
+  'The first and last day on which shipments went out. What was delivered without one was on the day of '
+  'the document; null when nothing was yet.';
 grant execute on function erp.delivery_date(uuid[], text, date) to service_writer;
 --! EndIncluded erp/delivery_date.sql
 --! Included erp/order_pieces.sql
--- Prices in erp.sales_order_line_item are with tax, whatever the tax status of the order. This one and document_config
--- return rows, for then Postgres puts them into the query that calls them, instead of starting a new one each time.
+-- Prices in erp.sales_order_line_item are with tax, whatever the tax status of the order. This one and
+-- document_config return rows, for then Postgres puts them into the query that calls them, instead of
+-- starting a new one each time.
 create or replace function erp.order_pieces(order_id uuid, tax_status text)
 returns table (line_id uuid, unit_line_id uuid, rate numeric, total numeric, net numeric)
 language sql stable
@@ -1301,7 +1618,8 @@ begin atomic
     from erp.sales_order_line_item l where l.order_id = order_pieces.order_id
   ),
   rated as (
-    select l.id, l.n, coalesce(l.rate, 0) as rate, l.total, round(l.total * 100 / (100 + coalesce(l.rate, 0)), 2) as net
+    select l.id, l.n, coalesce(l.rate, 0) as rate, l.total,
+      round(l.total * 100 / (100 + coalesce(l.rate, 0)), 2) as net
     from line l where l.rate is not null or not exists (select from line where rate is not null)
   ),
   -- From where to where a line reaches when all that have a rate are laid side by side, by what they come to
@@ -1317,7 +1635,8 @@ begin atomic
         row_number() over so_far * 1.0 / count(*) over ()) as net_ends
     from rated r window so_far as (order by r.rate, r.n)
   ),
-  -- As ledger.order_amounts has it: lines without a rate, such as promotions, are taxed as the others on average
+  -- As ledger.order_amounts has it: lines without a rate, such as promotions, are taxed as the others on
+  -- average
   unrated as (
     select l.*, sum(l.total) over (order by l.n) as upto, f.factor
     from line l, (select factor from ruler limit 1) f
@@ -1329,25 +1648,34 @@ begin atomic
   select u.id, case when u.type = 'product' then u.id else r.id end, r.rate,
     round(u.upto * r.ends, 2) - round((u.upto - u.total) * r.ends, 2)
       - round(u.upto * r.starts, 2) + round((u.upto - u.total) * r.starts, 2),
-    round(round(u.factor * u.upto, 2) * r.net_ends, 2) - round(round(u.factor * (u.upto - u.total), 2) * r.net_ends, 2)
+    round(round(u.factor * u.upto, 2) * r.net_ends, 2)
+      - round(round(u.factor * (u.upto - u.total), 2) * r.net_ends, 2)
       - round(round(u.factor * u.upto, 2) * r.net_starts, 2)
       + round(round(u.factor * (u.upto - u.total), 2) * r.net_starts, 2)
   from unrated u cross join ruler r;
 end;
 comment on function erp.order_pieces(uuid, text) is
-  'What the lines of an order come to with and without tax, by rates. A line without a rate, such as a promotion, is spread over the lines that have one, by what these come to. Each piece is charged along with the units of a line: its own, or for what is no product of that other line. All pieces come to the cent to what the order does.';
+  'What the lines of an order come to with and without tax, by rates. A line without a rate, such as a '
+  'promotion, is spread over the lines that have one, by what these come to. Each piece is charged '
+  'along with the units of a line: its own, or for what is no product of that other line. All pieces '
+  'come to the cent to what the order does.';
 grant execute on function erp.order_pieces(uuid, text) to service_writer;
 --! EndIncluded erp/order_pieces.sql
 --! Included erp/document_amounts.sql
-create or replace function erp.document_amounts(order_id uuid, tax_status text, parts erp.document_part[] default null)
+create or replace function erp.document_amounts(
+  order_id uuid, tax_status text, parts erp.document_part[] default null
+)
 returns table (amounts jsonb)
 language sql stable
 begin atomic
   with
   line as (
-    select row_number() over (order by l.position, l.id) as n, l.id, l.label, l.description, p.product_number, l.quantity, l.unit_price,
+    select row_number() over (order by l.position, l.id) as n, l.id, l.label, l.description, p.product_number,
+      l.quantity, l.unit_price,
       l.total_price, l.tax_rate
-    from erp.sales_order_line_item l left join erp.product p on p.id = l.product_id where l.order_id = document_amounts.order_id
+    from erp.sales_order_line_item l
+    left join erp.product p on p.id = l.product_id
+    where l.order_id = document_amounts.order_id
   ),
   part as (
     select p.order_line_item_id as id, p.first_unit, p.first_unit + p.quantity as upto from unnest(parts) p
@@ -1365,33 +1693,42 @@ begin atomic
   ),
   shown as (
     select l.n, l.label, l.description, l.product_number, l.unit_price, l.tax_rate as rate, c.total, c.net,
-      case when tax_status = 'net' then c.net else c.total end as amount, coalesce(q.quantity, l.quantity) as quantity,
+      case when tax_status = 'net' then c.net else c.total end as amount,
+        coalesce(q.quantity, l.quantity) as quantity,
       -- A discount on the whole order, of which this document has a share
       q.quantity is null and c.total <> l.total_price as is_share
     from line l
-    join (select c.line_id as id, sum(c.total) as total, sum(c.net) as net from charged c group by c.line_id) c on c.id = l.id
+    join (
+      select c.line_id as id, sum(c.total) as total, sum(c.net) as net from charged c group by c.line_id
+    ) c
+      on c.id = l.id
     left join (select p.id, sum(p.upto - p.first_unit) as quantity from part p group by p.id) q on q.id = l.id
   ),
   by_rate as (select c.rate, sum(c.net) as net, sum(c.total) as total from charged c group by c.rate)
   select jsonb_build_object(
     'lines', coalesce((
-      select jsonb_agg(jsonb_build_object('position', n, 'label', label, 'description', description, 'productNumber', product_number,
+      select jsonb_agg(jsonb_build_object('position', n, 'label', label, 'description', description,
+        'productNumber', product_number,
           'quantity', quantity,
           -- With four digits, so that times the quantity it is what the line comes to
           'unitPrice', case when is_share then round(amount / quantity, 4)
-            when tax_status = 'net' then round(unit_price * coalesce(100 / (100 + rate), net / nullif(total, 0), 1), 4)
+            when tax_status = 'net'
+              then round(unit_price * coalesce(100 / (100 + rate), net / nullif(total, 0), 1), 4)
             else unit_price end,
           'total', amount, 'taxRate', case when tax_status <> 'tax-free' then rate end)
         || case when is_share then '{"isShare": true}'::jsonb else '{}' end order by n)
       from shown where not is_share or amount <> 0), '[]'),
     'totals', (
       select jsonb_build_object('net', coalesce(sum(net), 0), 'total', coalesce(sum(total), 0),
-        'taxes', coalesce(jsonb_agg(jsonb_build_object('rate', rate, 'net', net, 'tax', total - net) order by rate)
+        'taxes', coalesce(jsonb_agg(jsonb_build_object('rate', rate, 'net', net, 'tax', total - net)
+          order by rate)
           filter (where tax_status <> 'tax-free'), '[]'))
       from by_rate));
 end;
 comment on function erp.document_amounts(uuid, text, erp.document_part[]) is
-  'What units of lines of an order are charged, all of them when there are no parts: prices without tax where the tax status is net. Discounts on the whole order go along with the units, by their share. Documents that have each unit once come to the cent to what the order does.';
+  'What units of lines of an order are charged, all of them when there are no parts: prices without tax '
+  'where the tax status is net. Discounts on the whole order go along with the units, by their share. '
+  'Documents that have each unit once come to the cent to what the order does.';
 grant execute on function erp.document_amounts(uuid, text, erp.document_part[]) to service_writer;
 --! EndIncluded erp/document_amounts.sql
 --! Included erp/reversed_amounts.sql
@@ -1399,28 +1736,36 @@ create or replace function erp.reversed_amounts(amounts jsonb) returns jsonb
 language sql immutable
 return jsonb_build_object(
   'lines', (
-    select coalesce(jsonb_agg(line || jsonb_build_object('unitPrice', - (line ->> 'unitPrice')::numeric, 'total', - (line ->> 'total')::numeric)
+    select coalesce(jsonb_agg(line
+      || jsonb_build_object(
+        'unitPrice', - (line ->> 'unitPrice')::numeric, 'total', - (line ->> 'total')::numeric
+      )
       order by n), '[]')
     from jsonb_array_elements(amounts -> 'lines') with ordinality v (line, n)),
-  'totals', jsonb_build_object('net', - (amounts #>> '{totals,net}')::numeric, 'total', - (amounts #>> '{totals,total}')::numeric,
+  'totals', jsonb_build_object('net', - (amounts #>> '{totals,net}')::numeric, 'total',
+    - (amounts #>> '{totals,total}')::numeric,
     'taxes', (
-      select coalesce(jsonb_agg(jsonb_build_object('rate', tax -> 'rate', 'net', - (tax ->> 'net')::numeric, 'tax', - (tax ->> 'tax')::numeric)
+      select coalesce(jsonb_agg(jsonb_build_object('rate', tax -> 'rate', 'net', - (tax ->> 'net')::numeric,
+        'tax', - (tax ->> 'tax')::numeric)
         order by n), '[]')
       from jsonb_array_elements(amounts #> '{totals,taxes}') with ordinality v (tax, n))));
-comment on function erp.reversed_amounts(jsonb) is 'The lines and totals of a document, with every amount negative.';
+comment on function erp.reversed_amounts(jsonb) is
+  'The lines and totals of a document, with every amount negative.';
 grant execute on function erp.reversed_amounts(jsonb) to service_writer;
 --! EndIncluded erp/reversed_amounts.sql
 --! Included erp/seller.sql
 create or replace function erp.seller(locale text) returns jsonb
 language sql stable
 begin atomic
-  select jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website', m.website,
+  select jsonb_build_object('legalName', m.legal_name, 'email', m.email, 'phone', m.phone, 'website',
+    m.website,
     'address', m.address || jsonb_build_object('countryName',
       coalesce(c.name ->> locale, m.address ->> 'countryName', c.name ->> 'en-GB')),
     'vatId', m.vat_id, 'taxNumber', m.tax_number, 'managers', m.managers, 'register', m.register,
     'footer', coalesce(m.footer ->> locale, m.footer ->> 'en-GB'),
     'bank', case when m.iban is not null then jsonb_build_object(
-      'accountHolder', coalesce(m.account_holder, m.legal_name), 'iban', m.iban, 'bic', m.bic, 'name', m.bank_name) end)
+      'accountHolder', coalesce(m.account_holder, m.legal_name), 'iban', m.iban, 'bic', m.bic, 'name',
+        m.bank_name) end)
   from erp.merchant m left join erp.country c on c.iso_code = m.address ->> 'countryIso';
 end;
 comment on function erp.seller(text) is
@@ -1430,13 +1775,16 @@ grant execute on function erp.seller(text) to service_writer;
 --! Included erp/is_in_eu.sql
 create or replace function erp.is_in_eu(country_iso text) returns boolean
 language sql immutable
-return country_iso in ('AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR', 'GR', 'HR', 'HU', 'IE', 'IT', 'LT', 'LU', 'LV',
+return country_iso in ('AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR', 'GR', 'HR', 'HU',
+  'IE', 'IT', 'LT', 'LU', 'LV',
   'MT', 'NL', 'PL', 'PT', 'RO', 'SE', 'SI', 'SK');
-comment on function erp.is_in_eu(text) is 'Whether a country, by its ISO 3166 code, is a member of the European Union.';
+comment on function erp.is_in_eu(text) is
+  'Whether a country, by its ISO 3166 code, is a member of the European Union.';
 grant execute on function erp.is_in_eu(text) to service_writer;
 --! EndIncluded erp/is_in_eu.sql
 --! Included erp/tax_exemption.sql
-create or replace function erp.tax_exemption(tax_status text, destination text, customer_vat_id text) returns text
+create or replace function erp.tax_exemption(tax_status text, destination text, customer_vat_id text)
+returns text
 language sql stable
 return case when tax_status = 'tax-free' then (
   select case
@@ -1449,7 +1797,9 @@ return case when tax_status = 'tax-free' then (
   from (select coalesce((select m.address ->> 'countryIso' from erp.merchant m),
     (select w.address ->> 'countryIso' from erp.warehouse w where w.is_default)) as home) h) end;
 comment on function erp.tax_exemption(text, text, text) is
-  'Why an order without tax has none: small_business, export (to a country outside of the European Union) or intra_community (to another of its countries, to a business with a VAT number of another country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
+  'Why an order without tax has none: small_business, export (to a country outside of the European '
+  'Union) or intra_community (to another of its countries, to a business with a VAT number of another '
+  'country). Null when it has tax, or no reason is known. The destination is an ISO 3166 code.';
 grant execute on function erp.tax_exemption(text, text, text) to service_writer;
 --! EndIncluded erp/tax_exemption.sql
 --! Included erp/vat_id_for.sql
@@ -1458,12 +1808,15 @@ language sql immutable
 return (
   select v.id from jsonb_array_elements_text(vat_ids) with ordinality v (id, n)
   order by upper(left(v.id, 2)) <> case country_iso when 'GR' then 'EL' else country_iso end, v.n limit 1);
-comment on function erp.vat_id_for(jsonb, text) is 'Of the VAT numbers of a customer the one of a country, or else the first.';
+comment on function erp.vat_id_for(jsonb, text) is
+  'Of the VAT numbers of a customer the one of a country, or else the first.';
 grant execute on function erp.vat_id_for(jsonb, text) to service_writer;
 --! EndIncluded erp/vat_id_for.sql
 --! Included erp/document_config.sql
-create or replace function erp.document_config(order_id uuid, document_type text, document_number text, document_date date, locale text,
-  referenced_number text default null, referenced_config jsonb default null, parts erp.document_part[] default null,
+create or replace function erp.document_config(order_id uuid, document_type text, document_number text,
+  document_date date, locale text,
+  referenced_number text default null, referenced_config jsonb default null,
+    parts erp.document_part[] default null,
   fulfillments uuid[] default null) returns table (config jsonb)
 language sql stable
 begin atomic
@@ -1496,8 +1849,10 @@ begin atomic
     when document_type not in ('credit_note', 'storno') then a.amounts
     -- The order may have changed since the invoice. What takes an invoice back, takes back what it said.
     when referenced_config ? 'lines' then erp.reversed_amounts(referenced_config)
-      || jsonb_build_object('taxStatus', referenced_config -> 'taxStatus', 'currency', referenced_config -> 'currency',
-        'taxExemption', referenced_config -> 'taxExemption', 'deliveryDate', referenced_config -> 'deliveryDate')
+      || jsonb_build_object('taxStatus', referenced_config -> 'taxStatus', 'currency',
+        referenced_config -> 'currency',
+        'taxExemption', referenced_config -> 'taxExemption', 'deliveryDate',
+          referenced_config -> 'deliveryDate')
     else erp.reversed_amounts(a.amounts)
   end
   from erp.sales_order o
@@ -1507,7 +1862,9 @@ begin atomic
   left join erp.customer c on c.id = o.customer_id
   cross join lateral (
     select d.destination, erp.vat_id_for(c.vat_ids, d.destination) as vat_id
-    from (select coalesce(o.shipping_address ->> 'countryIso', o.billing_address ->> 'countryIso') as destination) d
+    from (
+      select coalesce(o.shipping_address ->> 'countryIso', o.billing_address ->> 'countryIso') as destination
+    ) d
   ) v
   left join erp.sales_channel h on h.id = o.sales_channel_id
   left join erp.shipping_method s on s.id = o.shipping_method_id
@@ -1516,9 +1873,15 @@ begin atomic
   cross join erp.document_amounts(document_config.order_id, o.tax_status, parts) a
   where o.id = document_config.order_id;
 end;
-comment on function erp.document_config(uuid, text, text, date, text, text, jsonb, erp.document_part[], uuid[]) is
-  'All that a document of an order shows, as it is now: what a document keeps in its config and is rendered from (src/documents/config.ts has the form). Credit notes and stornos also take the number and config of the invoice that they take back; invoices the units that they charge, if not all, and the shipments that brought them; delivery notes their shipment.';
-grant execute on function erp.document_config(uuid, text, text, date, text, text, jsonb, erp.document_part[], uuid[])
+comment on function
+  erp.document_config(uuid, text, text, date, text, text, jsonb, erp.document_part[], uuid[]) is
+  'All that a document of an order shows, as it is now: what a document keeps in its config and is '
+  'rendered from (src/documents/config.ts has the form). Credit notes and stornos also take the number '
+  'and config of the invoice that they take back; invoices the units that they charge, if not all, and '
+  'the shipments that brought them; delivery notes their shipment.';
+grant execute on function erp.document_config(
+  uuid, text, text, date, text, text, jsonb, erp.document_part[], uuid[]
+)
   to service_writer;
 --! EndIncluded erp/document_config.sql
 --! Included erp/document_locale.sql
@@ -1526,14 +1889,22 @@ create or replace function erp.document_locale(order_id uuid) returns text
 language sql stable
 return (
   select coalesce(
-    (select l.code from erp.language l where split_part(l.code, '-', 2) = o.billing_address ->> 'countryIso' order by l.code limit 1),
-    (select l.code from erp.language l join erp.sales_channel s on s.id = o.sales_channel_id join erp.country c on c.id = s.country_id
+    (
+      select l.code
+      from erp.language l
+      where split_part(l.code, '-', 2) = o.billing_address ->> 'countryIso'
+      order by l.code
+      limit 1
+    ),
+    (select l.code from erp.language l join erp.sales_channel s on s.id = o.sales_channel_id
+      join erp.country c on c.id = s.country_id
       where split_part(l.code, '-', 2) = c.iso_code order by l.code limit 1),
     'en-GB')
   from erp.sales_order o where o.id = document_locale.order_id
 );
 comment on function erp.document_locale(uuid) is
-  'The language to write to the customer of an order in: that of the country of the billing address, or else of the sales channel, as far as names are kept in it; else en-GB.';
+  'The language to write to the customer of an order in: that of the country of the billing address, or '
+  'else of the sales channel, as far as names are kept in it; else en-GB.';
 grant execute on function erp.document_locale(uuid) to service_writer;
 --! EndIncluded erp/document_locale.sql
 --! Included erp/excess_warning.sql
@@ -1596,23 +1967,67 @@ comment on function erp.faults_of_orders_named(erp.goods_receipt, erp.goods_rece
 grant execute on function erp.faults_of_orders_named(erp.goods_receipt, erp.goods_receipt_line[])
   to service_writer;
 --! EndIncluded erp/faults_of_orders_named.sql
+--! Included erp/faults_of_things_named.sql
+create or replace function erp.faults_of_things_named(
+  target erp.goods_receipt, lines erp.goods_receipt_line[]
+)
+returns table (line bigint, code text, message text, field text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return query
+    select l.ordinality, case when b.id is null then 'NOT_FOUND' else 'BATCH_MISMATCH' end,
+      case
+        when b.id is null then 'There is no such batch.'
+        else format('Batch %s is of another product.', b.number) end,
+      'batch_id'
+    from unnest(lines) with ordinality l left join erp.batch b on b.id = l.batch_id
+    where l.batch_id is not null and b.product_id is distinct from l.product_id
+    union all
+    select l.ordinality, 'INVALID', 'The batch has another number.', 'batch_number'
+    from unnest(lines) with ordinality l
+    join erp.batch b on b.id = l.batch_id
+    where l.batch_number <> b.number
+    union all
+    select l.ordinality, 'INVALID', 'Only receipts of type Customer name return orders.', 'return_order_id'
+    from unnest(lines) with ordinality l where target.type <> 'Customer' and l.return_order_id is not null
+    union all
+    select l.ordinality, 'NOT_FOUND', 'There is no such return order.', 'return_order_id'
+    from unnest(lines) with ordinality l where l.return_order_id is not null
+      and not exists (select from erp.return_order r where r.id = l.return_order_id)
+    union all
+    select l.ordinality, 'INVALID', 'The warehouse of the receipt has no such bin.',
+      'destination_bin_location_id'
+    from unnest(lines) with ordinality l where l.destination_bin_location_id is not null and not exists (
+      select from erp.bin_location b
+      where b.id = l.destination_bin_location_id and b.warehouse_id = target.warehouse_id);
+end
+$$;
+comment on function erp.faults_of_things_named(erp.goods_receipt, erp.goods_receipt_line[]) is
+  'What is wrong with the batches, return orders and bins that lines of a goods receipt name.';
+grant execute on function erp.faults_of_things_named(erp.goods_receipt, erp.goods_receipt_line[])
+  to service_writer;
+--! EndIncluded erp/faults_of_things_named.sql
 --! Included erp/in_default_currency.sql
 create or replace function erp.in_default_currency(amount numeric, currency_factor numeric) returns numeric
 language sql immutable strict parallel safe
--- A quotient has no last digit, and a rate has four to six that count. Six decimals of a price are so many that on a
--- line of 10,000 units the rounding is still below a cent.
+-- A quotient has no last digit, and a rate has four to six that count. Six decimals of a price are so many
+-- that on a line of 10,000 units the rounding is still below a cent.
 return round(amount / currency_factor, 6);
 comment on function erp.in_default_currency(numeric, numeric) is
-  'An amount in the default currency: divided by the units of its currency per unit of the default currency, to six decimals.';
+  'An amount in the default currency: divided by the units of its currency per unit of the default '
+  'currency, to six decimals.';
 grant execute on function erp.in_default_currency(numeric, numeric) to service_keeper, service_writer;
 --! EndIncluded erp/in_default_currency.sql
 --! Included erp/fill_default_currency_prices.sql
-create or replace function erp.fill_default_currency_prices(after uuid, batch integer, out filled integer, out last uuid)
+create or replace function erp.fill_default_currency_prices(
+  after uuid, batch integer, out filled integer, out last uuid
+)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   with old_line as (
     select l.id, erp.in_default_currency(l.unit_price, r.currency_factor) as price
     from erp.goods_receipt_line_item l join erp.goods_receipt r on r.id = l.goods_receipt_id
-    where l.unit_price is not null and l.unit_price_in_default_currency is null and r.currency_factor is not null
+    where l.unit_price is not null and l.unit_price_in_default_currency is null
+      and r.currency_factor is not null
       and l.id > coalesce(after, '00000000-0000-0000-0000-000000000000')
     order by l.id
     limit batch
@@ -1626,31 +2041,43 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
   select count(*)::integer, (array_agg(id order by id desc))[1] from filled_line
 $$;
 comment on function erp.fill_default_currency_prices(uuid, integer) is
-  'Fills in the price in the default currency on old lines of goods receipts, at most as many as the batch, in the order of their ids, those after the given one. Lines of receipts without a currency factor stay as they are. Answers how many it filled, and the last of them, after which to go on.';
+  'Fills in the price in the default currency on old lines of goods receipts, at most as many as the '
+  'batch, in the order of their ids, those after the given one. Lines of receipts without a currency '
+  'factor stay as they are. Answers how many it filled, and the last of them, after which to go on.';
 select api_meta.give('erp.fill_default_currency_prices(uuid, integer)', 'service_keeper');
 grant execute on function erp.fill_default_currency_prices(uuid, integer) to service_worker;
 --! EndIncluded erp/fill_default_currency_prices.sql
 --! Included erp/goods_receipt_process.sql
 create or replace function erp.goods_receipt_process(type text) returns text
 language sql immutable parallel safe
-return case type when 'Supplier' then 'supplier_order' when 'Customer' then 'return_order' else 'free_goods_receipt' end;
-comment on function erp.goods_receipt_process(text) is 'Process of the movements of a goods receipt, by its type.';
+return case type
+  when 'Supplier' then 'supplier_order'
+  when 'Customer' then 'return_order'
+  else 'free_goods_receipt' end;
+comment on function erp.goods_receipt_process(text) is
+  'Process of the movements of a goods receipt, by its type.';
 grant execute on function erp.goods_receipt_process(text) to service_writer;
 --! EndIncluded erp/goods_receipt_process.sql
 --! Included erp/hand_over_defaults.sql
-create or replace function erp.hand_over_defaults(warehouse_id uuid, is_default boolean, is_default_receiving boolean) returns void
+create or replace function erp.hand_over_defaults(
+  warehouse_id uuid, is_default boolean, is_default_receiving boolean
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if hand_over_defaults.is_default then
     update erp.warehouse w set is_default = false where w.is_default and w.id <> warehouse_id;
   end if;
   if hand_over_defaults.is_default_receiving then
-    update erp.warehouse w set is_default_receiving = false where w.is_default_receiving and w.id <> warehouse_id;
+    update erp.warehouse w
+    set is_default_receiving = false
+    where w.is_default_receiving and w.id <> warehouse_id;
   end if;
 end
 $$;
 comment on function erp.hand_over_defaults(uuid, boolean, boolean) is
-  'Takes the marks of being the default from other warehouses, where this one is to have them: there is exactly one of each.';
+  'Takes the marks of being the default from other warehouses, where this one is to have them: there is '
+  'exactly one of each.';
 grant execute on function erp.hand_over_defaults(uuid, boolean, boolean) to service_writer;
 --! EndIncluded erp/hand_over_defaults.sql
 --! Included erp/has_open_lines.sql
@@ -1661,7 +2088,8 @@ return exists (
   where l.fulfillment_order_id = has_open_lines.fulfillment_order_id and l.quantity > l.fulfilled_quantity
     and l.destination_order_line_item_id is not null);
 comment on function erp.has_open_lines(uuid) is
-  'Whether a fulfillment order has something left to ship. Lines of which the order line was deleted are not wanted any more.';
+  'Whether a fulfillment order has something left to ship. Lines of which the order line was deleted '
+  'are not wanted any more.';
 grant execute on function erp.has_open_lines(uuid) to service_writer;
 --! EndIncluded erp/has_open_lines.sql
 --! Included erp/has_variants.sql
@@ -1669,7 +2097,8 @@ create or replace function erp.has_variants(product_id uuid) returns boolean
 language sql stable parallel safe
 return exists (select from erp.product v where v.parent_id = has_variants.product_id);
 comment on function erp.has_variants(uuid) is
-  'Whether a product only stands for its variants: some product has it as parent. Nothing new of it is taken into stock.';
+  'Whether a product only stands for its variants: some product has it as parent. Nothing new of it is '
+  'taken into stock.';
 grant execute on function erp.has_variants(uuid) to service_ledger, service_writer;
 --! EndIncluded erp/has_variants.sql
 --! Included erp/id_between.sql
@@ -1690,7 +2119,9 @@ declare
   room constant numeric := div(last_tail - first_tail, wanted + 1);
 begin
   return case when room > 0 and last_tail <= greatest_tail
-    then encode(head || int8send((first_tail + room - div(room, 32) + random(0, div(room, 16)))::bigint), 'hex')::uuid end;
+    then encode(
+      head || int8send((first_tail + room - div(room, 32) + random(0, div(room, 16)))::bigint), 'hex'
+    )::uuid end;
 end
 $$;
 comment on function erp.id_between(uuid, uuid, integer) is
@@ -1700,14 +2131,16 @@ comment on function erp.id_between(uuid, uuid, integer) is
 grant execute on function erp.id_between(uuid, uuid, integer) to service_writer;
 --! EndIncluded erp/id_between.sql
 --! Included erp/import_exchange_rates.sql
-create or replace function erp.import_exchange_rates(reference_date date, rates jsonb, source text) returns integer
+create or replace function erp.import_exchange_rates(reference_date date, rates jsonb, source text)
+returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   base constant text := (select c.iso_code from erp.currency c where c.is_default_currency);
   per_euro jsonb;
   known integer;
 begin
-  if reference_date is null or coalesce(btrim(source), '') = '' or coalesce(jsonb_typeof(rates), '') <> 'object'
+  if reference_date is null or coalesce(btrim(source), '') = ''
+    or coalesce(jsonb_typeof(rates), '') <> 'object'
     or jsonb_path_exists(rates, 'strict $.* ? (@.type() != "number" || @ <= 0)') then
     raise exception 'Exchange rates need a day, a source, and an object from currency to a number above 0.';
   elsif base is null then
@@ -1715,7 +2148,8 @@ begin
   end if;
   per_euro := rates || '{"EUR": 1}';
   if not per_euro ? base then
-    raise exception 'The exchange rates of % have none for %, the default currency of the system.', reference_date, base;
+    raise exception 'The exchange rates of % have none for %, the default currency of the system.',
+      reference_date, base;
   end if;
   with rate as (
     select c.id, trim_scale(r.value::numeric / (per_euro ->> base)::numeric) as factor
@@ -1724,8 +2158,11 @@ begin
   ), stored as (
     -- In one order, so that two imports of the same day do not wait for each other in a circle
     insert into erp.exchange_rate as present (currency_id, reference_date, factor, source)
-    select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source from rate order by rate.id
-    on conflict on constraint exchange_rate_pkey do update set factor = excluded.factor, imported_at = excluded.imported_at
+    select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source
+    from rate
+    order by rate.id
+    on conflict on constraint exchange_rate_pkey do update
+    set factor = excluded.factor, imported_at = excluded.imported_at
     where present.factor <> excluded.factor
   )
   select count(*) into known from rate;
@@ -1733,17 +2170,22 @@ begin
 end
 $$;
 comment on function erp.import_exchange_rates(date, jsonb, text) is
-  'Stores the exchange rates of a day, given as units per euro, as units per unit of the default currency, for each currency that the system knows. A day that is imported again is corrected. Answers for how many currencies there is a rate.';
+  'Stores the exchange rates of a day, given as units per euro, as units per unit of the default '
+  'currency, for each currency that the system knows. A day that is imported again is corrected. '
+  'Answers for how many currencies there is a rate.';
 select api_meta.give('erp.import_exchange_rates(date, jsonb, text)', 'service_keeper');
 grant execute on function erp.import_exchange_rates(date, jsonb, text) to service_worker;
 --! EndIncluded erp/import_exchange_rates.sql
 --! Included erp/insert_document.sql
-create or replace function erp.insert_document(order_id uuid, document_type text, referenced erp.document, parts erp.document_part[],
+create or replace function erp.insert_document(order_id uuid, document_type text, referenced erp.document,
+  parts erp.document_part[],
   fulfillments uuid[]) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   -- 244 random bits
-  code constant text := translate(encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_');
+  code constant text := translate(
+    encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), '+/=', '-_'
+  );
   kind erp.document_type;
   number text;
   snapshot jsonb;
@@ -1752,24 +2194,30 @@ declare
 begin
   select * into strict kind from erp.document_type t where t.technical_name = document_type;
   number := erp.next_number(kind.number_range);
-  select c.config into strict snapshot from erp.document_config(order_id, document_type, number, (now() at time zone 'UTC')::date,
+  select c.config
+  into strict snapshot
+  from erp.document_config(order_id, document_type, number, (now() at time zone 'UTC')::date,
     erp.document_locale(order_id), referenced.document_number, referenced.config, parts, fulfillments) c;
   if jsonb_path_exists(snapshot, '$.lines[*] ? (@.total == null || @.unitPrice == null)') then
     perform mutation.refuse('INVALID', 'The order has lines without a price.');
   end if;
-  insert into erp.document (document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config)
+  insert into erp.document (
+    document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config
+  )
   values (kind.id, insert_document.order_id, referenced.id, number, code, snapshot)
   returning id into new_id;
   missing := erp.missing_in_document(snapshot);
   if cardinality(missing) > 0 then
-    perform mutation.warn('DOCUMENT_INCOMPLETE', format('%s lacks what the law asks for: %s.', number, array_to_string(missing, ', ')), null,
+    perform mutation.warn('DOCUMENT_INCOMPLETE',
+      format('%s lacks what the law asks for: %s.', number, array_to_string(missing, ', ')), null,
       jsonb_build_object('documentNumber', number, 'documentType', document_type, 'missing', missing));
   end if;
   return new_id;
 end
 $$;
 comment on function erp.insert_document(uuid, text, erp.document, erp.document_part[], uuid[]) is
-  'Inserts a document of an order: with the next number of its type, a random code for its address, and all that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
+  'Inserts a document of an order: with the next number of its type, a random code for its address, and '
+  'all that it shows, see erp.document_config. Warning DOCUMENT_INCOMPLETE.';
 grant execute on function erp.insert_document(uuid, text, erp.document, erp.document_part[], uuid[])
   to service_writer;
 --! EndIncluded erp/insert_document.sql
@@ -1778,10 +2226,12 @@ create or replace function erp.is_called_off(order_line_item_id uuid, location_i
 language sql stable
 return exists (
   select from erp.fulfillment_order_line_item a join erp.fulfillment_order f on f.id = a.fulfillment_order_id
-  where a.destination_order_line_item_id = is_called_off.order_line_item_id and a.quantity > a.fulfilled_quantity
+  where a.destination_order_line_item_id = is_called_off.order_line_item_id
+    and a.quantity > a.fulfilled_quantity
     and f.state = 'Cancelled' and f.source_warehouse_location_id = is_called_off.location_id);
 comment on function erp.is_called_off(uuid, uuid) is
-  'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. They are shipped from there only if somebody says so.';
+  'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an '
+  'order. They are shipped from there only if somebody says so.';
 grant execute on function erp.is_called_off(uuid, uuid) to service_writer;
 --! EndIncluded erp/is_called_off.sql
 --! Included erp/is_cancelled_invoice.sql
@@ -1798,15 +2248,20 @@ create or replace function erp.keep_currency_factor() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from erp.stock_valuation_report_goods_receipt v where v.goods_receipt_id = new.id) then
-    perform mutation.refuse('CURRENCY_FACTOR_LOCKED', 'A stock valuation report counts with this exchange rate.', '{currency_factor}');
+    perform mutation.refuse(
+      'CURRENCY_FACTOR_LOCKED', 'A stock valuation report counts with this exchange rate.',
+      '{currency_factor}'
+    );
   end if;
-  update erp.goods_receipt_line_item l set unit_price_in_default_currency = erp.in_default_currency(l.unit_price, new.currency_factor)
+  update erp.goods_receipt_line_item l
+  set unit_price_in_default_currency = erp.in_default_currency(l.unit_price, new.currency_factor)
   where l.goods_receipt_id = new.id and l.unit_price is not null;
   return null;
 end
 $$;
 comment on function erp.keep_currency_factor() is
-  'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report counts with it, and converts the lines anew.';
+  'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report '
+  'counts with it, and converts the lines anew.';
 --! EndIncluded erp/keep_currency_factor.sql
 --! Included erp/keep_default_currency_price.sql
 create or replace function erp.keep_default_currency_price() returns trigger
@@ -1817,7 +2272,9 @@ begin
   return new;
 end
 $$;
-comment on function erp.keep_default_currency_price() is 'Trigger: gives a line of a goods receipt its unit price in the default currency, by the factor of the receipt.';
+comment on function erp.keep_default_currency_price() is
+  'Trigger: gives a line of a goods receipt its unit price in the default currency, by the factor of '
+  'the receipt.';
 --! EndIncluded erp/keep_default_currency_price.sql
 --! Included erp/keep_purchase_prices.sql
 create or replace function erp.keep_purchase_prices() returns trigger
@@ -1834,9 +2291,11 @@ begin
       products := array(select distinct c.product_id from gone p join erp.product_supplier_configuration c
         on c.id = p.product_supplier_configuration_id where c.supplier_is_default);
     else
-      products := array(select distinct c.product_id from (select g.product_supplier_configuration_id from gone g
+      products := array(select distinct c.product_id
+        from (select g.product_supplier_configuration_id from gone g
         union select n.product_supplier_configuration_id from changed n) p
-        join erp.product_supplier_configuration c on c.id = p.product_supplier_configuration_id where c.supplier_is_default);
+        join erp.product_supplier_configuration c on c.id = p.product_supplier_configuration_id
+        where c.supplier_is_default);
     end if;
     perform erp.copy_supplier_prices(products) where products <> '{}';
   elsif tg_table_name = 'product_purchase_price' then
@@ -1853,7 +2312,9 @@ begin
     -- A new default supplier without prices takes nothing away; its prices follow
     perform erp.copy_supplier_prices(array(select c.product_id from erp.product_supplier_configuration c
       where c.supplier_is_default and c.product_id = any (products)
-        and exists (select from erp.product_supplier_price p where p.product_supplier_configuration_id = c.id)));
+        and exists (
+          select from erp.product_supplier_price p where p.product_supplier_configuration_id = c.id
+        )));
   else
     products := array(select distinct n.product_id from changed n join gone g on g.id = n.id
       where n.supplier_is_default and not g.supplier_is_default);
@@ -1863,7 +2324,8 @@ begin
 end
 $$;
 comment on function erp.keep_purchase_prices() is
-  'Trigger: keeps the purchase prices of products and of their default suppliers in step, in both directions.';
+  'Trigger: keeps the purchase prices of products and of their default suppliers in step, in both '
+  'directions.';
 select api_meta.give('erp.keep_purchase_prices()', 'service_writer');
 --! EndIncluded erp/keep_purchase_prices.sql
 --! Included erp/line_ids.sql
@@ -1900,7 +2362,7 @@ declare
 begin
   perform from erp.warehouse w where w.id = location_of_warehouse.warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', field);
+    perform mutation.refuse_missing('warehouse', field);
   end if;
   select l.id into wanted from erp.location l
   where l.warehouse_id = location_of_warehouse.warehouse_id and l.active for key share;
@@ -1911,11 +2373,13 @@ begin
 end
 $$;
 comment on function erp.location_of_warehouse(uuid, text[]) is
-  'The active location of a warehouse, from which orders are shipped; it is kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID.';
+  'The active location of a warehouse, from which orders are shipped; it is kept from deletion until '
+  'the end of the transaction. User errors NOT_FOUND, INVALID.';
 grant execute on function erp.location_of_warehouse(uuid, text[]) to service_writer;
 --! EndIncluded erp/location_of_warehouse.sql
 --! Included erp/lock_fulfillment_order.sql
-create or replace function erp.lock_fulfillment_order(fulfillment_order_id uuid, field text[]) returns erp.fulfillment_order
+create or replace function erp.lock_fulfillment_order(fulfillment_order_id uuid, field text[])
+returns erp.fulfillment_order
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.fulfillment_order;
@@ -1926,7 +2390,7 @@ begin
     select * into present from erp.fulfillment_order f where f.id = fulfillment_order_id;
   end if;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such fulfillment order.', field);
+    perform mutation.refuse_missing('fulfillment order', field);
   end if;
   if present.type = 'ExternalToOrder' then
     perform mutation.refuse('EXTERNALLY_MANAGED', 'Somebody else works on this fulfillment order.', field);
@@ -1935,7 +2399,8 @@ begin
 end
 $$;
 comment on function erp.lock_fulfillment_order(uuid, text[]) is
-  'Takes the locks of a fulfillment order and its order, and answers it. User errors NOT_FOUND, EXTERNALLY_MANAGED.';
+  'Takes the locks of a fulfillment order and its order, and answers it. User errors NOT_FOUND, '
+  'EXTERNALLY_MANAGED.';
 grant execute on function erp.lock_fulfillment_order(uuid, text[]) to service_writer;
 --! EndIncluded erp/lock_fulfillment_order.sql
 --! Included erp/lock_goods_receipt.sql
@@ -1946,12 +2411,13 @@ declare
 begin
   select * into present from erp.goods_receipt r where r.id = goods_receipt_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such goods receipt.', '{id}');
+    perform mutation.refuse_missing('goods receipt', '{id}');
   end if;
   return present;
 end
 $$;
-comment on function erp.lock_goods_receipt(uuid) is 'A goods receipt, kept from others until the end of the transaction. User error NOT_FOUND.';
+comment on function erp.lock_goods_receipt(uuid) is
+  'A goods receipt, kept from others until the end of the transaction. User error NOT_FOUND.';
 grant execute on function erp.lock_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/lock_goods_receipt.sql
 --! Included erp/lock_order_to_ship.sql
@@ -1962,17 +2428,20 @@ declare
 begin
   select * into present from erp.sales_order o where o.id = order_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such order.', '{order_id}');
+    perform mutation.refuse_missing('order', '{order_id}');
   end if;
   if present.state <> 'in_progress' then
     perform erp.next_state('order', 'process', present.state);
   end if;
-  perform ledger.lock_orders('{}', array(select f.id from erp.fulfillment_order f where f.destination_order_id = present.id));
+  perform ledger.lock_orders(
+    '{}', array(select f.id from erp.fulfillment_order f where f.destination_order_id = present.id)
+  );
   return present;
 end
 $$;
 comment on function erp.lock_order_to_ship(uuid) is
-  'Takes the locks of an order and its fulfillment orders, and answers the order, which can be worked on. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+  'Takes the locks of an order and its fulfillment orders, and answers the order, which can be worked '
+  'on. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 grant execute on function erp.lock_order_to_ship(uuid) to service_writer;
 --! EndIncluded erp/lock_order_to_ship.sql
 --! Included erp/lock_orders_named.sql
@@ -1994,26 +2463,31 @@ comment on function erp.lock_orders_named(erp.goods_receipt_line[], uuid[]) is
 grant execute on function erp.lock_orders_named(erp.goods_receipt_line[], uuid[]) to service_writer;
 --! EndIncluded erp/lock_orders_named.sql
 --! Included erp/lock_product_supplier_configuration.sql
-create or replace function erp.lock_product_supplier_configuration(configuration_id uuid) returns erp.product_supplier_configuration
+create or replace function erp.lock_product_supplier_configuration(configuration_id uuid)
+returns erp.product_supplier_configuration
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.product_supplier_configuration;
 begin
   select * into present from erp.product_supplier_configuration c where c.id = configuration_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such assignment.', '{id}');
+    perform mutation.refuse_missing('assignment', '{id}');
   end if;
   -- Of the suppliers of a product, one is changed at a time: one of them is the default
   perform ledger.lock(array[present.product_id]);
-  select * into present from erp.product_supplier_configuration c where c.id = configuration_id for no key update;
+  select *
+  into present
+  from erp.product_supplier_configuration c
+  where c.id = configuration_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such assignment.', '{id}');
+    perform mutation.refuse_missing('assignment', '{id}');
   end if;
   return present;
 end
 $$;
 comment on function erp.lock_product_supplier_configuration(uuid) is
-  'How a supplier sells a product, kept from others together with the product until the end of the transaction. User error NOT_FOUND.';
+  'How a supplier sells a product, kept from others together with the product until the end of the '
+  'transaction. User error NOT_FOUND.';
 grant execute on function erp.lock_product_supplier_configuration(uuid) to service_writer;
 --! EndIncluded erp/lock_product_supplier_configuration.sql
 --! Included erp/lock_supplier_order.sql
@@ -2024,12 +2498,13 @@ declare
 begin
   select * into found_order from erp.supplier_order o where o.id = supplier_order_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such supplier order.', '{id}');
+    perform mutation.refuse_missing('supplier order', '{id}');
   end if;
   return found_order;
 end
 $$;
-comment on function erp.lock_supplier_order(uuid) is 'A supplier order, kept from others until the end of the transaction. User error NOT_FOUND.';
+comment on function erp.lock_supplier_order(uuid) is
+  'A supplier order, kept from others until the end of the transaction. User error NOT_FOUND.';
 grant execute on function erp.lock_supplier_order(uuid) to service_writer;
 --! EndIncluded erp/lock_supplier_order.sql
 --! Included erp/lock_to_ship.sql
@@ -2041,7 +2516,8 @@ begin
       select p.product_id from unnest(picks) p where p.product_id is not null
       union
       select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id where s.product_id is not null
+      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
+      where s.product_id is not null
       union
       select a.product_id from unnest(assignments) a where a.product_id is not null
     ),
@@ -2063,11 +2539,15 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   update erp.product_supplier_configuration c set supplier_is_default = false
   where c.supplier_is_default and c.id <> configuration_id
-    and c.product_id = (select o.product_id from erp.product_supplier_configuration o where o.id = configuration_id);
-  update erp.product_supplier_configuration c set supplier_is_default = true where c.id = configuration_id and not c.supplier_is_default;
+    and c.product_id
+      = (select o.product_id from erp.product_supplier_configuration o where o.id = configuration_id);
+  update erp.product_supplier_configuration c
+  set supplier_is_default = true
+  where c.id = configuration_id and not c.supplier_is_default;
 end
 $$;
-comment on function erp.make_default_supplier(uuid) is 'Makes a supplier the default of its product, in place of the one that was.';
+comment on function erp.make_default_supplier(uuid) is
+  'Makes a supplier the default of its product, in place of the one that was.';
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
 --! EndIncluded erp/make_default_supplier.sql
 --! Included erp/missing_in_document.sql
@@ -2076,17 +2556,31 @@ language sql immutable
 return case when config ->> 'documentType' = 'delivery_note' then '{}'::text[] else array(
   select m.name from (values
     (1, 'merchant.legalName', config #>> '{seller,legalName}'),
-    (2, 'merchant.address', coalesce(config #>> '{seller,address,street}', config #>> '{seller,address,city}')),
+    (
+      2, 'merchant.address',
+      coalesce(config #>> '{seller,address,street}', config #>> '{seller,address,city}')
+    ),
     (3, 'merchant.vatId', coalesce(config #>> '{seller,vatId}', config #>> '{seller,taxNumber}')),
-    (4, 'order.billingAddress', coalesce(config #>> '{billingAddress,lastName}', config #>> '{billingAddress,company}')),
-    (5, 'order.taxExemption', case when config ->> 'taxStatus' = 'tax-free' then config ->> 'taxExemption' else '' end)
+    (
+      4, 'order.billingAddress',
+      coalesce(config #>> '{billingAddress,lastName}', config #>> '{billingAddress,company}')
+    ),
+    (
+      5, 'order.taxExemption',
+      case when config ->> 'taxStatus' = 'tax-free' then config ->> 'taxExemption' else '' end
+    )
   ) m (n, name, value) where m.value is null order by m.n) end;
 comment on function erp.missing_in_document(jsonb) is
-  'What a document about money lacks that the law asks for: settings of the merchant (table erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are left out where there are none; they need not be there.';
+  'What a document about money lacks that the law asks for: settings of the merchant (table '
+  'erp.merchant), the name in the billing address, or the reason why there is no tax. Bank details are '
+  'left out where there are none; they need not be there.';
 grant execute on function erp.missing_in_document(jsonb) to service_writer;
 --! EndIncluded erp/missing_in_document.sql
 --! Included erp/move_supplier_order.sql
-create or replace function erp.move_supplier_order(supplier_order_id uuid, action text, changes jsonb default '{}') returns uuid
+create or replace function erp.move_supplier_order(
+  supplier_order_id uuid, action text, changes jsonb default '{}'
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.supplier_order := erp.lock_supplier_order(supplier_order_id);
@@ -2098,13 +2592,16 @@ begin
     perform erp.require_placeable(present);
   end if;
   update erp.supplier_order o
-  set state = new_state, supplier_order_number = wanted.supplier_order_number, delivery_date = wanted.delivery_date
+  set state = new_state, supplier_order_number = wanted.supplier_order_number,
+    delivery_date = wanted.delivery_date
   where o.id = present.id;
   return present.id;
 end
 $$;
 comment on function erp.move_supplier_order(uuid, text, jsonb) is
-  'Does an action of the machine supplier_order, and notes what the supplier said with it: its own number, the date of delivery. Answers the id. User errors INVALID_STATE_TRANSITION; REQUIRED and SUPPLIER_INACTIVE when an order is placed.';
+  'Does an action of the machine supplier_order, and notes what the supplier said with it: its own '
+  'number, the date of delivery. Answers the id. User errors INVALID_STATE_TRANSITION; REQUIRED and '
+  'SUPPLIER_INACTIVE when an order is placed.';
 grant execute on function erp.move_supplier_order(uuid, text, jsonb) to service_writer;
 --! EndIncluded erp/move_supplier_order.sql
 --! Included erp/next_number.sql
@@ -2122,7 +2619,8 @@ begin
 end
 $$;
 comment on function erp.next_number(text) is
-  'The next number of a range, without gaps: who takes one keeps the others waiting until it is committed or given back.';
+  'The next number of a range, without gaps: who takes one keeps the others waiting until it is '
+  'committed or given back.';
 grant execute on function erp.next_number(text) to service_writer;
 --! EndIncluded erp/next_number.sql
 --! Included erp/next_state.sql
@@ -2134,15 +2632,18 @@ begin
   select t.to_state into result from erp.state_transition t
   where t.machine = next_state.machine and t.action = next_state.action and t.from_state = state;
   if not found then
-    perform mutation.refuse('INVALID_STATE_TRANSITION', format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
-      'state', state, 'allowedActions', (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
+    perform mutation.refuse('INVALID_STATE_TRANSITION',
+      format('In state %s this cannot be done: %s.', state, action), null, jsonb_build_object(
+      'state', state, 'allowedActions',
+        (select coalesce(jsonb_agg(t.action order by t.action), '[]') from erp.state_transition t
         where t.machine = next_state.machine and t.from_state = next_state.state)));
   end if;
   return result;
 end
 $$;
 comment on function erp.next_state(text, text, text) is
-  'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, with the state and the actions that it allows.';
+  'The state that an action leads to, by erp.state_transition. User error INVALID_STATE_TRANSITION, '
+  'with the state and the actions that it allows.';
 grant execute on function erp.next_state(text, text, text) to service_writer;
 --! EndIncluded erp/next_state.sql
 --! Included erp/open_document.sql
@@ -2155,30 +2656,38 @@ declare
 begin
   select d.deep_link_code into code from erp.document d where d.id = open_document.id;
 
-  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown id goes the
-  -- same way, with a hash that nobody can present.
-  if sha256(nonce || presented_hash) is distinct from sha256(nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)) then
+  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown
+  -- id goes the same way, with a hash that nobody can present.
+  if sha256(nonce || presented_hash) is distinct from sha256(
+    nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)
+  ) then
     return;
   end if;
-  return query select d.document_number, d.config, d.static, d.content, d.content_type from erp.document d where d.id = open_document.id;
+  return query select d.document_number, d.config, d.static, d.content,
+    d.content_type from erp.document d where d.id = open_document.id;
 end
 $$;
 comment on function erp.open_document(uuid, bytea) is
-  'The document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that no code gets into a log of Postgres, and any code can be asked about.';
+  'The document with this id and the SHA-256 of this deep link code, or no row. Takes a hash, so that '
+  'no code gets into a log of Postgres, and any code can be asked about.';
 select api_meta.give('erp.open_document(uuid, bytea)', 'service_document');
 --! EndIncluded erp/open_document.sql
 --! Included erp/open_picks.sql
 create or replace function erp.open_picks(order_id uuid) returns ledger.pick[]
 language sql stable
 return array(
-  select row ('{order_id}', l.id, l.product_id, w.warehouse_id, l.quantity - l.fulfilled_quantity, null, null, null)::ledger.pick
+  select row (
+    '{order_id}', l.id, l.product_id, w.warehouse_id, l.quantity - l.fulfilled_quantity, null, null, null
+  )::ledger.pick
   from erp.fulfillment_order f join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
   left join erp.location w on w.id = f.source_warehouse_location_id
-  where f.destination_order_id = open_picks.order_id and f.type = 'WarehouseLocationToOrder' and f.state in ('Open', 'InProgress')
+  where f.destination_order_id = open_picks.order_id and f.type = 'WarehouseLocationToOrder'
+    and f.state in ('Open', 'InProgress')
     and l.quantity > l.fulfilled_quantity and l.destination_order_line_item_id is not null
   order by l.id);
 comment on function erp.open_picks(uuid) is
-  'What the open fulfillment orders of an order are to ship from the warehouses of the merchant, as picks of ledger.ship.';
+  'What the open fulfillment orders of an order are to ship from the warehouses of the merchant, as '
+  'picks of ledger.ship.';
 grant execute on function erp.open_picks(uuid) to service_writer;
 --! EndIncluded erp/open_picks.sql
 --! Included erp/open_transactions.sql
@@ -2200,11 +2709,14 @@ begin
     raise exception 'Pages of lists that are followed are read by one statement in a transaction of its own.'
       using errcode = 'invalid_transaction_state';
   end if;
-  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part of the snapshot.
+  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part
+  -- of the snapshot.
   begun := age((pg_snapshot_xmax(seen))::xid);
   if oldest < beyond or begun > 0 then
     answer := '~' || oldest
-      || coalesce((select string_agg('.' || x::text::bigint - oldest, '' order by x) from pg_snapshot_xip(seen) x), '')
+      || coalesce(
+        (select string_agg('.' || x::text::bigint - oldest, '' order by x) from pg_snapshot_xip(seen) x), ''
+      )
       || case when begun > 0 then format('-%s.%s', beyond - oldest, begun) else '' end;
   end if;
   perform set_config('service.open_transactions', seen::text || ' ' || answer, true);
@@ -2212,7 +2724,10 @@ begin
 end
 $$;
 comment on function erp.open_transactions() is
-  'The transactions that were open when the statement began to read, as they stand in cursors: empty when there are none; else ~, the number of the oldest, and, all relative to it, a number for each after a dot, then, after a hyphen, the first and the count of those that came last. Some of these may be parts of others. All databases count.';
+  'The transactions that were open when the statement began to read, as they stand in cursors: empty '
+  'when there are none; else ~, the number of the oldest, and, all relative to it, a number for each '
+  'after a dot, then, after a hyphen, the first and the count of those that came last. Some of these '
+  'may be parts of others. All databases count.';
 grant execute on function erp.open_transactions() to service_api, service_writer;
 --! EndIncluded erp/open_transactions.sql
 --! Included erp/orders_named.sql
@@ -2246,7 +2761,12 @@ begin atomic
   where l.active and w.is_stock_available_for_sale
     and not exists (select from unnest(lines) u where erp.is_called_off(u.owner_id, l.id))
     and not exists (
-      select from (select u.item_id as product_id, sum(u.quantity) as quantity from unnest(lines) u where u.item_id is not null group by 1) n
+      select from (
+        select u.item_id as product_id, sum(u.quantity) as quantity
+        from unnest(lines) u
+        where u.item_id is not null
+        group by 1
+      ) n
       left join ledger.warehouse_stock s on s.product_id = n.product_id and s.warehouse_id = w.id
       where coalesce(s.quantity - s.reserved_quantity, 0) < n.quantity)
   order by not exists (
@@ -2256,11 +2776,17 @@ begin atomic
   limit 1;
 end;
 comment on function erp.other_location(uuid, ledger.change[]) is
-  'A location from which units of lines can be shipped that were called off elsewhere: its warehouse sells its stock, and has all of them beside what it is to ship already. One that ships something of the order anyway comes first, then the order is that of the codes of the warehouses. Null when there is none.';
+  'A location from which units of lines can be shipped that were called off elsewhere: its warehouse '
+  'sells its stock, and has all of them beside what it is to ship already. One that ships something of '
+  'the order anyway comes first, then the order is that of the codes of the warehouses. Null when there '
+  'is none.';
 grant execute on function erp.other_location(uuid, ledger.change[]) to service_writer;
 --! EndIncluded erp/other_location.sql
 --! Included erp/picks_of.sql
-create or replace function erp.picks_of(present erp.fulfillment_order, lines erp.shipping_line[], places erp.shipping_place[]) returns ledger.pick[]
+create or replace function erp.picks_of(
+  present erp.fulfillment_order, lines erp.shipping_line[], places erp.shipping_place[]
+)
+returns ledger.pick[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   picks ledger.pick[];
@@ -2268,21 +2794,30 @@ declare
 begin
   if lines is null then
     picks := array(
-      select row ('{fulfillment_order_id}', l.id, l.product_id, null, l.quantity - l.fulfilled_quantity, null, null, null)::ledger.pick
+      select row (
+        '{fulfillment_order_id}', l.id, l.product_id, null, l.quantity - l.fulfilled_quantity, null, null,
+        null
+      )::ledger.pick
       from erp.fulfillment_order_line_item l
-      where l.fulfillment_order_id = present.id and l.quantity > l.fulfilled_quantity and l.destination_order_line_item_id is not null order by l.id
+      where l.fulfillment_order_id = present.id and l.quantity > l.fulfilled_quantity
+        and l.destination_order_line_item_id is not null
+      order by l.id
     );
     if cardinality(picks) = 0 then
-      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{fulfillment_order_id}',
-        jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('fulfillment_order', present.state)));
+      perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.',
+        '{fulfillment_order_id}',
+        jsonb_build_object(
+          'state', present.state, 'allowedActions', erp.allowed_actions('fulfillment_order', present.state)
+        ));
     end if;
     return picks;
   end if;
   select jsonb_agg(case
     when a.id is null then mutation.user_error('NOT_FOUND', 'The fulfillment order has no such line.',
-      array['lines', (l.ordinality - 1)::text, 'fulfillment_order_line_item_id'])
-    else mutation.user_error('OVER_FULFILLMENT', format('%s units are open, not %s.', a.quantity - a.fulfilled_quantity, l.quantity),
-      array['lines', (l.ordinality - 1)::text, 'quantity'],
+      mutation.path('lines', l.ordinality, 'fulfillment_order_line_item_id'))
+    else mutation.user_error('OVER_FULFILLMENT',
+      format('%s units are open, not %s.', a.quantity - a.fulfilled_quantity, l.quantity),
+      mutation.path('lines', l.ordinality, 'quantity'),
       jsonb_build_object('open', a.quantity - a.fulfilled_quantity, 'requested', l.quantity))
     end order by l.ordinality)
   into errors
@@ -2291,9 +2826,12 @@ begin
   where a.id is null or l.quantity > a.quantity - a.fulfilled_quantity;
   perform mutation.refuse(errors);
   return array(
-    select row (array['lines', (l.ordinality - 1)::text] || case when p.line is null then '{quantity}'::text[]
-      else array['places', (p.nth - 1)::text, 'quantity'] end, l.id, a.product_id, null, coalesce(p.quantity, l.quantity),
-      case when p.warehouse_id is not null then 'warehouse' when p.bin_location_id is not null then 'bin_location' end,
+    select row (mutation.path('lines', l.ordinality) || case when p.line is null then '{quantity}'::text[]
+      else mutation.path('places', p.nth, 'quantity') end, l.id, a.product_id, null,
+        coalesce(p.quantity, l.quantity),
+      case
+        when p.warehouse_id is not null then 'warehouse'
+        when p.bin_location_id is not null then 'bin_location' end,
       coalesce(p.warehouse_id, p.bin_location_id)::text, p.batch_id)::ledger.pick
     from unnest(lines) with ordinality l join erp.fulfillment_order_line_item a on a.id = l.id
     left join unnest(places) p on p.line = l.ordinality order by l.ordinality, p.nth
@@ -2301,7 +2839,8 @@ begin
 end
 $$;
 comment on function erp.picks_of(erp.fulfillment_order, erp.shipping_line[], erp.shipping_place[]) is
-  'Lines of a fulfillment order, or all that is open of it when lines is null, as picks of ledger.ship that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
+  'Lines of a fulfillment order, or all that is open of it when lines is null, as picks of ledger.ship '
+  'that have no warehouse yet. User errors NOT_FOUND, OVER_FULFILLMENT, INVALID_STATE_TRANSITION.';
 grant execute on function erp.picks_of(erp.fulfillment_order, erp.shipping_line[], erp.shipping_place[])
   to service_writer;
 --! EndIncluded erp/picks_of.sql
@@ -2318,7 +2857,9 @@ begin
     return '{}';
   elsif warehouse_id is not null then
     home := erp.location_of_warehouse(warehouse_id, '{warehouse_id}');
-    return array(select row (home, u.owner_id, u.item_id, u.quantity)::erp.assignment from unnest(uncovered) u);
+    return array(
+      select row (home, u.owner_id, u.item_id, u.quantity)::erp.assignment from unnest(uncovered) u
+    );
   end if;
   select l.id into home from erp.location l join erp.warehouse w on w.id = l.warehouse_id
   where w.is_default and l.active for key share of l;
@@ -2328,20 +2869,28 @@ begin
     perform from erp.location l where l.id = elsewhere for key share;
     if not found then
       perform mutation.refuse('INSUFFICIENT_STOCK',
-        'What was called off at the default warehouse is not shipped from there, and no other warehouse has all of it.', '{order_id}',
+        'What was called off at the default warehouse is not shipped from there, '
+        'and no other warehouse has all of it.', '{order_id}',
         jsonb_build_object('requested', (select sum(c.quantity) from unnest(called_off) c)));
     end if;
   end if;
   if home is null and cardinality(called_off) < cardinality(uncovered) then
-    perform mutation.refuse('INVALID', 'The default warehouse has no active location to ship from.', '{order_id}');
+    perform mutation.refuse(
+      'INVALID', 'The default warehouse has no active location to ship from.', '{order_id}'
+    );
   end if;
   return array(
-    select row (case when u = any (called_off) then elsewhere else home end, u.owner_id, u.item_id, u.quantity)::erp.assignment
+    select row (
+      case when u = any (called_off) then elsewhere else home end, u.owner_id, u.item_id, u.quantity
+    )::erp.assignment
     from unnest(uncovered) u);
 end
 $$;
 comment on function erp.plan_uncovered(uuid, uuid) is
-  'Which locations are to ship what no open fulfillment order has of an order: that of the warehouse that is named, or else of the default warehouse; and what was called off there, erp.other_location. They are kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, INSUFFICIENT_STOCK.';
+  'Which locations are to ship what no open fulfillment order has of an order: that of the warehouse '
+  'that is named, or else of the default warehouse; and what was called off there, erp.other_location. '
+  'They are kept from deletion until the end of the transaction. User errors NOT_FOUND, INVALID, '
+  'INSUFFICIENT_STOCK.';
 grant execute on function erp.plan_uncovered(uuid, uuid) to service_writer;
 --! EndIncluded erp/plan_uncovered.sql
 --! Included erp/price_on_receipt.sql
@@ -2365,7 +2914,9 @@ comment on function erp.price_on_receipt(erp.goods_receipt, uuid, numeric) is
 grant execute on function erp.price_on_receipt(erp.goods_receipt, uuid, numeric) to service_writer;
 --! EndIncluded erp/price_on_receipt.sql
 --! Included erp/put_away_place.sql
-create or replace function erp.put_away_place(receipt erp.goods_receipt, line erp.goods_receipt_line_item, out type text, out place text)
+create or replace function erp.put_away_place(
+  receipt erp.goods_receipt, line erp.goods_receipt_line_item, out type text, out place text
+)
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   select p.type, p.place from (
@@ -2375,16 +2926,19 @@ begin atomic
   ) b cross join lateral ledger.place_of(case when b.bin is null then receipt.warehouse_id end, b.bin) p;
 end;
 comment on function erp.put_away_place(erp.goods_receipt, erp.goods_receipt_line_item) is
-  'Where a line is put away unless something else is said: its own bin, else the usual bin of the product in the warehouse, else the warehouse. Lines with a negative quantity are taken from there.';
+  'Where a line is put away unless something else is said: its own bin, else the usual bin of the '
+  'product in the warehouse, else the warehouse. Lines with a negative quantity are taken from there.';
 grant execute on function erp.put_away_place(erp.goods_receipt, erp.goods_receipt_line_item)
   to service_writer;
 --! EndIncluded erp/put_away_place.sql
 --! Included erp/put_away_drafts.sql
-create or replace function erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[]) returns ledger.draft[]
+create or replace function erp.put_away_drafts(receipt erp.goods_receipt, placements erp.placement[])
+returns ledger.draft[]
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
   select array(
-    select row ('{id}', d.product_id, d.quantity, d.batch_id, 'goods_receipt', (receipt).id::text, d.type, d.place,
+    select row ('{id}', d.product_id, d.quantity, d.batch_id, 'goods_receipt', (receipt).id::text, d.type,
+      d.place,
       erp.goods_receipt_process((receipt).type))::ledger.draft
     from (
       select l.id, l.product_id, l.batch_id, p.quantity, t.type, t.place, p.line as "position"
@@ -2396,18 +2950,26 @@ begin atomic
       where l.goods_receipt_id = (receipt).id and l.quantity > l.planned_disposal_quantity
         and not exists (select from unnest(placements) p where p.goods_receipt_line_item_id = l.id)
       union all
-      select l.id, l.product_id, l.batch_id, l.planned_disposal_quantity, 'special_stock_location', 'stock_correction', 1000
-      from erp.goods_receipt_line_item l where l.goods_receipt_id = (receipt).id and l.planned_disposal_quantity > 0
+      select l.id, l.product_id, l.batch_id, l.planned_disposal_quantity, 'special_stock_location',
+        'stock_correction', 1000
+      from erp.goods_receipt_line_item l
+      where l.goods_receipt_id = (receipt).id and l.planned_disposal_quantity > 0
       union all
       select l.id, l.product_id, l.batch_id, - l.quantity,
-        case when (receipt).type = 'Customer' and l.return_order_id is not null then 'return_order' else 'special_stock_location' end,
-        case when (receipt).type = 'Customer' and l.return_order_id is not null then l.return_order_id::text else 'unknown' end, 0
+        case
+          when (receipt).type = 'Customer' and l.return_order_id is not null then 'return_order'
+          else 'special_stock_location' end,
+        case
+          when (receipt).type = 'Customer' and l.return_order_id is not null then l.return_order_id::text
+          else 'unknown' end,
+          0
       from erp.goods_receipt_line_item l where l.goods_receipt_id = (receipt).id and l.quantity < 0
     ) d where d.product_id is not null order by d.id, d."position"
   );
 end;
 comment on function erp.put_away_drafts(erp.goods_receipt, erp.placement[]) is
-  'The movements that complete a goods receipt: from its place to where its lines are put away, and what is to be thrown away to stock_correction; what its lines take back to where that goes.';
+  'The movements that complete a goods receipt: from its place to where its lines are put away, and '
+  'what is to be thrown away to stock_correction; what its lines take back to where that goes.';
 grant execute on function erp.put_away_drafts(erp.goods_receipt, erp.placement[]) to service_writer;
 --! EndIncluded erp/put_away_drafts.sql
 --! Included erp/receipt_type.sql
@@ -2435,12 +2997,17 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (
     select from erp.fulfillment_order f
-    where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold') and erp.has_open_lines(f.id)
+    where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
+      and erp.has_open_lines(f.id)
   ) then
-    perform mutation.refuse('EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}');
+    perform mutation.refuse(
+      'EXTERNALLY_MANAGED', 'What is left to ship is shipped by somebody else.', '{order_id}'
+    );
   end if;
   perform mutation.refuse('INVALID_STATE_TRANSITION', 'Nothing is left to ship.', '{order_id}',
-    jsonb_build_object('state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)));
+    jsonb_build_object(
+      'state', present.state, 'allowedActions', erp.allowed_actions('order', present.state)
+    ));
 end
 $$;
 comment on function erp.refuse_nothing_to_ship(erp.sales_order) is
@@ -2451,8 +3018,11 @@ grant execute on function erp.refuse_nothing_to_ship(erp.sales_order) to service
 create or replace function erp.require_active_supplier(supplier_id uuid, field text[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if exists (select from erp.supplier s where s.id = require_active_supplier.supplier_id and not s.active) then
-    perform mutation.refuse('SUPPLIER_INACTIVE', 'The shop orders nothing from this supplier any more.', field);
+  if exists (select from erp.supplier s where s.id = require_active_supplier.supplier_id and not s.active)
+  then
+    perform mutation.refuse(
+      'SUPPLIER_INACTIVE', 'The shop orders nothing from this supplier any more.', field
+    );
   end if;
 end
 $$;
@@ -2469,11 +3039,14 @@ declare
 begin
   select jsonb_agg(case
     when s.id is null then mutation.user_error('NOT_FOUND', 'The order has no such line.',
-      array['lines', (l.ordinality - 1)::text, 'order_line_item_id'])
-    when s.type is distinct from 'product' then mutation.user_error('INVALID', 'Nothing of this line is shipped: it is no product.',
-      array['lines', (l.ordinality - 1)::text, 'order_line_item_id'])
-    else mutation.user_error('OVER_FULFILLMENT', format('%s units are open that no fulfillment order has, not %s.', coalesce(u.quantity, 0), l.quantity),
-      array['lines', (l.ordinality - 1)::text, 'quantity'], jsonb_build_object('open', coalesce(u.quantity, 0), 'requested', l.quantity))
+      mutation.path('lines', l.ordinality, 'order_line_item_id'))
+    when s.type is distinct from 'product'
+      then mutation.user_error('INVALID', 'Nothing of this line is shipped: it is no product.',
+      mutation.path('lines', l.ordinality, 'order_line_item_id'))
+    else mutation.user_error('OVER_FULFILLMENT',
+      format('%s units are open that no fulfillment order has, not %s.', coalesce(u.quantity, 0), l.quantity),
+      mutation.path('lines', l.ordinality, 'quantity'),
+        jsonb_build_object('open', coalesce(u.quantity, 0), 'requested', l.quantity))
     end order by l.ordinality)
   into errors
   from unnest(lines) with ordinality l
@@ -2484,7 +3057,8 @@ begin
 end
 $$;
 comment on function erp.require_assignable_lines(uuid, erp.shipping_line[]) is
-  'Refuses lines of an order of which fewer units are open that no fulfillment order has. User errors NOT_FOUND, INVALID, OVER_FULFILLMENT.';
+  'Refuses lines of an order of which fewer units are open that no fulfillment order has. User errors '
+  'NOT_FOUND, INVALID, OVER_FULFILLMENT.';
 grant execute on function erp.require_assignable_lines(uuid, erp.shipping_line[]) to service_writer;
 --! EndIncluded erp/require_assignable_lines.sql
 --! Included erp/require_default_warehouse.sql
@@ -2492,16 +3066,19 @@ create or replace function erp.require_default_warehouse() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if exists (select from erp.warehouse) and not (
-    exists (select from erp.warehouse where is_default) and exists (select from erp.warehouse where is_default_receiving)
+    exists (select from erp.warehouse where is_default)
+      and exists (select from erp.warehouse where is_default_receiving)
   ) then
     raise exception 'One warehouse must be the default, and one the default for receiving.'
-      using errcode = 'integrity_constraint_violation', constraint = 'warehouse_has_its_defaults', schema = 'erp', table = 'warehouse';
+      using errcode = 'integrity_constraint_violation', constraint = 'warehouse_has_its_defaults',
+        schema = 'erp', table = 'warehouse';
   end if;
   return null;
 end
 $$;
 comment on function erp.require_default_warehouse() is
-  'Constraint trigger: as soon as there are warehouses, one is the default and one the default for receiving. That no two are is a unique index.';
+  'Constraint trigger: as soon as there are warehouses, one is the default and one the default for '
+  'receiving. That no two are is a unique index.';
 --! EndIncluded erp/require_default_warehouse.sql
 --! Included erp/require_documents.sql
 create or replace function erp.require_documents(documents text[]) returns void
@@ -2510,8 +3087,10 @@ declare
   errors jsonb;
 begin
   select jsonb_agg(mutation.user_error(case when d.nth > 1 then 'NOT_UNIQUE' else 'INVALID' end,
-    case when d.nth > 1 then 'This type is in the list already.' else format('There is no type of documents named %s.', d.name) end,
-    array['documents', (d.position - 1)::text]) order by d.position)
+    case
+      when d.nth > 1 then 'This type is in the list already.'
+      else format('There is no type of documents named %s.', d.name) end,
+    mutation.path('documents', d.position)) order by d.position)
   into errors
   from (
     select d.name, d.position, row_number() over (partition by d.name order by d.position) as nth
@@ -2586,48 +3165,69 @@ begin
 end
 $$;
 comment on function erp.require_placeable(erp.supplier_order) is
-  'Refuses to place an order that is empty, or whose supplier the shop no longer orders from. User errors REQUIRED, SUPPLIER_INACTIVE.';
+  'Refuses to place an order that is empty, or whose supplier the shop no longer orders from. User '
+  'errors REQUIRED, SUPPLIER_INACTIVE.';
 grant execute on function erp.require_placeable(erp.supplier_order) to service_writer;
 --! EndIncluded erp/require_placeable.sql
 --! Included erp/require_places.sql
-create or replace function erp.require_places(lines erp.shipping_line[], places erp.shipping_place[], source_id uuid) returns void
+create or replace function erp.require_places(
+  lines erp.shipping_line[], places erp.shipping_place[], source_id uuid
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text, 'places', (e.nth - 1)::text] || e.field) order by e.line, e.nth)
+  select jsonb_agg(
+    mutation.user_error(
+      e.code, e.message, mutation.path('lines', e.line) || mutation.path('places', e.nth) || e.field
+    ) order by e.line,
+    e.nth
+  )
   into errors
   from (
     select p.line, p.nth, 'NOT_FOUND', 'There is no such warehouse.', '{place,warehouse_id}'::text[]
-    from unnest(places) p where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
+    from unnest(places) p
+    where p.warehouse_id is not null and not exists (select from erp.warehouse w where w.id = p.warehouse_id)
     union all
     select p.line, p.nth, 'NOT_FOUND', 'There is no such bin.', '{place,bin_location_id}'
-    from unnest(places) p where p.bin_location_id is not null and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
+    from unnest(places) p
+    where p.bin_location_id is not null
+      and not exists (select from erp.bin_location b where b.id = p.bin_location_id)
     union all
     select p.line, p.nth, 'INVALID', 'This place is not in the warehouse that is to ship.', '{place}'
-    from unnest(places) p left join erp.bin_location b on b.id = p.bin_location_id left join erp.warehouse w on w.id = p.warehouse_id
+    from unnest(places) p
+    left join erp.bin_location b on b.id = p.bin_location_id
+    left join erp.warehouse w on w.id = p.warehouse_id
     where coalesce(b.warehouse_id, w.id) <> source_id
     union all
     select p.line, p.nth, 'INVALID', 'The line has no product that could lie there.', '{place}'
-    from unnest(places) p join erp.fulfillment_order_line_item l on l.id = lines[p.line].id where l.product_id is null
+    from unnest(places) p
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    where l.product_id is null
     union all
     select p.line, p.nth, 'NOT_FOUND', 'There is no such batch.', '{batch_id}'
-    from unnest(places) p where p.batch_id is not null and not exists (select from erp.batch b where b.id = p.batch_id)
+    from unnest(places) p
+    where p.batch_id is not null and not exists (select from erp.batch b where b.id = p.batch_id)
     union all
     select p.line, p.nth, 'BATCH_MISMATCH', format('Batch %s is of another product.', b.number), '{batch_id}'
-    from unnest(places) p join erp.batch b on b.id = p.batch_id join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
+    from unnest(places) p
+    join erp.batch b on b.id = p.batch_id
+    join erp.fulfillment_order_line_item l on l.id = lines[p.line].id
     where b.product_id <> l.product_id
   ) e (line, nth, code, message, field);
   perform mutation.refuse(errors);
 end
 $$;
 comment on function erp.require_places(erp.shipping_line[], erp.shipping_place[], uuid) is
-  'Refuses places and batches that units of lines cannot be taken from by a warehouse. User errors NOT_FOUND, INVALID, BATCH_MISMATCH.';
+  'Refuses places and batches that units of lines cannot be taken from by a warehouse. User errors '
+  'NOT_FOUND, INVALID, BATCH_MISMATCH.';
 grant execute on function erp.require_places(erp.shipping_line[], erp.shipping_place[], uuid)
   to service_writer;
 --! EndIncluded erp/require_places.sql
 --! Included erp/require_receipts_of_supplier.sql
-create or replace function erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid) returns void
+create or replace function erp.require_receipts_of_supplier(supplier_order_id uuid, supplier_id uuid)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   receipt text;
@@ -2640,13 +3240,15 @@ begin
       where l.supplier_order_id = require_receipts_of_supplier.supplier_order_id)
   order by r.id limit 1;
   if found then
-    perform mutation.refuse('SUPPLIER_MISMATCH', format('Goods receipt %s receives this order from the present supplier.', receipt),
+    perform mutation.refuse('SUPPLIER_MISMATCH',
+      format('Goods receipt %s receives this order from the present supplier.', receipt),
       '{supplier_id}', jsonb_build_object('goodsReceiptNumber', receipt));
   end if;
 end
 $$;
 comment on function erp.require_receipts_of_supplier(uuid, uuid) is
-  'Refuses another supplier for an order that goods receipts of the present one name. User error SUPPLIER_MISMATCH.';
+  'Refuses another supplier for an order that goods receipts of the present one name. User error '
+  'SUPPLIER_MISMATCH.';
 grant execute on function erp.require_receipts_of_supplier(uuid, uuid) to service_writer;
 --! EndIncluded erp/require_receipts_of_supplier.sql
 --! Included erp/require_shippable.sql
@@ -2661,52 +3263,79 @@ begin
   perform erp.next_state('fulfillment_order', 'close', present.state);
   select o.state into order_state from erp.sales_order o where o.id = present.destination_order_id;
   if not found then
-    perform mutation.refuse('INVALID', 'Its order has been deleted: there is nobody to ship to.', '{fulfillment_order_id}');
+    perform mutation.refuse(
+      'INVALID', 'Its order has been deleted: there is nobody to ship to.', '{fulfillment_order_id}'
+    );
   elsif order_state <> 'in_progress' then
     perform erp.next_state('order', 'process', order_state);
   end if;
 end
 $$;
 comment on function erp.require_shippable(erp.fulfillment_order) is
-  'Refuses fulfillment orders of which nothing can be shipped in their state or that of their order. User errors ON_HOLD, INVALID_STATE_TRANSITION, INVALID.';
+  'Refuses fulfillment orders of which nothing can be shipped in their state or that of their order. '
+  'User errors ON_HOLD, INVALID_STATE_TRANSITION, INVALID.';
 grant execute on function erp.require_shippable(erp.fulfillment_order) to service_writer;
 --! EndIncluded erp/require_shippable.sql
 --! Included erp/require_shipping_lines.sql
-create or replace function erp.require_shipping_lines(lines erp.shipping_line[], places erp.shipping_place[], id_field text) returns void
+create or replace function erp.require_shipping_lines(
+  lines erp.shipping_line[], places erp.shipping_place[], id_field text
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   most constant integer := 250;
   errors jsonb;
 begin
   if cardinality(lines) = 0 then
-    perform mutation.refuse('REQUIRED', 'At least one line is needed. Leave the list out to fulfill all that is open.', '{lines}');
+    perform mutation.refuse(
+      'REQUIRED', 'At least one line is needed. Leave the list out to fulfill all that is open.', '{lines}'
+    );
   elsif greatest(cardinality(lines), cardinality(places)) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines with %s places; %s are allowed at once.', cardinality(lines), cardinality(places), most),
-      '{lines}', jsonb_build_object('lines', greatest(cardinality(lines), cardinality(places)), 'maximum', most));
+    perform mutation.refuse('TOO_MANY_LINES',
+      format(
+        'There are %s lines with %s places; %s are allowed at once.', cardinality(lines), cardinality(places),
+        most
+      ),
+      '{lines}', jsonb_build_object(
+        'lines', greatest(cardinality(lines), cardinality(places)), 'maximum', most
+      ));
   end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['lines', (e.line - 1)::text] || e.field) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('lines', e.line) || e.field) order by e.line
+  )
+  into errors
   from (
     select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', '{quantity}'::text[]
     from unnest(lines) with ordinality l where l.quantity < 1
     union all
     select l.ordinality, 'NOT_UNIQUE', 'An earlier line is about the same.', array[id_field]
-    from (select l.*, row_number() over (partition by l.id order by l.ordinality) as nth from unnest(lines) with ordinality l) l where l.nth > 1
+    from (
+      select l.*, row_number() over (partition by l.id order by l.ordinality) as nth
+      from unnest(lines) with ordinality l
+    ) l
+    where l.nth > 1
     union all
-    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.', array['places', (p.nth - 1)::text, 'place']
+    select p.line, 'INVALID', 'Name a warehouse or a bin, and not both.',
+      mutation.path('places', p.nth, 'place')
     from unnest(places) p where num_nonnulls(p.warehouse_id, p.bin_location_id) <> 1
     union all
-    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.', array['places', (p.nth - 1)::text, 'quantity']
+    select p.line, 'OUT_OF_RANGE', 'The quantity must be at least 1.',
+      mutation.path('places', p.nth, 'quantity')
     from unnest(places) p where p.quantity < 1
     union all
-    select l.ordinality, 'INVALID', format('The places have %s units together, the line has %s.', p.quantity, l.quantity), '{places}'
-    from unnest(lines) with ordinality l join (select p.line, sum(p.quantity) as quantity from unnest(places) p group by p.line) p on p.line = l.ordinality
+    select l.ordinality, 'INVALID',
+      format('The places have %s units together, the line has %s.', p.quantity, l.quantity), '{places}'
+    from unnest(lines) with ordinality l
+    join (select p.line, sum(p.quantity) as quantity from unnest(places) p group by p.line) p
+      on p.line = l.ordinality
     where p.quantity <> l.quantity
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
 end
 $$;
 comment on function erp.require_shipping_lines(erp.shipping_line[], erp.shipping_place[], text) is
-  'Refuses lines and places that are wrong by themselves. The text is the name of the input field of a line''s id. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, INVALID.';
+  'Refuses lines and places that are wrong by themselves. The text is the name of the input field of a '
+  'line''s id. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, NOT_UNIQUE, INVALID.';
 grant execute on function erp.require_shipping_lines(erp.shipping_line[], erp.shipping_place[], text)
   to service_writer;
 --! EndIncluded erp/require_shipping_lines.sql
@@ -2718,40 +3347,53 @@ declare
   errors jsonb;
 begin
   if cardinality(codes) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
+    perform mutation.refuse('TOO_MANY_LINES',
+      format('There are %s tracking codes; %s are allowed at once.', cardinality(codes), most),
       '{tracking_codes}', jsonb_build_object('lines', cardinality(codes), 'maximum', most));
   end if;
-  select jsonb_agg(mutation.user_error('OUT_OF_RANGE', 'A tracking code has 1 to 255 characters.', array['tracking_codes', (c.ordinality - 1)::text])
+  select jsonb_agg(mutation.user_error('OUT_OF_RANGE', 'A tracking code has 1 to 255 characters.',
+    mutation.path('tracking_codes', c.ordinality))
     order by c.ordinality)
   into errors
-  from unnest(codes) with ordinality c (code) where c.code is null or length(c.code) > 255 or btrim(c.code) = '';
+  from unnest(codes) with ordinality c (code)
+  where c.code is null or length(c.code) > 255 or btrim(c.code) = '';
   perform mutation.refuse(errors);
 end
 $$;
-comment on function erp.require_tracking_codes(text[]) is 'Refuses tracking codes that are none. User errors TOO_MANY_LINES, OUT_OF_RANGE.';
+comment on function erp.require_tracking_codes(text[]) is
+  'Refuses tracking codes that are none. User errors TOO_MANY_LINES, OUT_OF_RANGE.';
 grant execute on function erp.require_tracking_codes(text[]) to service_writer;
 --! EndIncluded erp/require_tracking_codes.sql
 --! Included erp/resolve_goods_receipt_lines.sql
-create or replace function erp.resolve_goods_receipt_lines(target erp.goods_receipt, lines erp.goods_receipt_line[]) returns erp.goods_receipt_line[]
+create or replace function erp.resolve_goods_receipt_lines(
+  target erp.goods_receipt, lines erp.goods_receipt_line[]
+)
+returns erp.goods_receipt_line[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   -- Batches that are named by a number are made when they are new
   insert into erp.batch (product_id, number)
   select l.product_id, l.batch_number from unnest(lines) with ordinality l
-  where l.batch_number is not null and l.batch_id is null and exists (select from erp.product p where p.id = l.product_id)
+  where l.batch_number is not null and l.batch_id is null
+    and exists (select from erp.product p where p.id = l.product_id)
   group by l.product_id, l.batch_number order by min(l.ordinality)
   on conflict (product_id, number) do nothing;
   return array(
-    select row (l.id, l.product_id, l.quantity, coalesce(l.batch_id, b.id), l.batch_number, coalesce(o.id, s.id),
+    select row (l.id, l.product_id, l.quantity, coalesce(l.batch_id, b.id), l.batch_number,
+      coalesce(o.id, s.id),
       coalesce(o.supplier_order_id, l.supplier_order_id), l.return_order_id, l.unit_price, l.tax_rate,
       l.planned_disposal_quantity, l.destination_bin_location_id)::erp.goods_receipt_line
     from unnest(lines) with ordinality l
     left join erp.batch b on b.product_id = l.product_id and b.number = l.batch_number
     left join lateral (
-      -- An order alone means its line of this product: the first that still waits for some, or has some to give back
+      -- An order alone means its line of this product: the first that still waits for some, or has some to
+      -- give back
       select i.id from erp.supplier_order_line_item i
-      where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id and i.product_id = l.product_id
-      order by case when l.quantity > 0 then i.open_quantity else i.received_quantity end = 0, i."position", i.id limit 1
+      where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id
+        and i.product_id = l.product_id
+      order by case when l.quantity > 0 then i.open_quantity else i.received_quantity end = 0, i."position",
+        i.id
+      limit 1
     ) s on true
     left join erp.supplier_order_line_item o on o.id = l.supplier_order_line_item_id
     order by l.ordinality
@@ -2759,7 +3401,8 @@ begin
 end
 $$;
 comment on function erp.resolve_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[]) is
-  'Fills in what lines of a goods receipt name in other words: batches by number, made when they are new, and lines of supplier orders by the order. To be called with lines that have been checked.';
+  'Fills in what lines of a goods receipt name in other words: batches by number, made when they are '
+  'new, and lines of supplier orders by the order. To be called with lines that have been checked.';
 grant execute on function erp.resolve_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[])
   to service_writer;
 --! EndIncluded erp/resolve_goods_receipt_lines.sql
@@ -2772,25 +3415,33 @@ begin
   return configuration_id;
 end
 $$;
-comment on function erp.set_default_supplier(uuid) is 'Makes a supplier the default of its product. Answers the id of the assignment.';
+comment on function erp.set_default_supplier(uuid) is
+  'Makes a supplier the default of its product. Answers the id of the assignment.';
 grant execute on function erp.set_default_supplier(uuid) to service_writer;
 --! EndIncluded erp/set_default_supplier.sql
 --! Included erp/set_goods_receipt_lines.sql
-create or replace function erp.set_goods_receipt_lines(target erp.goods_receipt, given erp.goods_receipt_line[]) returns void
+create or replace function erp.set_goods_receipt_lines(
+  target erp.goods_receipt, given erp.goods_receipt_line[]
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   lines erp.goods_receipt_line[];
   ids uuid[];
-  discount constant numeric := target.position_price - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
+  discount constant numeric := target.position_price
+    - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
   perform erp.check_goods_receipt_lines(target, given);
   lines := erp.resolve_goods_receipt_lines(target, given);
   ids := erp.line_ids(array(select l.id from unnest(lines) with ordinality l order by l.ordinality));
   delete from erp.goods_receipt_line_item i where i.goods_receipt_id = target.id and i.id <> all (ids);
 
-  insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id, supplier_order_id,
-    supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price, tax_rate)
-  select ids[l.ordinality], target.id, l.product_id, l.batch_id, l.return_order_id, l.supplier_order_id, l.supplier_order_line_item_id,
+  insert into erp.goods_receipt_line_item as i (id, goods_receipt_id, product_id, batch_id, return_order_id,
+    supplier_order_id,
+    supplier_order_line_item_id, destination_bin_location_id, quantity, planned_disposal_quantity, unit_price,
+      tax_rate)
+  select ids[l.ordinality], target.id, l.product_id, l.batch_id, l.return_order_id, l.supplier_order_id,
+    l.supplier_order_line_item_id,
     l.destination_bin_location_id, l.quantity, coalesce(l.planned_disposal_quantity, 0),
     coalesce(l.unit_price,
       case when s.id is not null then erp.price_on_receipt(target, s.id, l.tax_rate) end),
@@ -2798,10 +3449,14 @@ begin
   from unnest(lines) with ordinality l join erp.product p on p.id = l.product_id
   left join erp.supplier_order_line_item s on s.id = l.supplier_order_line_item_id
   order by l.ordinality
-  on conflict (id) do update set product_id = excluded.product_id, batch_id = excluded.batch_id, return_order_id = excluded.return_order_id,
-    supplier_order_id = excluded.supplier_order_id, supplier_order_line_item_id = excluded.supplier_order_line_item_id,
+  on conflict (id) do update
+  set product_id = excluded.product_id, batch_id = excluded.batch_id,
+    return_order_id = excluded.return_order_id,
+    supplier_order_id = excluded.supplier_order_id,
+      supplier_order_line_item_id = excluded.supplier_order_line_item_id,
     destination_bin_location_id = excluded.destination_bin_location_id, quantity = excluded.quantity,
-    planned_disposal_quantity = excluded.planned_disposal_quantity, unit_price = excluded.unit_price, tax_rate = excluded.tax_rate;
+    planned_disposal_quantity = excluded.planned_disposal_quantity, unit_price = excluded.unit_price,
+      tax_rate = excluded.tax_rate;
 
   insert into erp.goods_receipt_supplier_order (goods_receipt_id, supplier_order_id)
   select distinct target.id, l.supplier_order_id from unnest(lines) l where l.supplier_order_id is not null
@@ -2818,21 +3473,32 @@ begin
 end
 $$;
 comment on function erp.set_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[]) is
-  'Makes these the lines of a goods receipt: those with an id are changed, those without are new, others go. They are listed in this order, as far as lines that are there do not change places. Prices and tax rates that are left out come from the supplier order, converted where it has another currency, and from the product. Warns of what the orders do not have open.';
+  'Makes these the lines of a goods receipt: those with an id are changed, those without are new, '
+  'others go. They are listed in this order, as far as lines that are there do not change places. '
+  'Prices and tax rates that are left out come from the supplier order, converted where it has another '
+  'currency, and from the product. Warns of what the orders do not have open.';
 grant execute on function erp.set_goods_receipt_lines(erp.goods_receipt, erp.goods_receipt_line[])
   to service_writer;
 --! EndIncluded erp/set_goods_receipt_lines.sql
 --! Included erp/set_lines_of_goods_receipt.sql
-create or replace function erp.set_lines_of_goods_receipt(goods_receipt_id uuid, lines erp.goods_receipt_line[]) returns uuid
+create or replace function erp.set_lines_of_goods_receipt(
+  goods_receipt_id uuid, lines erp.goods_receipt_line[]
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
   if present.state not in ('draft', 'created') then
-    perform mutation.refuse('NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The receipt is %s: its lines cannot be changed any more.', present.state),
+      '{id}'
+    );
   end if;
   if present.type = 'Supplier' then
-    present.supplier_id := coalesce(present.supplier_id, (erp.with_orders(present, erp.lock_orders_named(lines, '{}'))).supplier_id);
+    present.supplier_id := coalesce(
+      present.supplier_id, (erp.with_orders(present, erp.lock_orders_named(lines, '{}'))).supplier_id
+    );
     perform erp.check_receipt_suppliers(present, lines, '{}');
     update erp.goods_receipt r set supplier_id = present.supplier_id
     where r.id = present.id and r.supplier_id is distinct from present.supplier_id;
@@ -2842,49 +3508,65 @@ begin
 end
 $$;
 comment on function erp.set_lines_of_goods_receipt(uuid, erp.goods_receipt_line[]) is
-  'Makes these the lines of a goods receipt that is not approved yet. A receipt without a supplier takes that of the supplier orders that they name. Answers its id.';
+  'Makes these the lines of a goods receipt that is not approved yet. A receipt without a supplier '
+  'takes that of the supplier orders that they name. Answers its id.';
 grant execute on function erp.set_lines_of_goods_receipt(uuid, erp.goods_receipt_line[]) to service_writer;
 --! EndIncluded erp/set_lines_of_goods_receipt.sql
 --! Included erp/set_lines_of_supplier_order.sql
-create or replace function erp.set_lines_of_supplier_order(supplier_order_id uuid, lines erp.supplier_order_line[]) returns uuid
+create or replace function erp.set_lines_of_supplier_order(
+  supplier_order_id uuid, lines erp.supplier_order_line[]
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present erp.supplier_order := erp.lock_supplier_order(supplier_order_id);
 begin
   if present.state <> 'open' then
-    perform mutation.refuse('NOT_EDITABLE', format('The order is %s: its lines cannot be changed any more.', present.state), '{id}');
+    perform mutation.refuse(
+      'NOT_EDITABLE', format('The order is %s: its lines cannot be changed any more.', present.state), '{id}'
+    );
   end if;
   perform erp.set_supplier_order_lines(present, lines);
   return present.id;
 end
 $$;
-comment on function erp.set_lines_of_supplier_order(uuid, erp.supplier_order_line[]) is 'Makes these the lines of an open supplier order. Answers its id.';
+comment on function erp.set_lines_of_supplier_order(uuid, erp.supplier_order_line[]) is
+  'Makes these the lines of an open supplier order. Answers its id.';
 grant execute on function erp.set_lines_of_supplier_order(uuid, erp.supplier_order_line[]) to service_writer;
 --! EndIncluded erp/set_lines_of_supplier_order.sql
 --! Included erp/set_product_warehouse_configuration.sql
-create or replace function erp.set_product_warehouse_configuration(product_id uuid, warehouse_id uuid, changes jsonb) returns uuid
+create or replace function erp.set_product_warehouse_configuration(
+  product_id uuid, warehouse_id uuid, changes jsonb
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   wanted erp.product_warehouse_configuration;
 begin
   -- So that neither goes away before its row is there
-  perform ledger.lock(array[set_product_warehouse_configuration.product_id], array[set_product_warehouse_configuration.warehouse_id]);
+  perform ledger.lock(
+    array[set_product_warehouse_configuration.product_id],
+    array[set_product_warehouse_configuration.warehouse_id]
+  );
   perform from erp.product p where p.id = set_product_warehouse_configuration.product_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such product.', '{product_id}');
+    perform mutation.refuse_missing('product', '{product_id}');
   end if;
   perform from erp.warehouse w where w.id = set_product_warehouse_configuration.warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+    perform mutation.refuse_missing('warehouse', '{warehouse_id}');
   end if;
   insert into erp.product_warehouse_configuration as c (product_id, warehouse_id)
   values (set_product_warehouse_configuration.product_id, set_product_warehouse_configuration.warehouse_id)
   on conflict (product_id, warehouse_id) do nothing;
   select * into wanted from erp.product_warehouse_configuration c
-  where c.product_id = set_product_warehouse_configuration.product_id and c.warehouse_id = set_product_warehouse_configuration.warehouse_id
+  where c.product_id = set_product_warehouse_configuration.product_id
+    and c.warehouse_id = set_product_warehouse_configuration.warehouse_id
   for no key update;
-  wanted := jsonb_populate_record(wanted, changes - '{id,product_id,warehouse_id,stock,created_at,updated_at}'::text[]);
+  wanted := jsonb_populate_record(
+    wanted, changes - '{id,product_id,warehouse_id,stock,created_at,updated_at}'::text[]
+  );
   update erp.product_warehouse_configuration c
   set default_bin_location_id = wanted.default_bin_location_id, reorder_point = wanted.reorder_point,
     target_maximum_quantity = wanted.target_maximum_quantity
@@ -2893,68 +3575,58 @@ begin
 end
 $$;
 comment on function erp.set_product_warehouse_configuration(uuid, uuid, jsonb) is
-  'Changes how a product is kept in a warehouse: the usual bin, the reorder point and the target, where the object names them; makes the row where there was none. Answers its id.';
+  'Changes how a product is kept in a warehouse: the usual bin, the reorder point and the target, where '
+  'the object names them; makes the row where there was none. Answers its id.';
 grant execute on function erp.set_product_warehouse_configuration(uuid, uuid, jsonb) to service_writer;
 --! EndIncluded erp/set_product_warehouse_configuration.sql
 --! Included erp/set_supplier_order_lines.sql
-create or replace function erp.set_supplier_order_lines(target erp.supplier_order, lines erp.supplier_order_line[]) returns void
+create or replace function erp.set_supplier_order_lines(
+  target erp.supplier_order, lines erp.supplier_order_line[]
+)
+returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  most constant integer := 250;
-  errors jsonb;
   ids uuid[];
-  discount constant numeric := target.position_price - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
+  discount constant numeric := target.position_price
+    - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
-  if cardinality(lines) > most then
-    perform mutation.refuse('TOO_MANY_LINES', format('There are %s lines; %s are allowed at once.', cardinality(lines), most),
-      '{line_items}', jsonb_build_object('lines', cardinality(lines), 'maximum', most));
-  end if;
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['line_items', (e.line - 1)::text, e.field]) order by e.line) into errors
-  from (
-    select l.ordinality, 'OUT_OF_RANGE', 'The quantity must be at least 1.', 'quantity' from unnest(lines) with ordinality l where l.quantity < 1
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', 'unit_price' from unnest(lines) with ordinality l where l.unit_price < 0
-    union all
-    select l.ordinality, 'OUT_OF_RANGE', 'The tax rate is in percent, from 0 to 100.', 'tax_rate'
-    from unnest(lines) with ordinality l where l.tax_rate not between 0 and 100
-    union all
-    select l.ordinality, 'NOT_FOUND', 'There is no such product.', 'product_id'
-    from unnest(lines) with ordinality l where not exists (select from erp.product p where p.id = l.product_id)
-    union all
-    select l.ordinality, 'NOT_FOUND', 'The supplier order has no such line.', 'id'
-    from unnest(lines) with ordinality l where l.id is not null
-      and not exists (select from erp.supplier_order_line_item i where i.id = l.id and i.supplier_order_id = target.id)
-    union all
-    select l.ordinality, 'NOT_UNIQUE', 'An earlier line has this id.', 'id'
-    from (select i.*, row_number() over (partition by i.id order by i.ordinality) as nth from unnest(lines) with ordinality i) l
-    where l.id is not null and l.nth > 1
-  ) e (line, code, message, field);
-  perform mutation.refuse(errors);
-
+  perform erp.check_supplier_order_lines(target, lines);
   -- The lines lock their products when they are written; in one order for all
   perform ledger.lock(array(
     select l.product_id from unnest(lines) l
-    union select i.product_id from erp.supplier_order_line_item i where i.supplier_order_id = target.id and i.product_id is not null
+    union select i.product_id
+    from erp.supplier_order_line_item i
+    where i.supplier_order_id = target.id and i.product_id is not null
   ));
   ids := erp.line_ids(array(select l.id from unnest(lines) with ordinality l order by l.ordinality));
   delete from erp.supplier_order_line_item i
   where i.supplier_order_id = target.id and not exists (select from unnest(lines) l where l.id = i.id);
 
-  insert into erp.supplier_order_line_item as i (id, supplier_order_id, product_id, "position", label, product_number, supplier_product_number,
-    quantity, min_purchase, purchase_steps, unit_price, total_price, tax_rate, expected_delivery_date)
-  select ids[l.ordinality], target.id, p.id, l.ordinality, coalesce(p.name, parent.name, p.product_number), p.product_number,
-    c.supplier_product_number, l.quantity, c.min_purchase, c.purchase_steps, price.unit, round(price.unit * l.quantity, 2),
-    coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
+  insert into erp.supplier_order_line_item as i (
+    id, supplier_order_id, product_id, "position", label, product_number,
+    supplier_product_number, quantity, min_purchase, purchase_steps, unit_price,
+    total_price, tax_rate, expected_delivery_date
+  )
+  select ids[l.ordinality], target.id, p.id, l.ordinality,
+    coalesce(p.name, parent.name, p.product_number), p.product_number,
+    c.supplier_product_number, l.quantity, c.min_purchase, c.purchase_steps, price.unit,
+    round(price.unit * l.quantity, 2), coalesce(l.tax_rate, p.tax_rate), l.expected_delivery_date
   from unnest(lines) with ordinality l
   join erp.product p on p.id = l.product_id left join erp.product parent on parent.id = p.parent_id
   left join erp.product_supplier_configuration c on c.product_id = p.id and c.supplier_id = target.supplier_id
-  left join erp.product_supplier_price s on s.product_supplier_configuration_id = c.id and s.currency_id = target.currency_id
-  cross join lateral (select coalesce(l.unit_price, case target.tax_status when 'gross' then s.gross else s.net end) as unit) price
+  left join erp.product_supplier_price s on s.product_supplier_configuration_id = c.id
+    and s.currency_id = target.currency_id
+  cross join lateral (
+    select coalesce(l.unit_price, case target.tax_status when 'gross' then s.gross else s.net end) as unit
+  ) price
   order by l.ordinality
-  on conflict (id) do update set product_id = excluded.product_id, "position" = excluded."position", label = excluded.label,
-    product_number = excluded.product_number, supplier_product_number = excluded.supplier_product_number, quantity = excluded.quantity,
-    min_purchase = excluded.min_purchase, purchase_steps = excluded.purchase_steps, unit_price = excluded.unit_price,
-    total_price = excluded.total_price, tax_rate = excluded.tax_rate, expected_delivery_date = excluded.expected_delivery_date;
+  on conflict (id) do update
+  set product_id = excluded.product_id, "position" = excluded."position", label = excluded.label,
+    product_number = excluded.product_number, supplier_product_number = excluded.supplier_product_number,
+    quantity = excluded.quantity, min_purchase = excluded.min_purchase,
+    purchase_steps = excluded.purchase_steps, unit_price = excluded.unit_price,
+    total_price = excluded.total_price, tax_rate = excluded.tax_rate,
+    expected_delivery_date = excluded.expected_delivery_date;
 
   update erp.supplier_order o
   set amount_net = a.amount_net, amount_total = a.amount_total, position_price = a.position_price
@@ -2965,7 +3637,10 @@ begin
 end
 $$;
 comment on function erp.set_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[]) is
-  'Makes these the lines of a supplier order: those with an id are changed, those without are new, others go. They are listed in this order, but for lines that are there and change places among themselves: their positions say so. What a line leaves open, price and tax rate, comes from the supplier''s terms and the product. Totals are computed anew; a discount on the whole order stays.';
+  'Makes these the lines of a supplier order: those with an id are changed, those without are new, '
+  'others go. They are listed in this order, but for lines that are there and change places among '
+  'themselves: their positions say so. What a line leaves open, price and tax rate, comes from the '
+  'supplier''s terms and the product. Totals are computed anew; a discount on the whole order stays.';
 grant execute on function erp.set_supplier_order_lines(erp.supplier_order, erp.supplier_order_line[])
   to service_writer;
 --! EndIncluded erp/set_supplier_order_lines.sql
@@ -2975,16 +3650,24 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   errors jsonb;
 begin
-  select jsonb_agg(mutation.user_error(e.code, e.message, array['purchase_prices', (e.line - 1)::text, e.field]) order by e.line) into errors
+  select jsonb_agg(
+    mutation.user_error(e.code, e.message, mutation.path('purchase_prices', e.line, e.field)) order by e.line
+  )
+  into errors
   from (
     select p.ordinality, 'NOT_FOUND', 'There is no such currency.', 'currency_id'
-    from unnest(prices) with ordinality p where not exists (select from erp.currency c where c.id = p.currency_id)
+    from unnest(prices) with ordinality p
+    where not exists (select from erp.currency c where c.id = p.currency_id)
     union all
-    select p.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.', case when p.net < 0 then 'net' else 'gross' end
+    select p.ordinality, 'OUT_OF_RANGE', 'The price must not be negative.',
+      case when p.net < 0 then 'net' else 'gross' end
     from unnest(prices) with ordinality p where p.net < 0 or p.gross < 0
     union all
     select p.ordinality, 'NOT_UNIQUE', 'An earlier price is in this currency.', 'currency_id'
-    from (select i.*, row_number() over (partition by i.currency_id order by i.ordinality) as nth from unnest(prices) with ordinality i) p
+    from (
+      select i.*, row_number() over (partition by i.currency_id order by i.ordinality) as nth
+      from unnest(prices) with ordinality i
+    ) p
     where p.nth > 1
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
@@ -2993,12 +3676,16 @@ begin
     delete from erp.product_supplier_price s where s.product_supplier_configuration_id = configuration_id
       and not exists (select from unnest(prices) p where p.currency_id = s.currency_id)
   )
-  insert into erp.product_supplier_price as s (product_supplier_configuration_id, currency_id, net, gross, linked)
+  insert into erp.product_supplier_price as s (
+    product_supplier_configuration_id, currency_id, net, gross, linked
+  )
   select configuration_id, p.currency_id, p.net, p.gross, coalesce(p.linked, true) from unnest(prices) p
-  on conflict (product_supplier_configuration_id, currency_id) do update set net = excluded.net, gross = excluded.gross, linked = excluded.linked;
+  on conflict (product_supplier_configuration_id, currency_id) do update
+  set net = excluded.net, gross = excluded.gross, linked = excluded.linked;
 end
 $$;
-comment on function erp.set_supplier_prices(uuid, erp.price[]) is 'Makes these the prices of a product at a supplier, one per currency.';
+comment on function erp.set_supplier_prices(uuid, erp.price[]) is
+  'Makes these the prices of a product at a supplier, one per currency.';
 grant execute on function erp.set_supplier_prices(uuid, erp.price[]) to service_writer;
 --! EndIncluded erp/set_supplier_prices.sql
 --! Included erp/settle_order.sql
@@ -3012,12 +3699,15 @@ begin
   select * into strict present from erp.sales_order o where o.id = order_id;
   wanted := present;
   is_all_shipped := not exists (
-      select from erp.sales_order_line_item l where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
+      select from erp.sales_order_line_item l
+      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity < l.quantity)
     and not exists (
       select from erp.fulfillment_order f
-      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold') and erp.has_open_lines(f.id));
+      where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
+        and erp.has_open_lines(f.id));
   -- An order without a delivery has one as soon as something of it is shipped
-  wanted.delivery_state := erp.next_state('order_delivery', case when is_all_shipped then 'ship' else 'ship_partially' end,
+  wanted.delivery_state := erp.next_state('order_delivery',
+    case when is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
   if wanted.state <> 'in_progress' then
     wanted.state := erp.next_state('order', 'process', wanted.state);
@@ -3025,11 +3715,14 @@ begin
   if is_all_shipped then
     wanted.state := erp.next_state('order', 'complete', wanted.state);
   end if;
-  update erp.sales_order o set state = wanted.state, delivery_state = wanted.delivery_state where o.id = present.id;
+  update erp.sales_order o
+  set state = wanted.state, delivery_state = wanted.delivery_state
+  where o.id = present.id;
 end
 $$;
 comment on function erp.settle_order(uuid) is
-  'Brings the states of an order up to date after something of it was shipped: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
+  'Brings the states of an order up to date after something of it was shipped: it is in progress, and '
+  'completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
 grant execute on function erp.settle_order(uuid) to service_writer;
 --! EndIncluded erp/settle_order.sql
 --! Included erp/settle_receipt_lines.sql
@@ -3079,7 +3772,8 @@ comment on function erp.settle_receipt_lines(uuid) is
 grant execute on function erp.settle_receipt_lines(uuid) to service_writer;
 --! EndIncluded erp/settle_receipt_lines.sql
 --! Included erp/ship.sql
-create or replace function erp.ship(order_id uuid, picks ledger.pick[], tracking_codes text[], note text) returns erp.shipment
+create or replace function erp.ship(order_id uuid, picks ledger.pick[], tracking_codes text[], note text)
+returns erp.shipment
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   booked record;
@@ -3088,34 +3782,49 @@ declare
 begin
   select * into booked from ledger.ship(order_id, picks, note);
   fulfillment_orders := array(
-    select distinct l.fulfillment_order_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id order by 1);
+    select distinct l.fulfillment_order_id
+    from unnest(picks) p
+    join erp.fulfillment_order_line_item l on l.id = p.line_id
+    order by 1);
   -- Last of all locks, for it keeps everybody waiting who ships something
   insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
-  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made from unnest(fulfillment_orders) f (id);
+  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made
+  from unnest(fulfillment_orders) f (id);
   with shipped as (
-    insert into erp.fulfillment_line_item (fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity)
+    insert into erp.fulfillment_line_item (
+      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
+    )
     select made, l.fulfillment_order_id, l.id, l.product_id, p.quantity
-    from (select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity from unnest(picks) with ordinality p group by p.line_id) p
+    from (
+      select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity
+      from unnest(picks) with ordinality p
+      group by p.line_id
+    ) p
     join erp.fulfillment_order_line_item l on l.id = p.line_id order by p.position
     returning id, fulfillment_order_line_item_id
   )
   insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
   select s.id, m.id
-  from unnest(booked.stock_movements, booked.lines) m (id, line_id) join shipped s on s.fulfillment_order_line_item_id = m.line_id;
+  from unnest(booked.stock_movements, booked.lines) m (id, line_id)
+  join shipped s on s.fulfillment_order_line_item_id = m.line_id;
 
   update erp.fulfillment_order f
   set state = erp.next_state('fulfillment_order', case when w.is_open then 'start' else 'close' end, f.state)
   from (select n.id, erp.has_open_lines(n.id) as is_open from unnest(fulfillment_orders) n (id)) w
   where f.id = w.id and (f.state = 'Open' or not w.is_open);
   if cardinality(tracking_codes) > 0 then
-    update erp.sales_order o set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes where o.id = order_id;
+    update erp.sales_order o
+    set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes
+    where o.id = order_id;
   end if;
   perform erp.settle_order(order_id);
   return row (order_id, array[made], fulfillment_orders, booked.stock_movements, '{}')::erp.shipment;
 end
 $$;
 comment on function erp.ship(uuid, ledger.pick[], text[], text) is
-  'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what is fulfilled. Whoever calls holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+  'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what '
+  'is fulfilled. Whoever calls holds the locks of the order and of ledger.lock_shipment. User errors '
+  'INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
 grant execute on function erp.ship(uuid, ledger.pick[], text[], text) to service_writer;
 --! EndIncluded erp/ship.sql
 --! Included erp/start_goods_receipt.sql
@@ -3124,11 +3833,14 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
 begin
-  update erp.goods_receipt r set state = erp.next_state('goods_receipt', 'start', present.state) where r.id = present.id;
+  update erp.goods_receipt r
+  set state = erp.next_state('goods_receipt', 'start', present.state)
+  where r.id = present.id;
   return present.id;
 end
 $$;
-comment on function erp.start_goods_receipt(uuid) is 'Notes that somebody is putting the goods away. Answers the id.';
+comment on function erp.start_goods_receipt(uuid) is
+  'Notes that somebody is putting the goods away. Answers the id.';
 grant execute on function erp.start_goods_receipt(uuid) to service_writer;
 --! EndIncluded erp/start_goods_receipt.sql
 --! Included erp/state_after_delivery.sql
@@ -3156,11 +3868,13 @@ grant execute on function erp.state_after_delivery(text, text) to service_writer
 create or replace function erp.supplier_snapshot(supplier_id uuid) returns jsonb
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
-  select jsonb_build_object('number', s.number, 'name', s.name, 'email', s.email, 'phone', s.phone, 'address', s.address,
+  select jsonb_build_object('number', s.number, 'name', s.name, 'email', s.email, 'phone', s.phone, 'address',
+    s.address,
     'customerNumber', s.customer_number, 'vatId', s.vat_id)
   from erp.supplier s where s.id = supplier_snapshot.supplier_id;
 end;
-comment on function erp.supplier_snapshot(uuid) is 'A supplier as it is now, for SupplierOrder.supplierSnapshot.';
+comment on function erp.supplier_snapshot(uuid) is
+  'A supplier as it is now, for SupplierOrder.supplierSnapshot.';
 grant execute on function erp.supplier_snapshot(uuid) to service_writer;
 --! EndIncluded erp/supplier_snapshot.sql
 --! Included erp/those_with_variants.sql
@@ -3168,7 +3882,8 @@ create or replace function erp.those_with_variants(product_ids uuid[]) returns u
 language sql stable parallel safe
 return array(select distinct v.parent_id from erp.product v where v.parent_id = any (product_ids));
 comment on function erp.those_with_variants(uuid[]) is
-  'Those of the products that only stand for their variants, as erp.has_variants says; found by one look at the index.';
+  'Those of the products that only stand for their variants, as erp.has_variants says; found by one '
+  'look at the index.';
 grant execute on function erp.those_with_variants(uuid[]) to service_ledger, service_writer;
 --! EndIncluded erp/those_with_variants.sql
 --! Included erp/uncovered_lines.sql
@@ -3182,11 +3897,13 @@ return array(
     from erp.fulfillment_order_line_item a join erp.fulfillment_order f on f.id = a.fulfillment_order_id
     where a.destination_order_line_item_id = l.id and f.state in ('Open', 'InProgress', 'OnHold')
   ) c
-  where l.order_id = uncovered_lines.order_id and l.type = 'product' and l.quantity > l.shipped_quantity + c.quantity
+  where l.order_id = uncovered_lines.order_id and l.type = 'product'
+    and l.quantity > l.shipped_quantity + c.quantity
   order by l."position", l.id
 );
 comment on function erp.uncovered_lines(uuid) is
-  'Units of lines of an order that are neither shipped nor to be shipped by an open fulfillment order: by line (owner) and product (item). What a cancelled fulfillment order had open is among them.';
+  'Units of lines of an order that are neither shipped nor to be shipped by an open fulfillment order: '
+  'by line (owner) and product (item). What a cancelled fulfillment order had open is among them.';
 grant execute on function erp.uncovered_lines(uuid) to service_writer;
 --! EndIncluded erp/uncovered_lines.sql
 --! Included erp/unsettle_order.sql
@@ -3200,13 +3917,18 @@ begin
   select * into strict present from erp.sales_order o where o.id = order_id;
   wanted := present;
   is_some_shipped := exists (
-      select from erp.sales_order_line_item l where l.order_id = present.id and l.type = 'product' and l.shipped_quantity > 0)
+      select from erp.sales_order_line_item l
+      where l.order_id = present.id and l.type = 'product' and l.shipped_quantity > 0)
     or exists (
-      select from erp.fulfillment_order f join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+      select from erp.fulfillment_order f
+      join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
       where f.destination_order_id = present.id and l.fulfilled_quantity > 0);
   -- What was called off stays so: parcels that come back do not bring the order back
   if present.delivery_state <> 'cancelled' then
-    wanted.delivery_state := erp.next_state('order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end, present.delivery_state);
+    wanted.delivery_state := erp.next_state(
+      'order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end,
+      present.delivery_state
+    );
   end if;
   if present.state = 'cancelled' then
     if wanted.delivery_state = 'open' then
@@ -3215,13 +3937,19 @@ begin
   elsif is_some_shipped and present.state = 'completed' then
     wanted.state := erp.next_state('order', 'process', erp.next_state('order', 'reopen', present.state));
   elsif not is_some_shipped and present.state <> 'open' then
-    wanted.state := erp.next_state('order', case present.state when 'completed' then 'reopen' else 'stop' end, present.state);
+    wanted.state := erp.next_state(
+      'order', case present.state when 'completed' then 'reopen' else 'stop' end, present.state
+    );
   end if;
-  update erp.sales_order o set state = wanted.state, delivery_state = wanted.delivery_state where o.id = present.id;
+  update erp.sales_order o
+  set state = wanted.state, delivery_state = wanted.delivery_state
+  where o.id = present.id;
 end
 $$;
 comment on function erp.unsettle_order(uuid) is
-  'Brings the states of an order up to date after a fulfillment of it was cancelled: open when nothing is shipped any more, else in progress. A cancelled order stays cancelled. User error INVALID_STATE_TRANSITION.';
+  'Brings the states of an order up to date after a fulfillment of it was cancelled: open when nothing '
+  'is shipped any more, else in progress. A cancelled order stays cancelled. User error '
+  'INVALID_STATE_TRANSITION.';
 grant execute on function erp.unsettle_order(uuid) to service_writer;
 --! EndIncluded erp/unsettle_order.sql
 --! Included erp/update_bin_location.sql
@@ -3232,14 +3960,17 @@ declare
 begin
   select * into wanted from erp.bin_location b where b.id = bin_location_id for no key update;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such bin.', '{id}');
+    perform mutation.refuse_missing('bin', '{id}');
   end if;
   wanted := jsonb_populate_record(wanted, changes - '{id,warehouse_id,created_at,updated_at}'::text[]);
-  update erp.bin_location b set code = wanted.code, "position" = wanted."position" where b.id = bin_location_id;
+  update erp.bin_location b
+  set code = wanted.code, "position" = wanted."position"
+  where b.id = bin_location_id;
   return bin_location_id;
 end
 $$;
-comment on function erp.update_bin_location(uuid, jsonb) is 'Changes code and position of a bin, where the object names them. Answers its id.';
+comment on function erp.update_bin_location(uuid, jsonb) is
+  'Changes code and position of a bin, where the object names them. Answers its id.';
 grant execute on function erp.update_bin_location(uuid, jsonb) to service_writer;
 --! EndIncluded erp/update_bin_location.sql
 --! Included erp/update_goods_receipt.sql
@@ -3252,7 +3983,12 @@ declare
   errors jsonb;
 begin
   if present.state not in ('draft', 'created') then
-    select jsonb_agg(mutation.user_error('NOT_EDITABLE', format('The receipt is %s: this cannot be changed any more.', present.state), array[key]))
+    select jsonb_agg(
+      mutation.user_error(
+        'NOT_EDITABLE', format('The receipt is %s: this cannot be changed any more.', present.state),
+        array[key]
+      )
+    )
     into errors from jsonb_object_keys(changes - always_editable) key;
     perform mutation.refuse(errors);
   end if;
@@ -3262,7 +3998,8 @@ begin
     perform erp.change_supplier_of_receipt(present.id, wanted.supplier_id);
   end if;
   if wanted.warehouse_id <> present.warehouse_id and exists (
-    select from erp.goods_receipt_line_item i where i.goods_receipt_id = present.id and i.destination_bin_location_id is not null
+    select from erp.goods_receipt_line_item i
+    where i.goods_receipt_id = present.id and i.destination_bin_location_id is not null
   ) then
     perform mutation.refuse('INVALID', 'Lines name bins of the present warehouse.', '{warehouse_id}');
   end if;
@@ -3270,35 +4007,51 @@ begin
     wanted := erp.with_currency_factor(wanted, (changes ->> 'currency_factor')::numeric);
   end if;
   if (changes ->> 'is_draft')::boolean <> (present.state = 'draft') then
-    wanted.state := erp.next_state('goods_receipt', case when present.state = 'draft' then 'create' else 'withdraw' end, present.state);
+    wanted.state := erp.next_state(
+      'goods_receipt', case when present.state = 'draft' then 'create' else 'withdraw' end, present.state
+    );
   end if;
   update erp.goods_receipt r
-  set state = wanted.state, warehouse_id = wanted.warehouse_id, supplier_id = wanted.supplier_id, customer_id = wanted.customer_id,
-    currency_id = wanted.currency_id, currency_factor = wanted.currency_factor, currency_factor_origin_type = wanted.currency_factor_origin_type,
-    currency_factor_origin_source = wanted.currency_factor_origin_source, currency_factor_reference_date = wanted.currency_factor_reference_date,
-    currency_factor_captured_at = wanted.currency_factor_captured_at, tax_status = wanted.tax_status, comment = wanted.comment,
+  set state = wanted.state, warehouse_id = wanted.warehouse_id, supplier_id = wanted.supplier_id,
+    customer_id = wanted.customer_id,
+    currency_id = wanted.currency_id, currency_factor = wanted.currency_factor,
+      currency_factor_origin_type = wanted.currency_factor_origin_type,
+    currency_factor_origin_source = wanted.currency_factor_origin_source,
+      currency_factor_reference_date = wanted.currency_factor_reference_date,
+    currency_factor_captured_at = wanted.currency_factor_captured_at, tax_status = wanted.tax_status,
+      comment = wanted.comment,
     amount_net = a.amount_net, amount_total = a.amount_total
   from (
     select (erp.amounts(wanted.tax_status, array_agg(i.total_price), array_agg(i.tax_rate),
-      present.position_price - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
+      present.position_price
+        - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
     from erp.goods_receipt_line_item i where i.goods_receipt_id = present.id
   ) a where r.id = present.id;
   return present.id;
 end
 $$;
 comment on function erp.update_goods_receipt(uuid, jsonb) is
-  'Changes the columns of a goods receipt that the object names, and whether it is a draft. Once it is approved, only the comment and the exchange rate. A factor that is given counts as set by hand; null takes that of this moment. Answers its id.';
+  'Changes the columns of a goods receipt that the object names, and whether it is a draft. Once it is '
+  'approved, only the comment and the exchange rate. A factor that is given counts as set by hand; null '
+  'takes that of this moment. Answers its id.';
 grant execute on function erp.update_goods_receipt(uuid, jsonb) to service_writer;
 --! EndIncluded erp/update_goods_receipt.sql
 --! Included erp/update_product_supplier_configuration.sql
-create or replace function erp.update_product_supplier_configuration(configuration_id uuid, changes jsonb, prices erp.price[]) returns uuid
+create or replace function erp.update_product_supplier_configuration(
+  configuration_id uuid, changes jsonb, prices erp.price[]
+)
+returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  present constant erp.product_supplier_configuration := erp.lock_product_supplier_configuration(configuration_id);
-  wanted constant erp.product_supplier_configuration := jsonb_populate_record(present, changes - '{id,purchase_prices}'::text[]);
+  present constant erp.product_supplier_configuration :=
+    erp.lock_product_supplier_configuration(configuration_id);
+  wanted constant erp.product_supplier_configuration := jsonb_populate_record(
+    present, changes - '{id,purchase_prices}'::text[]
+  );
 begin
   update erp.product_supplier_configuration c
-  set supplier_product_number = wanted.supplier_product_number, min_purchase = wanted.min_purchase, purchase_steps = wanted.purchase_steps,
+  set supplier_product_number = wanted.supplier_product_number, min_purchase = wanted.min_purchase,
+    purchase_steps = wanted.purchase_steps,
     delivery_time_days = wanted.delivery_time_days
   where c.id = configuration_id;
   if changes ? 'purchase_prices' then
@@ -3322,7 +4075,11 @@ declare
   errors jsonb;
 begin
   if present.state <> 'open' then
-    select jsonb_agg(mutation.user_error('NOT_EDITABLE', format('The order is %s: this cannot be changed any more.', present.state), array[key]))
+    select jsonb_agg(
+      mutation.user_error(
+        'NOT_EDITABLE', format('The order is %s: this cannot be changed any more.', present.state), array[key]
+      )
+    )
     into errors from jsonb_object_keys(changes - always_editable) key;
     perform mutation.refuse(errors);
   end if;
@@ -3330,7 +4087,7 @@ begin
   if wanted.supplier_id is distinct from present.supplier_id then
     wanted.supplier_snapshot := erp.supplier_snapshot(wanted.supplier_id);
     if wanted.supplier_snapshot is null then
-      perform mutation.refuse('NOT_FOUND', 'There is no such supplier.', '{supplier_id}');
+      perform mutation.refuse_missing('supplier', '{supplier_id}');
     end if;
     perform erp.require_active_supplier(wanted.supplier_id, '{supplier_id}');
     perform erp.require_receipts_of_supplier(present.id, wanted.supplier_id);
@@ -3338,27 +4095,33 @@ begin
   if wanted.warehouse_id is distinct from present.warehouse_id then
     wanted.warehouse_snapshot := erp.warehouse_snapshot(wanted.warehouse_id);
     if wanted.warehouse_snapshot is null then
-      perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{warehouse_id}');
+      perform mutation.refuse_missing('warehouse', '{warehouse_id}');
     end if;
   end if;
-  if wanted.currency_id <> present.currency_id and not exists (select from erp.currency c where c.id = wanted.currency_id) then
-    perform mutation.refuse('NOT_FOUND', 'There is no such currency.', '{currency_id}');
+  if wanted.currency_id <> present.currency_id
+    and not exists (select from erp.currency c where c.id = wanted.currency_id) then
+    perform mutation.refuse_missing('currency', '{currency_id}');
   end if;
   update erp.supplier_order o
-  set supplier_order_number = wanted.supplier_order_number, supplier_id = wanted.supplier_id, supplier_snapshot = wanted.supplier_snapshot,
-    warehouse_id = wanted.warehouse_id, warehouse_snapshot = wanted.warehouse_snapshot, currency_id = wanted.currency_id,
-    tax_status = wanted.tax_status, order_date_time = wanted.order_date_time, due_date = wanted.due_date, delivery_date = wanted.delivery_date,
+  set supplier_order_number = wanted.supplier_order_number, supplier_id = wanted.supplier_id,
+    supplier_snapshot = wanted.supplier_snapshot,
+    warehouse_id = wanted.warehouse_id, warehouse_snapshot = wanted.warehouse_snapshot,
+      currency_id = wanted.currency_id,
+    tax_status = wanted.tax_status, order_date_time = wanted.order_date_time, due_date = wanted.due_date,
+      delivery_date = wanted.delivery_date,
     comment = wanted.comment, amount_net = a.amount_net, amount_total = a.amount_total
   from (
     select (erp.amounts(wanted.tax_status, array_agg(i.total_price), array_agg(i.tax_rate),
-      present.position_price - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
+      present.position_price
+        - case present.tax_status when 'gross' then present.amount_total else present.amount_net end)).*
     from erp.supplier_order_line_item i where i.supplier_order_id = present.id
   ) a where o.id = present.id;
   return present.id;
 end
 $$;
 comment on function erp.update_supplier_order(uuid, jsonb) is
-  'Changes the columns of a supplier order that the object names. Once it has been sent, only its dates, the supplier''s number and the comment. Answers its id.';
+  'Changes the columns of a supplier order that the object names. Once it has been sent, only its '
+  'dates, the supplier''s number and the comment. Answers its id.';
 grant execute on function erp.update_supplier_order(uuid, jsonb) to service_writer;
 --! EndIncluded erp/update_supplier_order.sql
 --! Included erp/update_warehouse.sql
@@ -3371,30 +4134,37 @@ begin
   lock table erp.warehouse in share row exclusive mode;
   select * into present from erp.warehouse w where w.id = warehouse_id;
   if not found then
-    perform mutation.refuse('NOT_FOUND', 'There is no such warehouse.', '{id}');
+    perform mutation.refuse_missing('warehouse', '{id}');
   end if;
   wanted := jsonb_populate_record(present, changes - '{id,created_at,updated_at}'::text[]);
   perform erp.hand_over_defaults(wanted.id, wanted.is_default, wanted.is_default_receiving);
   update erp.warehouse w
-  set code = wanted.code, name = wanted.name, is_default = wanted.is_default, is_default_receiving = wanted.is_default_receiving,
+  set code = wanted.code, name = wanted.name, is_default = wanted.is_default,
+    is_default_receiving = wanted.is_default_receiving,
     is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address
   where w.id = present.id;
   -- A location that has a name of its own keeps it
-  update erp.location l set name = wanted.name where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
+  update erp.location l
+  set name = wanted.name
+  where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
   return present.id;
 end
 $$;
 comment on function erp.update_warehouse(uuid, jsonb) is
-  'Changes the columns of a warehouse that the object names, and its location''s name along with its own. Answers its id.';
+  'Changes the columns of a warehouse that the object names, and its location''s name along with its '
+  'own. Answers its id.';
 grant execute on function erp.update_warehouse(uuid, jsonb) to service_writer;
 --! EndIncluded erp/update_warehouse.sql
 --! Included erp/warehouse_snapshot.sql
 create or replace function erp.warehouse_snapshot(warehouse_id uuid) returns jsonb
 language sql stable set search_path = pg_catalog, pg_temp
 begin atomic
-  select jsonb_build_object('code', w.code, 'name', w.name, 'address', w.address) from erp.warehouse w where w.id = warehouse_snapshot.warehouse_id;
+  select jsonb_build_object('code', w.code, 'name', w.name, 'address', w.address)
+  from erp.warehouse w
+  where w.id = warehouse_snapshot.warehouse_id;
 end;
-comment on function erp.warehouse_snapshot(uuid) is 'A warehouse as it is now, for SupplierOrder.warehouseSnapshot.';
+comment on function erp.warehouse_snapshot(uuid) is
+  'A warehouse as it is now, for SupplierOrder.warehouseSnapshot.';
 grant execute on function erp.warehouse_snapshot(uuid) to service_writer;
 --! EndIncluded erp/warehouse_snapshot.sql
 --! Included erp/warn_of_conversions.sql
@@ -3449,7 +4219,8 @@ comment on function erp.warn_of_lines(erp.goods_receipt, uuid[]) is
 grant execute on function erp.warn_of_lines(erp.goods_receipt, uuid[]) to service_writer;
 --! EndIncluded erp/warn_of_lines.sql
 --! Included erp/with_currency_factor.sql
-create or replace function erp.with_currency_factor(wanted erp.goods_receipt, manual_factor numeric) returns erp.goods_receipt
+create or replace function erp.with_currency_factor(wanted erp.goods_receipt, manual_factor numeric)
+returns erp.goods_receipt
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   wanted.currency_factor_captured_at := date_trunc('second', now());
@@ -3460,7 +4231,8 @@ begin
     wanted.currency_factor_reference_date := null;
   else
     select f.factor, f.origin_type, f.origin_source, f.reference_date
-    into wanted.currency_factor, wanted.currency_factor_origin_type, wanted.currency_factor_origin_source, wanted.currency_factor_reference_date
+    into wanted.currency_factor, wanted.currency_factor_origin_type, wanted.currency_factor_origin_source,
+      wanted.currency_factor_reference_date
     from erp.currency_factor_at(wanted.currency_id, now()) f;
   end if;
   return wanted;

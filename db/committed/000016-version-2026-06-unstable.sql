@@ -1,5 +1,5 @@
---! Previous: sha1:27ad7bd0498bd0be9134e70244abdcd85bae197b
---! Hash: sha1:741b4968bd6f2ea44cd5a75dd5b88d0606c7bd17
+--! Previous: sha1:791bcfe850819dc138b16d05378e9115be250183
+--! Hash: sha1:18a0556188faca3225e5d07caf07ea10ee23ea13
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they
@@ -1484,12 +1484,12 @@ comment on view api_2026_06_unstable.customers is
   E'\n'
   '@primaryKey id\n'
   '@requiresScopes customers:read\n'
-  '@hidden '
-  'bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,salutation_id\n'
+  '@hidden bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,'
+  'salutation_id\n'
   '@nullable active,guest\n'
   '@columnEnum account_type customer_account_type\n'
-  '@filters '
-  'group_id,sales_channel_id,account_type,active,guest,company,customer_number,email,first_name,last_name,title,created_at,updated_at\n'
+  '@filters group_id,sales_channel_id,account_type,active,guest,company,customer_number,email,'
+  'first_name,last_name,title,created_at,updated_at\n'
   '@foreignKey (bound_sales_channel_id) references sales_channels (id)|@fieldName '
   'boundSalesChannel|@foreignFieldName boundCustomers\n'
   '@foreignKey (sales_channel_id) references sales_channels (id)|@fieldName '
@@ -1694,8 +1694,8 @@ comment on view api_2026_06_unstable.fulfillment_orders is
   '@gid shipping_method_id ShippingMethod\n'
   '@columnEnum state fulfillment_order_state\n'
   '@columnEnum type fulfillment_order_type\n'
-  '@filters '
-  'destination_order_id,shipping_method_id,source_warehouse_location_id,created_at,updated_at,is_partially_fulfilled,number,state,type\n'
+  '@filters destination_order_id,shipping_method_id,source_warehouse_location_id,created_at,updated_at,'
+  'is_partially_fulfilled,number,state,type\n'
   '@foreignKey (destination_order_id) references orders (id)|@fieldName '
   'destinationOrder|@foreignFieldName fulfillmentOrders\n'
   '@foreignKey (source_warehouse_location_id) references locations (id)|@fieldName '
@@ -1782,8 +1782,9 @@ comment on view api_2026_06_unstable.goods_receipt_line_items is
   '@requiresScopes goods_receipts:read\n'
   '@hidden destination_bin_location_id,supplier_order_line_item_id\n'
   '@gid return_order_id ReturnOrder\n'
-  '@filters '
-  'batch_id,goods_receipt_id,product_id,return_order_id,supplier_order_id,planned_disposal_quantity,quantity,total_price,total_price_in_default_currency,unit_price,unit_price_in_default_currency\n'
+  '@filters batch_id,goods_receipt_id,product_id,return_order_id,supplier_order_id,'
+  'planned_disposal_quantity,quantity,total_price,total_price_in_default_currency,unit_price,'
+  'unit_price_in_default_currency\n'
   '@foreignKey (batch_id) references batches (id)|@fieldName batch|@foreignFieldName '
   'goodsReceiptLineItems\n'
   '@foreignKey (destination_bin_location_id) references bin_locations (id)|@fieldName '
@@ -2646,8 +2647,12 @@ comment on view api_2026_06_unstable.stock_movements is
   '@gid destination_return_order_id ReturnOrder\n'
   '@gid source_stock_container_id StockContainer\n'
   '@gid destination_stock_container_id StockContainer\n'
-  '@filters '
-  'destination_bin_location_id,destination_goods_receipt_id,destination_order_id,destination_return_order_id,destination_stock_container_id,destination_warehouse_id,product_id,source_bin_location_id,source_goods_receipt_id,source_order_id,source_return_order_id,source_stock_container_id,source_warehouse_id,created_at,destination_location_type_technical_name,destination_special_stock_location_technical_name,source_location_type_technical_name,source_special_stock_location_technical_name,quantity\n'
+  '@filters destination_bin_location_id,destination_goods_receipt_id,destination_order_id,'
+  'destination_return_order_id,destination_stock_container_id,destination_warehouse_id,product_id,'
+  'source_bin_location_id,source_goods_receipt_id,source_order_id,source_return_order_id,'
+  'source_stock_container_id,source_warehouse_id,created_at,destination_location_type_technical_name,'
+  'destination_special_stock_location_technical_name,source_location_type_technical_name,'
+  'source_special_stock_location_technical_name,quantity\n'
   '@foreignKey (product_id) references products (id)|@fieldName product\n'
   '@foreignKey (source_warehouse_id) references warehouses (id)|@fieldName '
   'sourceWarehouse|@foreignFieldName sourceStockMovements\n'

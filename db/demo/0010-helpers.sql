@@ -111,7 +111,7 @@ create function demo.switch_triggers(state text) returns void language plpgsql a
 declare item record;
 begin
   for item in select tgrelid::regclass as relation, tgname as name from pg_trigger
-    where tgname = 'touch_updated_at' or tgname like 'keep\_figures%' 
+    where tgname = 'touch_updated_at' or tgname like 'keep\_figures%'
       or tgname in (
         'announce_insert', 'announce_update', 'announce_delete', 'stock_movement_names_its_places'
       ) loop

@@ -4213,7 +4213,7 @@ begin
       execute format('create type %I.%I as (%s)', target, item.typname,
         (select string_agg(format('%I %s', attname,
           replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
-         from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
+        from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
       perform api_meta.clone_column_comments(source, target, item.typname);
     end if;
     execute format('comment on type %I.%I is %L', target, item.typname, item.note);
@@ -4373,6 +4373,15 @@ begin
 end
 $function$;
 comment on function api_meta.finish_migration() is 'The last step of every migration, in its transaction: derives what follows from it, then holds the frozen versions against what was recorded of them. When either fails, so does the migration, and nothing of it stays.';
+
+CREATE OR REPLACE FUNCTION api_meta.first_migration()
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (SELECT migrations.hash FROM graphile_migrate.migrations ORDER BY migrations.filename LIMIT 1);
+grant execute on function api_meta.first_migration() to service_login;
+comment on function api_meta.first_migration() is 'The hash of the first migration that the database has had, which tells databases apart that were made by other migrations. The service asks at its start, as service_login, which may read nothing else.';
 
 CREATE OR REPLACE FUNCTION api_meta.forget_version(version name)
  RETURNS void
@@ -15745,7 +15754,7 @@ create table events.subject (
   constraint subject_type_is_a_type_name CHECK ((type ~ '^[A-Z][A-Za-z]*$'::text))
 );
 alter table events.subject enable row level security;
-comment on table events.subject is 'What events are about: types of the API. db/fixtures/functions/events/topics.sql declares them.';
+comment on table events.subject is 'What events are about: types of the API. db/fixtures/events/topics.sql declares them.';
 comment on column events.subject.relation is 'Table whose changes are events.';
 comment on column events.subject.view_name is 'View of the type in the head of the API. Its scope opens the events.';
 comment on column events.subject.entity_column is 'Column with the id that events are kept in order by.';

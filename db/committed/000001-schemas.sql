@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:46a06791cf2d0ce3339468ea085056341ef64d57
+--! Hash: sha1:f80a5d87296a51851771ad0993ccad90a17882f3
 --! Message: schemas
 
 -- The schemas, and what keeps their rights, descriptions and versions. Nothing is open to the public: grants follow
@@ -209,7 +209,7 @@ begin
       execute format('create type %I.%I as (%s)', target, item.typname,
         (select string_agg(format('%I %s', attname,
           replace(format_type(atttypid, atttypmod), from_prefix, to_prefix)), ', ' order by attnum)
-         from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
+        from pg_attribute where attrelid = item.typrelid and attnum > 0 and not attisdropped));
       perform api_meta.clone_column_comments(source, target, item.typname);
     end if;
     execute format('comment on type %I.%I is %L', target, item.typname, item.note);
@@ -380,6 +380,15 @@ comment on function api_meta.finish_migration() is
   'frozen versions against what was recorded of them. When either fails, so does the '
   'migration, and nothing of it stays.';
 --! EndIncluded api_meta/finish_migration.sql
+--! Included api_meta/first_migration.sql
+create or replace function api_meta.first_migration() returns text
+language sql stable security definer set search_path = pg_catalog, pg_temp
+return (select hash from graphile_migrate.migrations order by filename limit 1);
+comment on function api_meta.first_migration() is
+  'The hash of the first migration that the database has had, which tells databases apart that were made '
+  'by other migrations. The service asks at its start, as service_login, which may read nothing else.';
+grant execute on function api_meta.first_migration() to service_login;
+--! EndIncluded api_meta/first_migration.sql
 --! Included api_meta/forget_version.sql
 create or replace function api_meta.forget_version(version name) returns void
 language sql set search_path = pg_catalog, pg_temp as $$

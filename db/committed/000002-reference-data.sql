@@ -1,5 +1,5 @@
---! Previous: sha1:46a06791cf2d0ce3339468ea085056341ef64d57
---! Hash: sha1:ee669c93f3f92d2eaf60b7763159c406d70d24b0
+--! Previous: sha1:f80a5d87296a51851771ad0993ccad90a17882f3
+--! Hash: sha1:e7d51124db8b7be32567fa3155a25f0bf829ad79
 --! Message: reference-data
 
 -- What everything else refers to: languages, countries, currencies, states and numbers.

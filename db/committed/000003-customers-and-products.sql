@@ -1,5 +1,5 @@
---! Previous: sha1:ee669c93f3f92d2eaf60b7763159c406d70d24b0
---! Hash: sha1:2263eaeef8220b8f40d9027538decef6a67cb381
+--! Previous: sha1:e7d51124db8b7be32567fa3155a25f0bf829ad79
+--! Hash: sha1:9d197d195fb6647a739f441e71d736d93a0b79f0
 --! Message: customers-and-products
 
 create table erp.customer (

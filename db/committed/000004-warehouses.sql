@@ -1,5 +1,5 @@
---! Previous: sha1:2263eaeef8220b8f40d9027538decef6a67cb381
---! Hash: sha1:fafdb3c9023231d7dac8e68f065f38f6e5f7b8ef
+--! Previous: sha1:9d197d195fb6647a739f441e71d736d93a0b79f0
+--! Hash: sha1:7c87db43e46e29d9949c91ebcef6f03b55c7f6fc
 --! Message: warehouses
 
 create table erp.warehouse (

@@ -1,5 +1,5 @@
---! Previous: sha1:fafdb3c9023231d7dac8e68f065f38f6e5f7b8ef
---! Hash: sha1:a3142e68daeb78c21a1f5e42b398199b339e5017
+--! Previous: sha1:7c87db43e46e29d9949c91ebcef6f03b55c7f6fc
+--! Hash: sha1:1f1b9d4062871295b95db5c397dd6e11bc7aa915
 --! Message: orders
 
 create table erp.sales_order (

@@ -1,5 +1,5 @@
---! Previous: sha1:a3142e68daeb78c21a1f5e42b398199b339e5017
---! Hash: sha1:d8d95284029f57a385db515f76294456a925d612
+--! Previous: sha1:1f1b9d4062871295b95db5c397dd6e11bc7aa915
+--! Hash: sha1:695f910af7735bb40ab197fa8823873626038b6e
 --! Message: purchasing
 
 create table erp.supplier (

@@ -1,5 +1,5 @@
---! Previous: sha1:d8d95284029f57a385db515f76294456a925d612
---! Hash: sha1:6f73a9608c5e6ae4a0725669b468a9971a58e630
+--! Previous: sha1:695f910af7735bb40ab197fa8823873626038b6e
+--! Hash: sha1:ee40657b44a4f52cfeb1cb97a710e7a65626859e
 --! Message: documents
 
 --! Included erp/is_iban.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:6f73a9608c5e6ae4a0725669b468a9971a58e630
---! Hash: sha1:8a3f604215188f5546d2fc5ca812fffe1ad2209c
+--! Previous: sha1:ee40657b44a4f52cfeb1cb97a710e7a65626859e
+--! Hash: sha1:f8cd1aedef8f2d304252c00f0c2a10d3c1f60aa4
 --! Message: stock
 
 -- The ledger of stock and the figures that follow from it. Movements are only ever inserted; what a product's or a

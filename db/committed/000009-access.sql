@@ -1,5 +1,5 @@
---! Previous: sha1:8a3f604215188f5546d2fc5ca812fffe1ad2209c
---! Hash: sha1:83316c44511d9315ab4a206d9b4af5f1ce34965f
+--! Previous: sha1:f8cd1aedef8f2d304252c00f0c2a10d3c1f60aa4
+--! Hash: sha1:a2e7b0f2a2204fe55ee5a3d0b0d023b025b97072
 --! Message: access
 
 -- Who may ask: API credentials with their secrets, the keys that sign access tokens, the merchant's plan, and who

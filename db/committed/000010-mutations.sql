@@ -1,5 +1,5 @@
---! Previous: sha1:83316c44511d9315ab4a206d9b4af5f1ce34965f
---! Hash: sha1:222825862e6d711d0a6665aa2c3cc0f998e3e2ec
+--! Previous: sha1:a2e7b0f2a2204fe55ee5a3d0b0d023b025b97072
+--! Hash: sha1:2d5106ceb1337382b2233da98bb405d764862075
 --! Message: mutations
 
 -- What writes: mutation.run, the one way in, and what all mutations have in common.

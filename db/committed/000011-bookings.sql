@@ -1,5 +1,5 @@
---! Previous: sha1:222825862e6d711d0a6665aa2c3cc0f998e3e2ec
---! Hash: sha1:aa3d061635b5d7fb30ab3c3b4c4dc965a8e8cca3
+--! Previous: sha1:2d5106ceb1337382b2233da98bb405d764862075
+--! Hash: sha1:f1b71a7a649866ab48fa4fa889027351f090afb9
 --! Message: bookings
 
 -- Booking of stock. Figures follow from the ledger and from documents by triggers, whoever inserts.

@@ -1,5 +1,5 @@
---! Previous: sha1:aa3d061635b5d7fb30ab3c3b4c4dc965a8e8cca3
---! Hash: sha1:79abe4cb4af980f66ac1fa10ff45b36d175f282a
+--! Previous: sha1:f1b71a7a649866ab48fa4fa889027351f090afb9
+--! Hash: sha1:7987b27dcf6aa381e83d4695284a49b1fcccbe4d
 --! Message: workflows
 
 -- What mutations do to master data, orders, shipments, purchases and documents, and what background work does.

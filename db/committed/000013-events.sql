@@ -1,5 +1,5 @@
---! Previous: sha1:79abe4cb4af980f66ac1fa10ff45b36d175f282a
---! Hash: sha1:e5acc3d1b4fd2dea5c693dbe1702ab3fcea8f733
+--! Previous: sha1:7987b27dcf6aa381e83d4695284a49b1fcccbe4d
+--! Hash: sha1:68fbaff2f5bd32c36ce5389abe8c490f300460fc
 --! Message: events
 
 -- Events: what may happen (subject, field, topic, occasion), what has (outbox, event), and who is told (subscription,
@@ -13,7 +13,7 @@ create table events.subject (
 );
 alter table events.subject enable row level security;
 comment on table events.subject is
-  'What events are about: types of the API. db/fixtures/functions/events/topics.sql declares them.';
+  'What events are about: types of the API. db/fixtures/events/topics.sql declares them.';
 comment on column events.subject.relation is 'Table whose changes are events.';
 comment on column events.subject.view_name is
   'View of the type in the head of the API. Its scope opens the events.';

@@ -1,5 +1,5 @@
---! Previous: sha1:e5acc3d1b4fd2dea5c693dbe1702ab3fcea8f733
---! Hash: sha1:8c5c2bc279d635e2904214090b8b4c107a82faf8
+--! Previous: sha1:68fbaff2f5bd32c36ce5389abe8c490f300460fc
+--! Hash: sha1:29d510216f38eca2b8867f3b01a889b23732fb06
 --! Message: administration
 
 -- The functions behind the pages of the administration. Each looks at the session first.

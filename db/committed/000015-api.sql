@@ -1,5 +1,5 @@
---! Previous: sha1:8c5c2bc279d635e2904214090b8b4c107a82faf8
---! Hash: sha1:791bcfe850819dc138b16d05378e9115be250183
+--! Previous: sha1:29d510216f38eca2b8867f3b01a889b23732fb06
+--! Hash: sha1:020f2f02624b6b1e4de3a2f413ff16b3cd08a3cc
 --! Message: api
 
 -- The version that changes: types, views and mutations.

@@ -1,5 +1,5 @@
---! Previous: sha1:791bcfe850819dc138b16d05378e9115be250183
---! Hash: sha1:18a0556188faca3225e5d07caf07ea10ee23ea13
+--! Previous: sha1:020f2f02624b6b1e4de3a2f413ff16b3cd08a3cc
+--! Hash: sha1:5a5f209d41d15170810177d488f7c9acb9f82f22
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomUUID } from "node:crypto";
 import { UserError } from "../user-error.ts";
+import { withClient } from "./client.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
   currentFolder,
@@ -16,6 +17,7 @@ import {
   namesOf,
   readCurrent,
 } from "./migration-files.ts";
+import { requireSameMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
 import { migratingUrl } from "./migrator.ts";
 import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
@@ -82,6 +84,7 @@ export async function commitText(
   text: string,
   { locks = defaultLockPatience, onWait = () => {} }: MigrateOptions = {},
 ): Promise<void> {
+  await withClient(adminUrl, requireSameMigrations);
   const folder = await mkdtemp(join(tmpdir(), "migration-"));
   const application = `migration ${randomUUID()}`;
   const isPatient = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);

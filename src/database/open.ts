@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Settings } from "../settings.ts";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster.ts";
+import { requireSameMigrations } from "./migration-history.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
 import type { LockPatience } from "./retry-locked.ts";
 import { checkDatabase, requireVersion } from "./requirements.ts";
@@ -75,7 +76,10 @@ export async function setUpDatabase(
   adminUrl: string,
   { renewPassword = false, locks, onProgress = () => {} }: SetUpOptions,
 ): Promise<string | null> {
-  await withClient(adminUrl, requireVersion);
+  await withClient(adminUrl, async (client) => {
+    await requireVersion(client);
+    await requireSameMigrations(client);
+  });
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword });
   onProgress("Migrating");

@@ -40,7 +40,10 @@ describe("fixtures", () => {
     for (const name of fixtures.filter((name) => name !== "events/topics.sql")) {
       const text = await readFile(new URL(`fixtures/${name}`, folder), "utf8");
       const made = [...text.matchAll(/^ *create (?:or replace )?(?:function|view|type) (\w+\.\w+)/gm)];
-      const wanted = name.replace(/\.sql$/, "").replace("api/", "api_unstable/").replace("/", ".");
+      const wanted = name
+        .replace(/\.sql$/, "")
+        .replace("api/", "api_unstable/")
+        .replace("/", ".");
       if (!made.some(([, object]) => object === wanted)) misplaced.push(name);
     }
     assert.deepEqual(misplaced, []);

@@ -1,7 +1,8 @@
-import "../src/graphile-env.ts";
+import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
-import { UserError } from "../src/user-error.ts";
+import { UserError } from "../src/errors/user-error.ts";
 import { Closing } from "./closing.ts";
+import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";
 import type { Options } from "./options.ts";
@@ -41,10 +42,11 @@ function understand(): Options | null {
   }
 }
 
-/** @returns whether all answers were right */
+/** @returns whether all answers were right, or no attack was noticed */
 async function run(options: Options, closing: Closing): Promise<boolean> {
   if (options.mode === "growth") return growth(options, closing);
   if (options.mode === "memory") return memory(options, closing);
+  if (options.mode === "fairness") return fairness(options, closing);
   return sideBySide(options, closing);
 }
 

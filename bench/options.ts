@@ -1,22 +1,24 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../src/user-error.ts";
+import { UserError } from "../src/errors/user-error.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
 export interface Options {
-  mode: "side by side" | "growth" | "memory" | "help";
+  mode: "side by side" | "growth" | "memory" | "fairness" | "help";
   quick: boolean;
   /** Of the data; undefined: 100, or what is there for a quick run. */
   scale: number | undefined;
   rounds: number;
-  /** How long each round of each contestant takes. */
+  /** How long each round of each contestant takes, or each attack. */
   seconds: number;
   /** How long it may take in all, in seconds: on a slow machine there are fewer rounds then. */
   budget: number;
   connections: number[];
   reads: ReadName[];
   writes: boolean;
+  /** Names of attacks; none: all. */
+  attacks: string[];
   /** Names of the contestants beside LIMIT and the service; undefined: all of `peers`. */
   peers: string[] | undefined;
   /** Names of those that take part only when they are asked for. */
@@ -29,31 +31,39 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
                         [--only A,B] [--peers NAMES] [--with directus]
        npm run bench -- --growth     the service's pages at scale 10, 100 and 1,000
        npm run bench -- --memory     memory after many requests, and how long a start takes
+       npm run bench -- --fairness [--seconds N] [--attacks NAMES]
+                                     usual clients beside one that attacks, 20 s each
 
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
   --only A,B,W   which queries; W stands for the mutations
   --peers NAMES  which others, separated by commas, or none; all unless you say so
+  --attacks NAMES  which attacks, separated by commas; all unless you say so
   --with NAMES   beside them directus, which is installed for that: about 700 MB
 
-Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong or it failed, 2: not understood.
+Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong, an attack was noticed or it
+failed, 2: not understood.
 `;
 
 /** @throws {UserError} when it can't be understood */
 export function readOptions(args: string[]): Options {
   const { values } = parse(args);
   const { quick } = values;
+  const modes = ["help", "growth", "memory", "fairness"] as const;
+  const mode = modes.find((each) => values[each]) ?? "side by side";
+  const seconds = mode === "fairness" ? { usual: 20, quick: 2 } : { usual: 1.5, quick: 0.2 };
   const only = list(values.only ?? [...readNames, "W"].join());
   return {
-    mode: values.help ? "help" : values.growth ? "growth" : values.memory ? "memory" : "side by side",
+    mode,
     quick,
     scale: values.scale === undefined ? undefined : wholeNumber(values.scale, "scale"),
     rounds: wholeNumber(values.rounds ?? (quick ? "3" : "7"), "rounds"),
-    seconds: Number(values.seconds ?? (quick ? 0.2 : 1.5)),
+    seconds: Number(values.seconds ?? (quick ? seconds.quick : seconds.usual)),
     budget: quick ? 110 : Infinity,
     connections: list(values.connections ?? "1,32").map((text) => wholeNumber(text, "connections")),
     reads: readNames.filter((name) => only.includes(name)),
     writes: only.includes("W"),
+    attacks: list(values.attacks ?? ""),
     peers: values.peers === undefined ? undefined : list(values.peers),
     with: list(values.with ?? ""),
   };
@@ -67,6 +77,8 @@ function parse(args: string[]) {
         quick: { type: "boolean", default: false },
         growth: { type: "boolean", default: false },
         memory: { type: "boolean", default: false },
+        fairness: { type: "boolean", default: false },
+        attacks: { type: "string" },
         scale: { type: "string" },
         rounds: { type: "string" },
         seconds: { type: "string" },

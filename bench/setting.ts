@@ -38,10 +38,15 @@ export async function scaleFor(cluster: BenchCluster, { scale, quick }: Options)
 }
 
 /** Opens the data of a scale, making it when it isn't there yet. */
-export async function openSetting(cluster: BenchCluster, scale: number): Promise<Setting> {
+export async function openData(cluster: BenchCluster, scale: number): Promise<BenchDatabase> {
   const isFilled = (await cluster.filledScales()).includes(scale);
   say(isFilled ? `Data of scale ${scale}` : `Making data of scale ${scale}, which takes a while`);
-  const database = await cluster.open(scale, isFilled ? () => {} : say);
+  return cluster.open(scale, isFilled ? () => {} : say);
+}
+
+/** Opens the data of a scale, and what it takes to measure on it. */
+export async function openSetting(cluster: BenchCluster, scale: number): Promise<Setting> {
+  const database = await openData(cluster, scale);
   return {
     database,
     signingKey: randomBytes(32).toString("base64url"),

@@ -11,7 +11,9 @@ begin
   foreach name in array narrow || array['service_owner'] loop
     if to_regrole(name) is null then execute format('create role %I nologin', name); end if;
   end loop;
-  if to_regrole('service_login') is null then create role service_login login noinherit; end if;
+  foreach name in array array['service_login', 'service_api_login'] loop
+    if to_regrole(name) is null then execute format('create role %I login noinherit', name); end if;
+  end loop;
   -- whoever sets up may become the owner, to migrate
   if not pg_has_role(current_user, 'service_owner', 'set') then
     execute format('grant service_owner to %I with set true', current_user);
@@ -21,6 +23,8 @@ $$;
 grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration,
   service_delivery
   to service_login with inherit false, set true;
+-- and no more: whatever gets into a statement of the API can become nobody who sees secrets
+grant service_api to service_api_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
 grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder
   to service_owner with inherit true, set true;
@@ -30,6 +34,8 @@ grant service_worker to service_owner with inherit false, set true;
 comment on role service_owner is 'Owns every table and runs the migrations. Serves no request.';
 comment on role service_login is
   'Logs in for the service. May do nothing but become one of the narrow roles.';
+comment on role service_api_login is
+  'Logs in for what clients ask of the API. May do nothing but become service_api.';
 comment on role service_api is
   'Reads for clients of the API, through row-level security, and may call mutation.run. Owns nothing.';
 comment on role service_auth is
@@ -66,8 +72,16 @@ comment on role service_recorder is
 
 -- What holds in each session of the service, unless it says otherwise as it connects. Behind a pooler it
 -- can't.
-alter role service_login set timezone = 'UTC';
-alter role service_login set statement_timeout = '5s';
-alter role service_login set lock_timeout = '3s';
-alter role service_login set idle_in_transaction_session_timeout = '30s';
-alter role service_login set jit = off;
+do $$
+declare
+  login text;
+begin
+  foreach login in array array['service_login', 'service_api_login'] loop
+    execute format('alter role %I set timezone = %L', login, 'UTC');
+    execute format('alter role %I set statement_timeout = %L', login, '5s');
+    execute format('alter role %I set lock_timeout = %L', login, '3s');
+    execute format('alter role %I set idle_in_transaction_session_timeout = %L', login, '30s');
+    execute format('alter role %I set jit = off', login);
+  end loop;
+end
+$$;

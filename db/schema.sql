@@ -8416,8 +8416,10 @@ grant usage on schema auth to service_administration;
 grant usage on schema auth to service_api;
 grant usage on schema auth to service_auth;
 grant usage on schema auth to service_delivery;
+grant usage on schema auth to service_keeper;
 grant usage on schema auth to service_limiter;
 grant usage on schema auth to service_registrar;
+grant usage on schema auth to service_worker;
 grant usage on schema auth to service_writer;
 comment on schema auth is 'API credentials, signing keys and the functions that decide what a caller may see.';
 
@@ -8616,13 +8618,23 @@ comment on column auth.plan.limits is 'Limits that differ from the settings of t
 
 create table auth.signing_key (
   id uuid default uuidv7() not null,
-  secret bytea not null,
+  secret text,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  retires_at timestamp(0) with time zone,
+  constraint signing_key_has_its_form CHECK ((secret ~ '^([A-Za-z0-9+/]{43}=|sealed:v1:[0-9a-f]{16}:[A-Za-z0-9_-]+)$'::text)),
   constraint signing_key_pkey PRIMARY KEY (id),
-  constraint signing_key_secret_has_32_bytes CHECK ((octet_length(secret) = 32))
+  constraint signing_key_that_signs_is_there CHECK (((retires_at IS NOT NULL) OR (secret IS NOT NULL)))
 );
+CREATE UNIQUE INDEX signing_key_that_signs_is_one ON auth.signing_key USING btree ((true)) WHERE (retires_at IS NULL);
+CREATE TRIGGER announce_signing_key AFTER INSERT OR DELETE OR UPDATE OF retires_at ON auth.signing_key FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
 alter table auth.signing_key enable row level security;
-comment on table auth.signing_key is 'Keys that sign access tokens (HMAC-SHA256). The newest signs, every one of them is accepted; deleting one voids its tokens at the next start.';
+create policy signing_key_select_keeper on auth.signing_key for select to service_keeper using (true);
+create policy signing_key_update_keeper on auth.signing_key for update to service_keeper using (true) with check (true);
+grant select on table auth.signing_key to service_keeper;
+grant update (secret) on table auth.signing_key to service_keeper;
+comment on table auth.signing_key is 'Keys that sign access tokens (HMAC-SHA256). One signs; those before it are accepted until the tokens that they have signed are over.';
+comment on column auth.signing_key.secret is '32 bytes in base64, or what they are encrypted to (src/secrets); null after it has retired.';
+comment on column auth.signing_key.retires_at is 'When its signatures are accepted no more; null for the key that signs.';
 
 create view auth.credential_overview with (security_invoker=true) as
  SELECT id,
@@ -8656,6 +8668,19 @@ create view auth.live_session with (security_invoker=true) as
   WHERE administrator.deactivated_at IS NULL AND LEAST(session.started_at + '12:00:00'::interval, session.last_seen_at + '01:00:00'::interval) > now();
 grant select on view auth.live_session to service_registrar;
 comment on view auth.live_session is 'Sessions that are alive: begun within 12 hours, used within one, of an administrator who is active.';
+
+create view auth.signing_key_overview with (security_invoker=true) as
+ SELECT id,
+    created_at,
+    retires_at,
+        CASE
+            WHEN retires_at IS NULL THEN 'signs'::text
+            WHEN secret IS NULL OR retires_at <= now() THEN 'retired'::text
+            ELSE 'verifies'::text
+        END AS state,
+    auth.secrets_key_id(secret) AS key_id
+   FROM auth.signing_key k;
+comment on view auth.signing_key_overview is 'Keys that sign access tokens as an administrator sees them: everything but the keys. key_id is that of the key that they are encrypted with.';
 
 CREATE OR REPLACE FUNCTION auth.acting_administrator()
  RETURNS uuid
@@ -8708,6 +8733,23 @@ BEGIN ATOMIC
 END;
 grant execute on function auth.active_scopes(text) to service_auth;
 comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, and for how long the key goes on, or null when it has no end. No row when it is gone or its credential is deactivated.';
+
+CREATE OR REPLACE FUNCTION auth.add_first_signing_key(id uuid, secret text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- Of several processes that start at once, one makes the key and the others take it.
+  lock table auth.signing_key in share row exclusive mode;
+  insert into auth.signing_key (id, secret)
+  select add_first_signing_key.id, add_first_signing_key.secret
+  where not exists (select from auth.signing_key k where k.retires_at is null);
+end
+$function$;
+grant execute on function auth.add_first_signing_key(uuid,text) to service_auth;
+comment on function auth.add_first_signing_key(uuid,text) is 'Takes a key to sign access tokens, when there is none that signs.';
 
 CREATE OR REPLACE FUNCTION auth.announce_credential_change()
  RETURNS trigger
@@ -8962,6 +9004,25 @@ $function$;
 grant execute on function auth.delete_credential(uuid) to service_registrar;
 comment on function auth.delete_credential(uuid) is 'Removes a credential with its secrets. Its tokens stop at once.';
 
+CREATE OR REPLACE FUNCTION auth.erase_retired_keys()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  erased integer;
+begin
+  update auth.signing_key k set secret = null
+  where k.secret is not null and k.retires_at <= clock_timestamp();
+  get diagnostics erased = row_count;
+  return erased;
+end
+$function$;
+alter function auth.erase_retired_keys() owner to service_keeper;
+grant execute on function auth.erase_retired_keys() to service_worker;
+comment on function auth.erase_retired_keys() is 'Erases keys that have retired; that they were there stays known. Answers how many.';
+
 CREATE OR REPLACE FUNCTION auth.has_scope(VARIADIC scopes text[])
  RETURNS boolean
  LANGUAGE sql
@@ -9138,6 +9199,24 @@ end
 $function$;
 comment on function auth.reset_administrator_password(text,text) is 'Gives an administrator another password, ends all of their sessions, and lets them in again if they were deactivated.';
 
+CREATE OR REPLACE FUNCTION auth.retire_signing_key(id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update auth.signing_key k
+  set retires_at = least(k.retires_at, date_trunc('second', clock_timestamp())), secret = null
+  where k.id = retire_signing_key.id and k.retires_at is not null;
+  if not found then
+    raise exception 'There is no key % that could retire: the one that signs can not.', retire_signing_key.id
+      using errcode = 'no_data_found';
+  end if;
+  perform auth.note_event('signing_key.retired', retire_signing_key.id::text);
+end
+$function$;
+comment on function auth.retire_signing_key(uuid) is 'Ends the acceptance of a key, and so the access tokens that it has signed, at once. Not that of the key that signs.';
+
 CREATE OR REPLACE FUNCTION auth.rotate_credential(credential_id uuid, access_key text, secret_hash bytea, overlap interval DEFAULT '00:00:00'::interval)
  RETURNS void
  LANGUAGE plpgsql
@@ -9180,6 +9259,32 @@ $function$;
 grant execute on function auth.rotate_credential(uuid,text,bytea,interval) to service_registrar;
 comment on function auth.rotate_credential(uuid,text,bytea,interval) is 'Gives a credential a new key and secret. Older pairs, and the tokens that were issued for them, stop after the overlap; by default at once.';
 
+CREATE OR REPLACE FUNCTION auth.rotate_signing_key(id uuid, secret text, overlap interval)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  last_moment constant timestamptz(0) := clock_timestamp() + overlap;
+begin
+  lock table auth.signing_key in share row exclusive mode;
+  update auth.signing_key k set retires_at = last_moment where k.retires_at is null;
+  insert into auth.signing_key (id, secret) values (rotate_signing_key.id, rotate_signing_key.secret);
+  perform auth.erase_retired_keys();
+  perform auth.note_event('signing_key.rotated', rotate_signing_key.id::text);
+  return last_moment;
+end
+$function$;
+comment on function auth.rotate_signing_key(uuid,text,interval) is 'Has another key sign access tokens. The one before is accepted for as long as the overlap, which is to outlast the tokens that it has signed. Answers until when.';
+
+CREATE OR REPLACE FUNCTION auth.secrets_key_id(secret text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN "substring"(secret, '^sealed:v1:([0-9a-f]{16}):'::text);
+comment on function auth.secrets_key_id(text) is 'The id of the key that a secret is encrypted with (src/secrets); null when it is plain.';
+
 CREATE OR REPLACE FUNCTION auth.set_plan(name text, limits jsonb DEFAULT NULL::jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -9205,24 +9310,44 @@ $function$;
 grant execute on function auth.set_plan(text,jsonb) to service_registrar;
 comment on function auth.set_plan(text,jsonb) is 'Gives the merchant a plan, with other limits if these are named. Takes effect at once on every process. Raises no_data_found for a plan that does not exist.';
 
-CREATE OR REPLACE FUNCTION auth.signing_keys(proposal bytea)
- RETURNS TABLE(id uuid, secret bytea)
- LANGUAGE plpgsql
- SECURITY DEFINER
+CREATE OR REPLACE FUNCTION auth.signing_keys()
+ RETURNS TABLE(id uuid, secret text, signs boolean, remaining interval)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-begin
-  if not exists (select from auth.signing_key) then
-    -- Of several processes that start at once, one makes the key and the others take it.
-    lock table auth.signing_key in share row exclusive mode;
-    insert into auth.signing_key (secret) select proposal where not exists (select from auth.signing_key);
-  end if;
-  return query select signing_key.id,
-    signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
-end
-$function$;
-grant execute on function auth.signing_keys(bytea) to service_auth;
-comment on function auth.signing_keys(bytea) is 'The keys that access tokens are signed with, newest first. The proposal becomes the first one when there is none.';
+BEGIN ATOMIC
+ SELECT k.id,
+     k.secret,
+     (k.retires_at IS NULL),
+     (k.retires_at - clock_timestamp())
+    FROM auth.signing_key k
+   WHERE ((k.secret IS NOT NULL) AND ((k.retires_at IS NULL) OR (k.retires_at > clock_timestamp())));
+END;
+grant execute on function auth.signing_keys() to service_auth;
+comment on function auth.signing_keys() is 'The keys whose signatures of access tokens are accepted, which of them signs, and how long the others have left.';
+
+CREATE OR REPLACE FUNCTION auth.stored_secrets()
+ RETURNS TABLE(kind text, key_id text, count bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT 'signing key'::text,
+     auth.secrets_key_id(k.secret) AS secrets_key_id,
+     count(*) AS count
+    FROM auth.signing_key k
+   WHERE ((k.secret IS NOT NULL) AND ((k.retires_at IS NULL) OR (k.retires_at > now())))
+   GROUP BY (auth.secrets_key_id(k.secret))
+ UNION ALL
+  SELECT 'webhook secret'::text,
+     auth.secrets_key_id(w.secret) AS secrets_key_id,
+     count(*) AS count
+    FROM events.webhook_secret w
+   WHERE ((w.expires_at IS NULL) OR (w.expires_at > now()))
+   GROUP BY (auth.secrets_key_id(w.secret));
+END;
+grant execute on function auth.stored_secrets() to service_auth;
+comment on function auth.stored_secrets() is 'How many secrets there are of each kind, and which keys they are encrypted with: null where they are plain. No secret.';
 
 CREATE OR REPLACE FUNCTION auth.supported_locales()
  RETURNS SETOF text
@@ -15787,7 +15912,7 @@ create table events.webhook_secret (
   secret text not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   expires_at timestamp(0) with time zone,
-  constraint webhook_secret_has_its_form CHECK ((secret ~ '^whsec_[A-Za-z0-9+/]{32,}=*$'::text)),
+  constraint webhook_secret_has_its_form CHECK ((secret ~ '^(whsec_[A-Za-z0-9+/]{32,}=*|sealed:v1:[0-9a-f]{16}:[A-Za-z0-9_-]+)$'::text)),
   constraint webhook_secret_pkey PRIMARY KEY (id),
   constraint webhook_secret_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES events.webhook_subscription(id) ON DELETE CASCADE
 );
@@ -15803,10 +15928,11 @@ create policy webhook_secret_update_writer on events.webhook_secret for update t
 grant select on table events.webhook_secret to service_delivery;
 grant delete on table events.webhook_secret to service_recorder;
 grant select (expires_at) on table events.webhook_secret to service_recorder;
-grant insert (subscription_id, secret) on table events.webhook_secret to service_writer;
+grant insert (id, subscription_id, secret) on table events.webhook_secret to service_writer;
 grant select (subscription_id, expires_at) on table events.webhook_secret to service_writer;
 grant update (expires_at) on table events.webhook_secret to service_writer;
 comment on table events.webhook_secret is 'What deliveries are signed with: the secret of each subscription, and for 24 hours the ones before. Only service_delivery reads them.';
+comment on column events.webhook_secret.secret is 'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
 comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
 
 create table events.webhook_subscription (
@@ -15913,11 +16039,9 @@ create view events.lane_head with (security_invoker=true) as
               WHERE t.name = s.topic))
             ELSE NULL::text
         END AS withheld,
-    ARRAY( SELECT w.secret
-           FROM events.webhook_secret w
-          WHERE w.subscription_id = s.id AND (w.expires_at IS NULL OR w.expires_at > now())
-          ORDER BY w.expires_at DESC) AS secrets,
-    l.next_attempt_at > clock_timestamp() AS is_early
+    k.secrets,
+    l.next_attempt_at > clock_timestamp() AS is_early,
+    k.ids AS secret_ids
    FROM events.lane l
      JOIN events.webhook_subscription s ON s.id = l.subscription_id
      CROSS JOIN LATERAL ( SELECT d_1.id,
@@ -15927,13 +16051,17 @@ create view events.lane_head with (security_invoker=true) as
           ORDER BY d_1.sequence NULLS FIRST, d_1.id
          LIMIT 1) d
      JOIN events.message m ON m.delivery_id = d.id
+     CROSS JOIN LATERAL ( SELECT COALESCE(array_agg(w.secret ORDER BY w.expires_at DESC, w.id), '{}'::text[]) AS secrets,
+            COALESCE(array_agg(w.id ORDER BY w.expires_at DESC, w.id), '{}'::uuid[]) AS ids
+           FROM events.webhook_secret w
+          WHERE w.subscription_id = s.id AND (w.expires_at IS NULL OR w.expires_at > now())) k
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN s.credential_id IS NULL AND s.payload_query IS NULL THEN '{}'::text[]
                     ELSE events.scopes_of_subscription(s.id)
                 END AS scopes) a;
 grant select on view events.lane_head to service_delivery;
-comment on view events.lane_head is 'The delivery that is the turn of each lane, with all that sending it needs. withheld says why it must not be sent; null when it may. is_early says that the lane was taken before its schedule, to try whether the receiver is back.';
+comment on view events.lane_head is 'The delivery that is the turn of each lane, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the lane was taken before its schedule, to try whether the receiver is back.';
 
 create view events.message with (security_invoker=true) as
  SELECT d.id AS delivery_id,
@@ -16890,18 +17018,22 @@ CREATE OR REPLACE FUNCTION events.new_secret(subscription_id uuid)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- Three times 122 bits out of the strong source of Postgres, mixed into 256
-  secret constant text := 'whsec_' || encode(sha256(
-    uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64');
+  id constant uuid := nullif(current_setting('service.new_secret_id', true), '');
+  secret constant text := nullif(current_setting('service.new_secret', true), '');
 begin
+  if id is null or secret is null then
+    raise exception 'A secret is made by the service, which has given none.'
+      using errcode = 'object_not_in_prerequisite_state';
+  end if;
   update events.webhook_secret s set expires_at = date_trunc('second', now()) + interval '24 hours'
   where s.subscription_id = new_secret.subscription_id and s.expires_at is null;
-  insert into events.webhook_secret (subscription_id, secret) values (new_secret.subscription_id, secret);
-  return secret;
+  insert into events.webhook_secret (id, subscription_id, secret)
+  values (id, new_secret.subscription_id, secret);
+  return id;
 end
 $function$;
 grant execute on function events.new_secret(uuid) to service_writer;
-comment on function events.new_secret(uuid) is 'Gives a subscription a secret, and answers it, once. The one before signs too for 24 hours more.';
+comment on function events.new_secret(uuid) is 'Gives a subscription the secret that the service has made (settings service.new_secret_id and service.new_secret). Answers its id, in the place of which the service shows it, once. The one before signs too for 24 hours more.';
 
 CREATE OR REPLACE FUNCTION events.next_heads(results jsonb)
  RETURNS SETOF events.lane_head
@@ -16923,7 +17055,8 @@ BEGIN ATOMIC
      h.scopes,
      h.withheld,
      h.secrets,
-     h.is_early
+     h.is_early,
+     h.secret_ids
     FROM (jsonb_to_recordset(next_heads.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
       CROSS JOIN LATERAL ( SELECT h_1.subscription_id,
              h_1.entity_id,
@@ -16940,7 +17073,8 @@ BEGIN ATOMIC
              h_1.scopes,
              h_1.withheld,
              h_1.secrets,
-             h_1.is_early
+             h_1.is_early,
+             h_1.secret_ids
             FROM events.lane_head h_1
            WHERE ((h_1.subscription_id = r.subscription) AND (h_1.entity_id = r.entity) AND (h_1.claim = r.claim))
           LIMIT 1) h)
@@ -17292,7 +17426,7 @@ begin
 end
 $function$;
 grant execute on function events.rotate_webhook_secret(uuid) to service_writer;
-comment on function events.rotate_webhook_secret(uuid) is 'Gives a subscription a new secret, and answers it.';
+comment on function events.rotate_webhook_secret(uuid) is 'Gives a subscription a new secret, and answers its id.';
 
 CREATE OR REPLACE FUNCTION events.schema(topic text)
  RETURNS json

@@ -11,12 +11,12 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "postgraphile/graphql";
-import { apiError } from "../src/errors.ts";
-import { decodeCursor } from "./cursor.ts";
-import { followedOf } from "./followed.ts";
-import type { ListDetails } from "./page.ts";
-import { cursorOf, PageInfoOfRows, PageOfRows } from "./page.ts";
-import { keepsMeaning } from "./reads/meaning.ts";
+import { apiError } from "../src/errors/api-error.ts";
+import { decodeCursor } from "../src/graphql/cursor.ts";
+import { followedOf } from "../src/reads/followed.ts";
+import type { ListDetails } from "./lib/page.ts";
+import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
+import { keepsMeaning } from "../src/reads/field-source.ts";
 
 /** Entries on a page when the caller doesn't say. */
 export const defaultPageSize = 10;

@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import { maximalPageSize } from "./connections.ts";
 import { relationOf } from "./relations.ts";
-import { tagLines, tagText } from "./tags.ts";
+import { tagLines, tagText } from "./lib/tags.ts";
 
 /** A name in words: `destinationBinLocation` is "destination bin location". */
 const inWords = (name: string): string => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, " ").toLowerCase();

@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgEnumCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
-import { tagLines, tagText } from "./tags.ts";
+import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
   namespace DataplanPg {

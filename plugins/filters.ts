@@ -8,11 +8,11 @@ import type {
 } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
-import type { FilterColumns, FilterValue } from "./filter-conditions.ts";
-import { conditionOf, readFilter } from "./filter-conditions.ts";
-import { columnsOf, registerFilterInput, registerScalarFilter } from "./filter-inputs.ts";
-import type { Operator } from "./filter-operators.ts";
-import type { PageOfRows } from "./page.ts";
+import type { FilterColumns, FilterValue } from "../src/reads/filter-conditions.ts";
+import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
+import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
+import type { Operator } from "../src/reads/filter-operators.ts";
+import type { PageOfRows } from "./lib/page.ts";
 import { takesNoFilter } from "./relations.ts";
 
 declare global {

@@ -1,8 +1,8 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgRegistry } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
-import { encodeGlobalId, requireUuid } from "./global-id.ts";
-import { tagLines, tagText } from "./tags.ts";
+import { encodeGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
   namespace DataplanPg {

@@ -1,6 +1,6 @@
 import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
-import "./context.ts";
+import "../src/graphql/context.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
@@ -11,8 +11,8 @@ import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import { makeOtherVersionsPlugin } from "./other-versions.ts";
-import type { OnRead } from "./reads/index.ts";
-import { makeReadsPlugin } from "./reads/index.ts";
+import type { OnRead } from "./reads.ts";
+import { makeReadsPlugin } from "./reads.ts";
 import { RelationsPlugin } from "./relations.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";

@@ -6,7 +6,7 @@ import { inhibitIf } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { keepsMeaning } from "./reads/meaning.ts";
+import { keepsMeaning } from "../src/reads/field-source.ts";
 
 const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
 

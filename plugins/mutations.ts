@@ -4,12 +4,14 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
-import type { Mutation } from "./mutation-functions.ts";
-import { describeMutation, isInput, isOutput, mutationsOf } from "./mutation-functions.ts";
-import type { EveryInput } from "./mutation-types.ts";
-import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./mutation-types.ts";
-import { answerDecoder, inputEncoder } from "./mutation-values.ts";
-import { runMutation, usualMutationTimeout } from "./run-mutation.ts";
+import type { Mutation } from "./lib/mutation-functions.ts";
+import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
+import type { EveryInput } from "./lib/mutation-types.ts";
+import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
+import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
+import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
+import { runMutation, usualMutationTimeout } from "./lib/run-mutation.ts";
+import type { NewSecret } from "../src/graphql/new-secret.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -123,6 +125,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
+  const secretColumn = secretColumnOf(mutation);
   return {
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
@@ -137,10 +140,12 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         const [
           given,
           { withPgClient, pgSettings },
-          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog },
+          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog, newSecret },
         ] = values as unknown as any[];
         const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
-        const result = await runMutation(withPgClient, pgSettings, {
+        const secret: NewSecret | undefined = secretColumn && newSecret?.();
+        const settings = secret ? { ...pgSettings, ...settingsFor(secret) } : pgSettings;
+        const answer = await runMutation(withPgClient, settings, {
           version,
           operation,
           input: encode(fields),
@@ -150,6 +155,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
           check: mutationChecks[operation],
           scopes: scopes ?? new Set(),
         });
+        const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
         if (!result.payload) return decode(result);
         try {
           mutationLog?.noteDone(idempotencyKey);

@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import { tagText } from "./tags.ts";
+import { tagText } from "./lib/tags.ts";
 
 /**
  * Names of root fields. Everything else is named by the views' smart tags, by `@graphile/simplify-inflection`, or

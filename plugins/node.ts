@@ -2,8 +2,8 @@ import type {} from "postgraphile";
 import type { FieldArgs, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
-import { decodeGlobalId, requireGlobalId, requireUuid } from "./global-id.ts";
-import { keepsMeaning } from "./reads/meaning.ts";
+import { decodeGlobalId, requireGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import { keepsMeaning } from "../src/reads/field-source.ts";
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.

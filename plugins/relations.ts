@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodecRelation } from "postgraphile/@dataplan/pg";
-import { hasTag, tagLines } from "./tags.ts";
+import { hasTag, tagLines } from "./lib/tags.ts";
 
 type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 

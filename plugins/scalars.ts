@@ -3,7 +3,7 @@ import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import { Kind, print } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { parseDateTime } from "./date-time.ts";
+import { parseDateTime } from "./lib/date-time.ts";
 
 const timestamptzOid = "1184";
 const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');

@@ -2,9 +2,9 @@ import type {} from "postgraphile";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
 import { Kind, visit } from "postgraphile/graphql";
-import { apiError } from "../src/errors.ts";
-import type { RequiringField } from "./requiring-fields.ts";
-import { requiringFields } from "./requiring-fields.ts";
+import { apiError } from "../src/errors/api-error.ts";
+import type { RequiringField } from "../src/graphql/requiring-fields.ts";
+import { requiringFields } from "../src/graphql/requiring-fields.ts";
 import type { ScopeRequirement } from "./scopes.ts";
 
 const isMet = ({ anyOf, allOf }: ScopeRequirement, scopes: ReadonlySet<string>): boolean =>

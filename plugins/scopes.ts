@@ -9,8 +9,8 @@ import {
 } from "postgraphile/graphql";
 import { specifiedDirectives } from "postgraphile/graphql";
 import { relationOf } from "./relations.ts";
-import type { Tagged } from "./tags.ts";
-import { hasTag, tagLines } from "./tags.ts";
+import type { Tagged } from "./lib/tags.ts";
+import { hasTag, tagLines } from "./lib/tags.ts";
 
 /** What a caller needs to use a field: one of `anyOf`, and all of `allOf`. */
 export interface ScopeRequirement {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { say } from "../../src/commands/terminal.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 import type { Options } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 
 /**
  * Installs the dependencies of a peer, unless they are there in the versions of its lock file.

@@ -1,5 +1,5 @@
 import { startService } from "../../src/commands/start.ts";
-import { readSettings } from "../../src/settings.ts";
+import { readSettings } from "../../src/process/settings.ts";
 import { announce } from "../child/serve.ts";
 
 const stopping = new AbortController();

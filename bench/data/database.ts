@@ -1,10 +1,10 @@
 import pg from "pg";
 import type { Size } from "../report/growth.ts";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { withClient } from "../../src/database/client.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
 

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Statement } from "./one-flight.ts";
+import type { Statement } from "./pipelined.ts";
 
 /** JSON goes on as the text that Postgres has made. */
 const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;

@@ -4,8 +4,8 @@ import type { IncomingMessage } from "node:http";
 import { createPool } from "../../src/database/pool.ts";
 import { serveMeasured } from "../child/serve.ts";
 import { claimsOf } from "../child/token.ts";
-import type { Statement } from "./one-flight.ts";
-import { inOneFlight } from "./one-flight.ts";
+import type { Statement } from "./pipelined.ts";
+import { inOneFlight } from "./pipelined.ts";
 import { inTransaction } from "./in-transaction.ts";
 
 // The least that a server can do that checks a token and leaves rights to row-level security: no GraphQL, one

@@ -6,6 +6,7 @@ import type { Usage } from "../child/serve.ts";
 /** A process that is measured. */
 export interface Child {
   url: string;
+  pid: number;
   /** How long it took from the start of the process until it could answer, in milliseconds. */
   startUp: number;
   usage(): Promise<Usage>;
@@ -52,6 +53,7 @@ export async function startChild({ program, environment, execArgv = [] }: ChildO
   const { url } = await answer<{ url: string }>();
   return {
     url,
+    pid: child.pid!,
     startUp: performance.now() - begin,
     usage() {
       const answered = answer<Usage>();

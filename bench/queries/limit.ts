@@ -1,4 +1,4 @@
-import { afterPrefix } from "../../plugins/filter-operators.ts";
+import { afterPrefix } from "../../src/reads/filter-operators.ts";
 import type { Asked, Parameters, ReadName } from "./reads.ts";
 
 /** A query for the server without GraphQL: the values of its statement. */

@@ -1,4 +1,4 @@
-import { afterPrefix } from "../../plugins/filter-operators.ts";
+import { afterPrefix } from "../../src/reads/filter-operators.ts";
 import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import { learnCursors } from "./cursors.ts";

@@ -1,5 +1,5 @@
-import { encodeCursor } from "../../plugins/cursor.ts";
-import { encodeGlobalId } from "../../plugins/global-id.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
+import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { Asked, Parameters, ReadName } from "./reads.ts";
 
 /** The queries in the GraphQL of the service, whose form of schema the hand-made peers have too. */

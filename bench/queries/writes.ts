@@ -1,4 +1,4 @@
-import { encodeGlobalId } from "../../plugins/global-id.ts";
+import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { BenchDatabase } from "../data/database.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import { openOrders } from "../data/open-orders.ts";

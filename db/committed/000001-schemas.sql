@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:f80a5d87296a51851771ad0993ccad90a17882f3
+--! Hash: sha1:e5617d88ba3752d64d0806b37c14ac32f6fe9bdb
 --! Message: schemas
 
 -- The schemas, and what keeps their rights, descriptions and versions. Nothing is open to the public: grants follow
@@ -36,7 +36,7 @@ grant usage on schema erp to service_api, service_document, service_keeper, serv
   service_writer;
 grant usage on schema ledger to service_api, service_ledger, service_recorder, service_writer;
 grant usage on schema auth to service_administration, service_api, service_auth, service_delivery,
-  service_limiter, service_registrar, service_writer;
+  service_keeper, service_limiter, service_registrar, service_worker, service_writer;
 grant usage on schema mutation to service_api, service_ledger, service_writer;
 grant usage on schema administration to service_administration, service_registrar;
 grant usage on schema events to service_api, service_delivery, service_recorder, service_registrar,

@@ -1,5 +1,5 @@
---! Previous: sha1:f80a5d87296a51851771ad0993ccad90a17882f3
---! Hash: sha1:e7d51124db8b7be32567fa3155a25f0bf829ad79
+--! Previous: sha1:e5617d88ba3752d64d0806b37c14ac32f6fe9bdb
+--! Hash: sha1:661d855186bfa47f4e7fa5d28b485dfc674bef85
 --! Message: reference-data
 
 -- What everything else refers to: languages, countries, currencies, states and numbers.

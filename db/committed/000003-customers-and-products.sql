@@ -1,5 +1,5 @@
---! Previous: sha1:e7d51124db8b7be32567fa3155a25f0bf829ad79
---! Hash: sha1:9d197d195fb6647a739f441e71d736d93a0b79f0
+--! Previous: sha1:661d855186bfa47f4e7fa5d28b485dfc674bef85
+--! Hash: sha1:1a065fc9f1f015bb4de5479c315cda2fdf332658
 --! Message: customers-and-products
 
 create table erp.customer (

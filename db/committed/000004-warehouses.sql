@@ -1,5 +1,5 @@
---! Previous: sha1:9d197d195fb6647a739f441e71d736d93a0b79f0
---! Hash: sha1:7c87db43e46e29d9949c91ebcef6f03b55c7f6fc
+--! Previous: sha1:1a065fc9f1f015bb4de5479c315cda2fdf332658
+--! Hash: sha1:14918ac78071a54c8f09bb26132ca007c4b1029e
 --! Message: warehouses
 
 create table erp.warehouse (

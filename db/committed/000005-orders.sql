@@ -1,5 +1,5 @@
---! Previous: sha1:7c87db43e46e29d9949c91ebcef6f03b55c7f6fc
---! Hash: sha1:1f1b9d4062871295b95db5c397dd6e11bc7aa915
+--! Previous: sha1:14918ac78071a54c8f09bb26132ca007c4b1029e
+--! Hash: sha1:980ce800d47e76a45b89db7e272a41f7dc8f46c5
 --! Message: orders
 
 create table erp.sales_order (

@@ -1,5 +1,5 @@
---! Previous: sha1:1f1b9d4062871295b95db5c397dd6e11bc7aa915
---! Hash: sha1:695f910af7735bb40ab197fa8823873626038b6e
+--! Previous: sha1:980ce800d47e76a45b89db7e272a41f7dc8f46c5
+--! Hash: sha1:74f2bc857ad4007266493bb4b0f8042cefd6d08a
 --! Message: purchasing
 
 create table erp.supplier (

@@ -1,5 +1,5 @@
---! Previous: sha1:695f910af7735bb40ab197fa8823873626038b6e
---! Hash: sha1:ee40657b44a4f52cfeb1cb97a710e7a65626859e
+--! Previous: sha1:74f2bc857ad4007266493bb4b0f8042cefd6d08a
+--! Hash: sha1:cde354ae5cb526bfc429664c569b4b6d1fdc25da
 --! Message: documents
 
 --! Included erp/is_iban.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:ee40657b44a4f52cfeb1cb97a710e7a65626859e
---! Hash: sha1:f8cd1aedef8f2d304252c00f0c2a10d3c1f60aa4
+--! Previous: sha1:cde354ae5cb526bfc429664c569b4b6d1fdc25da
+--! Hash: sha1:269ee23a4eb4e670a8c4df690bcd26ad3bc779c6
 --! Message: stock
 
 -- The ledger of stock and the figures that follow from it. Movements are only ever inserted; what a product's or a

@@ -1,5 +1,5 @@
---! Previous: sha1:f8cd1aedef8f2d304252c00f0c2a10d3c1f60aa4
---! Hash: sha1:a2e7b0f2a2204fe55ee5a3d0b0d023b025b97072
+--! Previous: sha1:269ee23a4eb4e670a8c4df690bcd26ad3bc779c6
+--! Hash: sha1:d6b7237625acfdc6614f1045211bc574eedf1e29
 --! Message: access
 
 -- Who may ask: API credentials with their secrets, the keys that sign access tokens, the merchant's plan, and who
@@ -75,13 +75,23 @@ select api_meta.allow('service_registrar', 'auth.credential_secret',
 
 create table auth.signing_key (
   id uuid primary key default uuidv7(),
-  secret bytea not null constraint signing_key_secret_has_32_bytes check (octet_length(secret) = 32),
-  created_at timestamptz(0) not null default date_trunc('second', now())
+  secret text,
+  created_at timestamptz(0) not null default date_trunc('second', now()),
+  retires_at timestamptz(0),
+  constraint signing_key_has_its_form
+    check (secret ~ '^([A-Za-z0-9+/]{43}=|sealed:v1:[0-9a-f]{16}:[A-Za-z0-9_-]+)$'),
+  constraint signing_key_that_signs_is_there check (retires_at is not null or secret is not null)
 );
+create unique index signing_key_that_signs_is_one on auth.signing_key ((true)) where retires_at is null;
 alter table auth.signing_key enable row level security;
 comment on table auth.signing_key is
-  'Keys that sign access tokens (HMAC-SHA256). The newest signs, every one of them is accepted; '
-  'deleting one voids its tokens at the next start.';
+  'Keys that sign access tokens (HMAC-SHA256). One signs; those before it are accepted until the tokens '
+  'that they have signed are over.';
+comment on column auth.signing_key.secret is
+  '32 bytes in base64, or what they are encrypted to (src/secrets); null after it has retired.';
+comment on column auth.signing_key.retires_at is
+  'When its signatures are accepted no more; null for the key that signs.';
+select api_meta.allow('service_keeper', 'auth.signing_key', 'select', 'update (secret)');
 
 -- The merchant's plan: whether the API may be used, whether it may be written by, and how much at once.
 create table auth.plan (
@@ -276,6 +286,21 @@ comment on function auth.active_scopes(text) is
   'it has no end. No row when it is gone or its credential is deactivated.';
 grant execute on function auth.active_scopes(text) to service_auth;
 --! EndIncluded auth/active_scopes.sql
+--! Included auth/add_first_signing_key.sql
+create or replace function auth.add_first_signing_key(id uuid, secret text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  -- Of several processes that start at once, one makes the key and the others take it.
+  lock table auth.signing_key in share row exclusive mode;
+  insert into auth.signing_key (id, secret)
+  select add_first_signing_key.id, add_first_signing_key.secret
+  where not exists (select from auth.signing_key k where k.retires_at is null);
+end
+$$;
+comment on function auth.add_first_signing_key(uuid, text) is
+  'Takes a key to sign access tokens, when there is none that signs.';
+grant execute on function auth.add_first_signing_key(uuid, text) to service_auth;
+--! EndIncluded auth/add_first_signing_key.sql
 --! Included auth/announce_credential_change.sql
 create or replace function auth.announce_credential_change() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -549,6 +574,23 @@ comment on function auth.delete_credential(uuid) is
   'Removes a credential with its secrets. Its tokens stop at once.';
 grant execute on function auth.delete_credential(uuid) to service_registrar;
 --! EndIncluded auth/delete_credential.sql
+--! Included auth/erase_retired_keys.sql
+create or replace function auth.erase_retired_keys() returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  erased integer;
+begin
+  update auth.signing_key k set secret = null
+  where k.secret is not null and k.retires_at <= clock_timestamp();
+  get diagnostics erased = row_count;
+  return erased;
+end
+$$;
+comment on function auth.erase_retired_keys() is
+  'Erases keys that have retired; that they were there stays known. Answers how many.';
+select api_meta.give('auth.erase_retired_keys()', 'service_keeper');
+grant execute on function auth.erase_retired_keys() to service_worker;
+--! EndIncluded auth/erase_retired_keys.sql
 --! Included auth/has_scope.sql
 create or replace function auth.has_scope(variadic scopes text[]) returns boolean
 language sql stable parallel safe
@@ -705,6 +747,24 @@ comment on function auth.reset_administrator_password(text, text) is
   'Gives an administrator another password, ends all of their sessions, and lets them in again if they '
   'were deactivated.';
 --! EndIncluded auth/reset_administrator_password.sql
+--! Included auth/retire_signing_key.sql
+create or replace function auth.retire_signing_key(id uuid) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  update auth.signing_key k
+  set retires_at = least(k.retires_at, date_trunc('second', clock_timestamp())), secret = null
+  where k.id = retire_signing_key.id and k.retires_at is not null;
+  if not found then
+    raise exception 'There is no key % that could retire: the one that signs can not.', retire_signing_key.id
+      using errcode = 'no_data_found';
+  end if;
+  perform auth.note_event('signing_key.retired', retire_signing_key.id::text);
+end
+$$;
+comment on function auth.retire_signing_key(uuid) is
+  'Ends the acceptance of a key, and so the access tokens that it has signed, at once. Not that of the key '
+  'that signs.';
+--! EndIncluded auth/retire_signing_key.sql
 --! Included auth/rotate_credential.sql
 create or replace function auth.rotate_credential(
   credential_id uuid, access_key text, secret_hash bytea, overlap interval default '0'
@@ -750,6 +810,31 @@ comment on function auth.rotate_credential(uuid, text, bytea, interval) is
   'after the overlap; by default at once.';
 grant execute on function auth.rotate_credential(uuid, text, bytea, interval) to service_registrar;
 --! EndIncluded auth/rotate_credential.sql
+--! Included auth/rotate_signing_key.sql
+create or replace function auth.rotate_signing_key(id uuid, secret text, overlap interval) returns timestamptz
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  last_moment constant timestamptz(0) := clock_timestamp() + overlap;
+begin
+  lock table auth.signing_key in share row exclusive mode;
+  update auth.signing_key k set retires_at = last_moment where k.retires_at is null;
+  insert into auth.signing_key (id, secret) values (rotate_signing_key.id, rotate_signing_key.secret);
+  perform auth.erase_retired_keys();
+  perform auth.note_event('signing_key.rotated', rotate_signing_key.id::text);
+  return last_moment;
+end
+$$;
+comment on function auth.rotate_signing_key(uuid, text, interval) is
+  'Has another key sign access tokens. The one before is accepted for as long as the overlap, which is to '
+  'outlast the tokens that it has signed. Answers until when.';
+--! EndIncluded auth/rotate_signing_key.sql
+--! Included auth/secrets_key_id.sql
+create or replace function auth.secrets_key_id(secret text) returns text
+language sql immutable set search_path = pg_catalog, pg_temp
+return substring(secret from '^sealed:v1:([0-9a-f]{16}):');
+comment on function auth.secrets_key_id(text) is
+  'The id of the key that a secret is encrypted with (src/secrets); null when it is plain.';
+--! EndIncluded auth/secrets_key_id.sql
 --! Included auth/set_plan.sql
 create or replace function auth.set_plan(name text, limits jsonb default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -775,23 +860,33 @@ comment on function auth.set_plan(text, jsonb) is
   'process. Raises no_data_found for a plan that does not exist.';
 grant execute on function auth.set_plan(text, jsonb) to service_registrar;
 --! EndIncluded auth/set_plan.sql
+--! Included auth/signing_key_overview.sql
+create or replace view auth.signing_key_overview with (security_invoker = true) as
+select k.id, k.created_at, k.retires_at,
+  case
+    when k.retires_at is null then 'signs'
+    when k.secret is null or k.retires_at <= now() then 'retired'
+    else 'verifies'
+  end as state,
+  auth.secrets_key_id(k.secret) as key_id
+from auth.signing_key k;
+comment on view auth.signing_key_overview is
+  'Keys that sign access tokens as an administrator sees them: everything but the keys. key_id is that of '
+  'the key that they are encrypted with.';
+--! EndIncluded auth/signing_key_overview.sql
 --! Included auth/signing_keys.sql
-create or replace function auth.signing_keys(proposal bytea) returns table (id uuid, secret bytea)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if not exists (select from auth.signing_key) then
-    -- Of several processes that start at once, one makes the key and the others take it.
-    lock table auth.signing_key in share row exclusive mode;
-    insert into auth.signing_key (secret) select proposal where not exists (select from auth.signing_key);
-  end if;
-  return query select signing_key.id,
-    signing_key.secret from auth.signing_key order by signing_key.created_at desc, signing_key.id desc;
-end
-$$;
-comment on function auth.signing_keys(bytea) is
-  'The keys that access tokens are signed with, newest first. The proposal becomes the first one when '
-  'there is none.';
-grant execute on function auth.signing_keys(bytea) to service_auth;
+create or replace function auth.signing_keys()
+returns table (id uuid, secret text, signs boolean, remaining interval)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select k.id, k.secret, k.retires_at is null, k.retires_at - clock_timestamp()
+  from auth.signing_key k
+  where k.secret is not null and (k.retires_at is null or k.retires_at > clock_timestamp());
+end;
+comment on function auth.signing_keys() is
+  'The keys whose signatures of access tokens are accepted, which of them signs, and how long the others '
+  'have left.';
+grant execute on function auth.signing_keys() to service_auth;
 --! EndIncluded auth/signing_keys.sql
 --! Included auth/supported_locales.sql
 create or replace function auth.supported_locales() returns setof text
@@ -846,4 +941,6 @@ create trigger credential_secret_announces_changes after delete or update or tru
   for each statement
   execute function auth.announce_credential_change();
 create trigger announce_change after insert or delete or update on auth.plan
+  for each statement execute function auth.announce_credential_change();
+create trigger announce_signing_key after insert or delete or update of retires_at on auth.signing_key
   for each statement execute function auth.announce_credential_change();

@@ -1,5 +1,5 @@
---! Previous: sha1:a2e7b0f2a2204fe55ee5a3d0b0d023b025b97072
---! Hash: sha1:2d5106ceb1337382b2233da98bb405d764862075
+--! Previous: sha1:d6b7237625acfdc6614f1045211bc574eedf1e29
+--! Hash: sha1:a408ff8f799de7db5db6a3161305f8f051ab75bf
 --! Message: mutations
 
 -- What writes: mutation.run, the one way in, and what all mutations have in common.

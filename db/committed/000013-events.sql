@@ -1,5 +1,5 @@
---! Previous: sha1:7987b27dcf6aa381e83d4695284a49b1fcccbe4d
---! Hash: sha1:68fbaff2f5bd32c36ce5389abe8c490f300460fc
+--! Previous: sha1:b3ddf20c1940bda1f9eb17b99a5053ff876b0c10
+--! Hash: sha1:72b99f641d88f24fcdd8ed4cfee7743ce47c1877
 --! Message: events
 
 -- Events: what may happen (subject, field, topic, occasion), what has (outbox, event), and who is told (subscription,
@@ -244,9 +244,11 @@ select api_meta.allow('service_writer', 'events.webhook_subscription',
 create table events.webhook_secret (
   id uuid primary key default uuidv7(),
   subscription_id uuid not null references events.webhook_subscription on delete cascade,
-  secret text not null constraint webhook_secret_has_its_form check (secret ~ '^whsec_[A-Za-z0-9+/]{32,}=*$'),
+  secret text not null,
   created_at timestamptz(0) not null default date_trunc('second', now()),
-  expires_at timestamptz(0)
+  expires_at timestamptz(0),
+  constraint webhook_secret_has_its_form
+    check (secret ~ '^(whsec_[A-Za-z0-9+/]{32,}=*|sealed:v1:[0-9a-f]{16}:[A-Za-z0-9_-]+)$')
 );
 create unique index webhook_secret_is_one_without_end
   on events.webhook_secret (subscription_id) where expires_at is null;
@@ -255,11 +257,13 @@ alter table events.webhook_secret enable row level security;
 comment on table events.webhook_secret is
   'What deliveries are signed with: the secret of each subscription, and for 24 hours the ones before. '
   'Only service_delivery reads them.';
+comment on column events.webhook_secret.secret is
+  'whsec_ and the key in base64, or what that is encrypted to (src/secrets).';
 comment on column events.webhook_secret.expires_at is 'When it stops to sign; null for the one in use.';
 select api_meta.allow('service_delivery', 'events.webhook_secret', 'select');
 select api_meta.allow('service_recorder', 'events.webhook_secret', 'select (expires_at)', 'delete');
 select api_meta.allow('service_writer', 'events.webhook_secret',
-  'select (subscription_id, expires_at)', 'insert (subscription_id, secret)', 'update (expires_at)');
+  'select (subscription_id, expires_at)', 'insert (id, subscription_id, secret)', 'update (expires_at)');
 
 create table events.delivery (
   id uuid primary key default uuidv7(),
@@ -380,6 +384,25 @@ comment on function auth.note_webhook_event(text, uuid, jsonb) is
   'on the account of.';
 grant execute on function auth.note_webhook_event(text, uuid, jsonb) to service_registrar;
 --! EndIncluded auth/note_webhook_event.sql
+--! Included auth/stored_secrets.sql
+create or replace function auth.stored_secrets() returns table (kind text, key_id text, count bigint)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  select 'signing key', auth.secrets_key_id(k.secret), count(*)
+  from auth.signing_key k
+  where k.secret is not null and (k.retires_at is null or k.retires_at > now())
+  group by 2
+  union all
+  select 'webhook secret', auth.secrets_key_id(w.secret), count(*)
+  from events.webhook_secret w
+  where w.expires_at is null or w.expires_at > now()
+  group by 2;
+end;
+comment on function auth.stored_secrets() is
+  'How many secrets there are of each kind, and which keys they are encrypted with: null where they are '
+  'plain. No secret.';
+grant execute on function auth.stored_secrets() to service_auth;
+--! EndIncluded auth/stored_secrets.sql
 --! Included events/announcement.sql
 create or replace function events.announcement(subject events.subject, operation text) returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -539,13 +562,9 @@ select l.subscription_id, l.entity_id, l.claimed_by as claim, l.attempts as fail
       )
     )
   end as withheld,
-  array(
-    select w.secret
-    from events.webhook_secret w
-    where w.subscription_id = s.id and (w.expires_at is null or w.expires_at > now())
-    order by w.expires_at desc nulls first
-  ) as secrets,
-  l.next_attempt_at > clock_timestamp() as is_early
+  k.secrets,
+  l.next_attempt_at > clock_timestamp() as is_early,
+  k.ids as secret_ids
 from events.lane l
 join events.webhook_subscription s on s.id = l.subscription_id
 cross join lateral (
@@ -556,6 +575,12 @@ cross join lateral (
 ) d
 join events.message m on m.delivery_id = d.id
 cross join lateral (
+  select coalesce(array_agg(w.secret order by w.expires_at desc nulls first, w.id), '{}') as secrets,
+    coalesce(array_agg(w.id order by w.expires_at desc nulls first, w.id), '{}') as ids
+  from events.webhook_secret w
+  where w.subscription_id = s.id and (w.expires_at is null or w.expires_at > now())
+) k
+cross join lateral (
   -- What an administrator made may send everything; listing what that is takes long, and only a query needs
   -- it
   select case
@@ -563,9 +588,9 @@ cross join lateral (
     else events.scopes_of_subscription(s.id) end as scopes
 ) a;
 comment on view events.lane_head is
-  'The delivery that is the turn of each lane, with all that sending it needs. withheld says why it '
-  'must not be sent; null when it may. is_early says that the lane was taken before its schedule, to '
-  'try whether the receiver is back.';
+  'The delivery that is the turn of each lane, with all that sending it needs: secrets as they are '
+  'kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that '
+  'the lane was taken before its schedule, to try whether the receiver is back.';
 grant select on events.lane_head to service_delivery;
 --! EndIncluded events/lane_head.sql
 --! Included events/claim_lanes.sql
@@ -1063,18 +1088,24 @@ grant execute on function events.message_body(uuid) to service_delivery;
 create or replace function events.new_secret(subscription_id uuid) returns text
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  -- Three times 122 bits out of the strong source of Postgres, mixed into 256
-  secret constant text := 'whsec_' || encode(sha256(
-    uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64');
+  id constant uuid := nullif(current_setting('service.new_secret_id', true), '');
+  secret constant text := nullif(current_setting('service.new_secret', true), '');
 begin
+  if id is null or secret is null then
+    raise exception 'A secret is made by the service, which has given none.'
+      using errcode = 'object_not_in_prerequisite_state';
+  end if;
   update events.webhook_secret s set expires_at = date_trunc('second', now()) + interval '24 hours'
   where s.subscription_id = new_secret.subscription_id and s.expires_at is null;
-  insert into events.webhook_secret (subscription_id, secret) values (new_secret.subscription_id, secret);
-  return secret;
+  insert into events.webhook_secret (id, subscription_id, secret)
+  values (id, new_secret.subscription_id, secret);
+  return id;
 end
 $$;
 comment on function events.new_secret(uuid) is
-  'Gives a subscription a secret, and answers it, once. The one before signs too for 24 hours more.';
+  'Gives a subscription the secret that the service has made (settings service.new_secret_id and '
+  'service.new_secret). Answers its id, in the place of which the service shows it, once. The one '
+  'before signs too for 24 hours more.';
 grant execute on function events.new_secret(uuid) to service_writer;
 --! EndIncluded events/new_secret.sql
 --! Included events/next_heads.sql
@@ -1430,7 +1461,7 @@ begin
 end
 $$;
 comment on function events.rotate_webhook_secret(uuid) is
-  'Gives a subscription a new secret, and answers it.';
+  'Gives a subscription a new secret, and answers its id.';
 grant execute on function events.rotate_webhook_secret(uuid) to service_writer;
 --! EndIncluded events/rotate_webhook_secret.sql
 --! Included events/value_schema.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:68fbaff2f5bd32c36ce5389abe8c490f300460fc
---! Hash: sha1:29d510216f38eca2b8867f3b01a889b23732fb06
+--! Previous: sha1:72b99f641d88f24fcdd8ed4cfee7743ce47c1877
+--! Hash: sha1:fcbc3e00a5f0e2ead13f2f5352da2c7e684987be
 --! Message: administration
 
 -- The functions behind the pages of the administration. Each looks at the session first.

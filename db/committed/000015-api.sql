@@ -1,5 +1,5 @@
---! Previous: sha1:29d510216f38eca2b8867f3b01a889b23732fb06
---! Hash: sha1:020f2f02624b6b1e4de3a2f413ff16b3cd08a3cc
+--! Previous: sha1:fcbc3e00a5f0e2ead13f2f5352da2c7e684987be
+--! Hash: sha1:542695ef2b32f695d7cee80847014b19d77fe2cd
 --! Message: api
 
 -- The version that changes: types, views and mutations.

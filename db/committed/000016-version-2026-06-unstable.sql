@@ -1,5 +1,5 @@
---! Previous: sha1:020f2f02624b6b1e4de3a2f413ff16b3cd08a3cc
---! Hash: sha1:5a5f209d41d15170810177d488f7c9acb9f82f22
+--! Previous: sha1:542695ef2b32f695d7cee80847014b19d77fe2cd
+--! Hash: sha1:f56b4ee8f229b9c73ab07ea1cba8fb1c8856ce59
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

@@ -40,6 +40,8 @@ const deeds: Readonly<Record<string, string>> = {
   "webhook_subscription.disabled": "Disabled the webhook",
   "webhook_subscription.stopped": "Stopped the webhook, and dropped what waited,",
   "webhook_delivery.retried": "Sent a message again to the webhook",
+  "signing_key.rotated": "Rotated the key that signs access tokens, to",
+  "signing_key.retired": "Retired the key that signed access tokens",
   "plan.changed": "Changed the plan to",
   "session.started": "Logged in",
   "session.refused": "Failed to log in",

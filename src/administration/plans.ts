@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import type { PlanName } from "../plan/plan.ts";
+import type { PlanName } from "../auth/plan.ts";
 
 /** The plan that the merchant has. */
 export interface CurrentPlan {

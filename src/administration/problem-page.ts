@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
-import { databaseFailure } from "../http/postgres-errors.ts";
+import { databaseFailure } from "../errors/postgres-errors.ts";
 import { html } from "./html.ts";
 import { showPage } from "./page.ts";
 import { missing, Problem } from "./problem.ts";

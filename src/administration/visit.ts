@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import type { Request, Response } from "express";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
-import { asRole } from "../auth/as-role.ts";
+import { asRole } from "../database/as-role.ts";
 import type { Navigation } from "./navigation.ts";
-import type { Limits } from "../operations/limits.ts";
+import type { Limits } from "../graphql/limits.ts";
 import type { Version } from "../versions/versions.ts";
 
 /** What pages need of the service. */

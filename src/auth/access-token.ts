@@ -1,5 +1,7 @@
+import type { KeyObject } from "node:crypto";
 import { randomUUID } from "node:crypto";
-import { errors, jwtVerify, SignJWT } from "jose";
+import jwt from "jsonwebtoken";
+import type { Jwt, VerifyOptions } from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
 import type { SigningKeys } from "./signing-keys.ts";
 
@@ -10,6 +12,7 @@ const issuer = "urn:service:tokens";
 /** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
 const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";
+const algorithm = "HS256";
 
 /** What an access token says. */
 export interface AccessTokenClaims {
@@ -34,6 +37,8 @@ interface Verified {
   claims: AccessTokenClaims;
   /** In milliseconds since 1970. */
   expiresAt: number;
+  /** The key that signed it. */
+  keyId: string;
 }
 
 /** Signs and verifies access tokens: JWTs of the profile of RFC 9068, signed with HMAC-SHA256. */
@@ -41,7 +46,7 @@ export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #now: () => number;
   // Clients send the same token with every request for ten minutes, so its signature is verified once. What can
-  // change in these minutes, the credential, is looked at each time (active-credentials.ts).
+  // change in these minutes, the credential (active-credentials.ts) and the key, is looked at each time.
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000 });
 
   /** @param now what time it is, in milliseconds since 1970 */
@@ -51,18 +56,22 @@ export class AccessTokens {
   }
 
   /** A new token, valid from now on for {@link accessTokenLifetime}. */
-  issue({ credentialId, accessKey, scopes }: AccessTokenClaims, audience = apiAudience): Promise<string> {
-    const { currentId, byId } = this.#keys;
-    const issuedAt = Math.floor(this.#now() / 1000);
-    return new SignJWT({ client_id: accessKey, scope: scopes.join(" ") })
-      .setProtectedHeader({ alg: "HS256", typ: tokenType, kid: currentId })
-      .setIssuer(issuer)
-      .setAudience(audience)
-      .setSubject(credentialId)
-      .setJti(randomUUID())
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(issuedAt + accessTokenLifetime)
-      .sign(byId.get(currentId)!);
+  async issue(
+    { credentialId, accessKey, scopes }: AccessTokenClaims,
+    audience = apiAudience,
+  ): Promise<string> {
+    const { id, key } = await this.#keys.current();
+    const iat = Math.floor(this.#now() / 1000);
+    const claims = { client_id: accessKey, scope: scopes.join(" "), iat };
+    return jwt.sign(claims, key, {
+      header: { alg: algorithm, typ: tokenType, kid: id },
+      algorithm,
+      issuer,
+      audience,
+      subject: credentialId,
+      jwtid: randomUUID(),
+      expiresIn: accessTokenLifetime,
+    });
   }
 
   /**
@@ -72,53 +81,60 @@ export class AccessTokens {
    */
   async verify(token: string): Promise<AccessTokenClaims> {
     let verified = this.#verified.get(token);
-    if (!verified) {
+    // Its key may have been retired since
+    if (!verified || !(await this.#keys.find(verified.keyId))) {
       verified = await this.#verify(token);
       this.#verified.set(token, verified);
     }
     if (verified.expiresAt <= this.#now()) {
       this.#verified.delete(token);
-      throw new TokenRefusal(
-        "invalid",
-        "The access token has expired. Exchange the credential for a new one.",
-      );
+      throw expired();
     }
     return verified.claims;
   }
 
   async #verify(token: string): Promise<Verified> {
-    const { payload, protectedHeader } = await jwtVerify(token, ({ kid = "" }) => this.#keyOf(kid), {
-      algorithms: ["HS256"],
-      issuer,
-      requiredClaims: ["sub", "exp", "iat"],
-      currentDate: new Date(this.#now()),
-    }).catch((error: unknown) => {
-      if (error instanceof errors.JWTExpired) {
-        throw new TokenRefusal(
-          "invalid",
-          "The access token has expired. Exchange the credential for a new one.",
-        );
-      }
-      if (error instanceof errors.JOSEError)
-        throw new TokenRefusal("invalid", "The access token is not valid.");
-      throw error;
-    });
-    const { aud, sub, exp, client_id: accessKey, scope } = payload;
+    const keyId = decode(token)?.header.kid;
+    const key = typeof keyId === "string" ? await this.#keys.find(keyId) : undefined;
+    if (keyId === undefined || !key) throw invalid();
+    const clockTimestamp = Math.floor(this.#now() / 1000);
+    const { header, payload } = check(token, key, { clockTimestamp });
+    if (typeof payload === "string") throw invalid();
+    const { aud, sub, exp, iat, client_id: accessKey, scope } = payload;
+    if (typeof sub !== "string" || exp === undefined || iat === undefined) throw invalid();
     if (
       aud !== apiAudience ||
-      protectedHeader.typ !== tokenType ||
+      header.typ !== tokenType ||
       typeof accessKey !== "string" ||
       typeof scope !== "string"
     ) {
       throw new TokenRefusal("foreign", "The token is valid, but not an access token of this API.");
     }
     const scopes = scope.split(" ").filter(Boolean);
-    return { claims: { credentialId: sub!, accessKey, scopes }, expiresAt: exp! * 1000 };
-  }
-
-  #keyOf(id: string) {
-    const key = this.#keys.byId.get(id);
-    if (!key) throw new errors.JWKSNoMatchingKey();
-    return key;
+    return { claims: { credentialId: sub, accessKey, scopes }, expiresAt: exp * 1000, keyId };
   }
 }
+
+/** What a token says of itself, unchecked; null when it has no such form. */
+function decode(token: string): Jwt | null {
+  try {
+    return jwt.decode(token, { complete: true });
+  } catch {
+    return null;
+  }
+}
+
+/** @throws {TokenRefusal} when the signature is not by this key, or the time is over */
+function check(token: string, key: KeyObject, options: VerifyOptions): Jwt {
+  try {
+    return jwt.verify(token, key, { ...options, algorithms: [algorithm], issuer, complete: true });
+  } catch (error) {
+    if (error instanceof jwt.TokenExpiredError) throw expired();
+    if (error instanceof jwt.JsonWebTokenError) throw invalid();
+    throw error;
+  }
+}
+
+const invalid = () => new TokenRefusal("invalid", "The access token is not valid.");
+const expired = () =>
+  new TokenRefusal("invalid", "The access token has expired. Exchange the credential for a new one.");

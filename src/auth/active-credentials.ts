@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import { asAuthRole } from "./as-role.ts";
-import type { Memory } from "./memory.ts";
+import { asAuthRole } from "../database/as-role.ts";
+import type { Memory } from "./invalidated-cache.ts";
 
 /** Which access keys work now. */
 export interface ActiveCredentials {

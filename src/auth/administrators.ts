@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from "pg";
 import { complaintAbout, hashPassword } from "./passwords.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** The owner's connection: administrators are made at the command line, not by each other. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;

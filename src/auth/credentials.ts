@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** The owner's connection: credentials are made by administrators, not by clients of the API. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { networkOf } from "../lib/network-of.ts";
-import { BucketsInMemory } from "../rate-limits/buckets-in-memory.ts";
-import { asAuthRole } from "./as-role.ts";
+import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
+import { asAuthRole } from "../database/as-role.ts";
 
 /** Whether a token belongs to a session of the administration that is alive. @param address who sends it */
 export type SessionCheck = (token: string, address: string) => Promise<boolean>;

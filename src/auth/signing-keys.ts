@@ -1,31 +1,48 @@
 import type { KeyObject } from "node:crypto";
-import { createSecretKey, randomBytes } from "node:crypto";
-import type { Pool } from "pg";
-import { asAuthRole } from "./as-role.ts";
+import { createHash, createSecretKey } from "node:crypto";
 
-/** Keys for HMAC-SHA256 over access tokens. As KeyObjects, for a string would be tried as a public key each time. */
+/** A key for HMAC-SHA256 over access tokens. As a KeyObject, for a string would be tried as a public key each time. */
+export interface SigningKey {
+  /** What tokens name it by, in their header `kid`. */
+  id: string;
+  key: KeyObject;
+}
+
+/** Keys that sign access tokens. */
 export interface SigningKeys {
-  /** Id of the key that signs. */
-  readonly currentId: string;
-  /** All keys whose signatures are accepted, by id. */
-  readonly byId: ReadonlyMap<string, KeyObject>;
+  /** The key that signs now. */
+  current(): SigningKey | Promise<SigningKey>;
+  /** The key whose signatures are accepted by this name now; undefined when there is none. */
+  find(id: string): KeyObject | undefined | Promise<KeyObject | undefined>;
 }
 
-/**
- * The configured key, or else the keys of the database, where the first process to start makes one.
- *
- * @param configured at least 32 characters
- */
-export async function loadSigningKeys(pool: Pool, configured: string | undefined): Promise<SigningKeys> {
-  if (configured !== undefined) {
-    const key = createSecretKey(configured, "utf8");
-    return { currentId: "configured", byId: new Map([["configured", key]]) };
+/** Keys that the environment gives: the first signs, all are accepted as long as they are given. */
+export class ConfiguredSigningKeys implements SigningKeys {
+  readonly #current: SigningKey;
+  readonly #byId: ReadonlyMap<string, KeyObject>;
+
+  /** @param texts at least one, of at least 32 characters each */
+  constructor(texts: readonly string[]) {
+    const keys = texts.map((text) => ({ id: configuredKeyId(text), key: createSecretKey(text, "utf8") }));
+    this.#current = keys[0]!;
+    this.#byId = new Map(keys.map(({ id, key }) => [id, key]));
   }
-  const { rows } = await asAuthRole(pool, (client) =>
-    client.query<{ id: string; secret: Buffer }>("select id, secret from auth.signing_keys($1)", [
-      randomBytes(32),
-    ]),
-  );
-  const byId = new Map(rows.map(({ id, secret }) => [id, createSecretKey(secret)]));
-  return { currentId: rows[0]!.id, byId };
+
+  current(): SigningKey {
+    return this.#current;
+  }
+
+  find(id: string): KeyObject | undefined {
+    return this.#byId.get(id);
+  }
 }
+
+/** What tokens call a key of the environment: the same in every process, and telling no more than a signature does. */
+export function configuredKeyId(text: string): string {
+  return `env-${createHash("sha256").update("id of a signing key:").update(text).digest("hex").slice(0, 16)}`;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether an id can be that of a key of the database. */
+export const isUuid = (id: string): boolean => uuid.test(id);

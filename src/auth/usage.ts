@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import "../http/facts.ts";
-import { asAuthRole } from "./as-role.ts";
+import "../http/locals.ts";
+import { asAuthRole } from "../database/as-role.ts";
 
 /** Milliseconds between two times that counts are written. */
 const usualInterval = 10_000;

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
-import { commitMigration, uncommitMigration } from "../database/commit-migration.ts";
-import { writeSchema } from "../database/schema-file.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
+import { writeSchema } from "../database/migrations/schema-file.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal, say, untilStopped } from "./terminal.ts";
 import { watch } from "./watch.ts";
 

@@ -3,8 +3,8 @@ import { parseArgs } from "node:util";
 import type pg from "pg";
 import { openForCommand } from "../database/open.ts";
 import { connect } from "../database/client.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal, say } from "./terminal.ts";
 
 /** What to fill, and how much of it. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { openForCommand } from "../database/open.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** A command line that isn't understood. */
 export class UsageError extends Error {}
@@ -41,7 +41,7 @@ function explain(error: unknown): string | null {
   if (error instanceof UserError) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "42501") {
-    return "DATABASE_URL must be an administrator's for this: its role may not manage credentials.";
+    return "DATABASE_URL must be an administrator's for this: its role may not manage credentials and keys.";
   }
   // undefined_function, undefined_table, invalid_schema_name
   if (code === "42883" || code === "42P01" || code === "3F000") {

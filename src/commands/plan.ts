@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
-import { limitsOfPlan } from "../operations/limits.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { limitsOfPlan } from "../graphql/limits.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal } from "./terminal.ts";
 
 const usage = `The merchant's plan.

@@ -2,10 +2,10 @@ import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
 import { asRole } from "../database/roles.ts";
-import { importRates } from "../exchange-rates/import.ts";
-import type { ImportedDay } from "../exchange-rates/import.ts";
-import { readSettings } from "../settings.ts";
-import { UserError } from "../user-error.ts";
+import { importRates } from "../jobs/exchange-rates/import.ts";
+import type { ImportedDay } from "../jobs/exchange-rates/import.ts";
+import { readSettings } from "../process/settings.ts";
+import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal } from "./terminal.ts";
 
 const usage = `Imports exchange rates, in the form in which the European Central Bank publishes them.

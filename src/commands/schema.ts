@@ -1,4 +1,4 @@
-import "../graphile-env.ts";
+import "../process/graphile-env.ts";
 // Writes the schema of every served version, as clients see it, to schema/<slug>.graphql, and what describes the bodies
 // of events to docs/events. Tests compare the files with the running schema, so that a change of the API shows as a
 // change of a file.
@@ -6,8 +6,8 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
-import { printEventSchemas } from "../events/schemas.ts";
-import { readSettings } from "../settings.ts";
+import { printEventSchemas } from "../webhooks/event-schemas.ts";
+import { readSettings } from "../process/settings.ts";
 import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
 import { atTheTerminal } from "./terminal.ts";

@@ -1,9 +1,9 @@
-import "../graphile-env.ts";
+import "../process/graphile-env.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ClientBase } from "pg";
 import { pino } from "pino";
-import type { App } from "../app.ts";
+import type { App } from "../http/app.ts";
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
@@ -13,16 +13,17 @@ import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
-import { serveMetrics } from "../metrics/serve-metrics.ts";
-import { serve } from "../service/serve.ts";
-import type { Serving } from "../service/serve.ts";
-import { startWorkers } from "../service/workers.ts";
-import type { Workers } from "../service/workers.ts";
-import { readSettings } from "../settings.ts";
-import type { Settings } from "../settings.ts";
+import { serveMetrics } from "../process/serve-metrics.ts";
+import { serve } from "../process/serve.ts";
+import type { Serving } from "../process/serve.ts";
+import { startWorkers } from "../process/worker-processes.ts";
+import type { Workers } from "../process/worker-processes.ts";
+import { readSettings } from "../process/settings.ts";
+import type { Settings } from "../process/settings.ts";
+import { become, successorOfRoot } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import { fillDemo } from "./demo.ts";
 import { atTheTerminal, say, untilStopped } from "./terminal.ts";
 
@@ -77,7 +78,9 @@ export async function startService(
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
-    const options = { databaseUrl: database.url, settings, logger };
+    const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
+    if (warning !== null) say(`Warning: ${warning}`);
+    const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
     const serving: Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
       Partial<Pick<Serving, "app"> & Pick<Workers, "replace">> =
       workers === 1
@@ -87,7 +90,12 @@ export async function startService(
             () => serve({ ...options, isBackground: true }),
           )
         : // Each must not let through what all are allowed together
-          await startWorkers({ ...options, settings: { ...settings, sharedRates: true }, count: workers });
+          await startWorkers({
+            ...options,
+            settings: { ...settings, sharedRates: true },
+            count: workers,
+            identity,
+          });
     closing.push(() => serving.stop());
     if (settings.metricsPort !== undefined) {
       const metrics = await serveMetrics(serving.figures, {
@@ -96,6 +104,8 @@ export async function startService(
       });
       closing.push(() => metrics.stop());
     }
+    // All ports are open
+    if (identity !== null) become(identity);
     stopping.throwIfAborted();
     // The last step, for the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);

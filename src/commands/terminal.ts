@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /** Writes a line for the person at the terminal. Standard output is left to results. */
 export function say(text = ""): void {

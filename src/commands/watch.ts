@@ -1,8 +1,8 @@
 import { withClient } from "../database/client.ts";
 import { lint } from "../database/lint.ts";
-import { watchCurrentMigration } from "../database/migrations.ts";
+import { watchCurrentMigration } from "../database/migrations/migrations.ts";
 import { asOwner, requireOwner } from "../database/roles.ts";
-import { readSettings } from "../settings.ts";
+import { readSettings } from "../process/settings.ts";
 import { startService } from "./start.ts";
 import { say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";

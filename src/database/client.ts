@@ -1,5 +1,5 @@
 import pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 
 /**
  * Does work on a connection of its own, which ends with it.

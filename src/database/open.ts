@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../process/settings.ts";
 import { withClient } from "./client.ts";
-import { runningClusterUrl, startCluster } from "./cluster.ts";
-import { requireSameMigrations } from "./migration-history.ts";
-import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations.ts";
-import type { LockPatience } from "./retry-locked.ts";
-import { checkDatabase, requireVersion } from "./requirements.ts";
-import { asOwner, setUpRoles } from "./roles.ts";
+import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { requireSameMigrations } from "./migrations/migration-history.ts";
+import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
+import type { LockPatience } from "./migrations/retry-locked.ts";
+import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
+import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
+import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 
@@ -16,8 +17,12 @@ const databaseName = "erp";
 export interface OpenDatabase {
   /** Where requests are served. */
   url: string;
+  /** The same as the role for operations of clients, or that of `url` where this can't be had. */
+  apiUrl: string;
   /** The database as superuser; null when it isn't the service's own. */
   adminUrl: string | null;
+  /** Who runs a Postgres of the service's own; null when it is the user of this process. */
+  runBy: Identity | null;
   /** What the operator should hear about. */
   warnings: string[];
   /** Starts a Postgres of the service's own again when it ends; rejected, with a UserError, when that fails. */
@@ -39,10 +44,12 @@ export async function openDatabase(
     const url = settings.databaseUrl;
     const wait = { url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     const warnings = await waitingFor(wait, () => checkDatabase(url, settings));
-    return { url, adminUrl: null, warnings, close: async () => {} };
+    const { apiUrl, warning } = await waitingFor(wait, () => findApiLogin(url));
+    if (warning !== null) warnings.push(warning);
+    return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
-  const cluster = await startCluster({ directory: settings.dataDirectory });
+  const cluster = await startCluster({ directory: settings.dataDirectory, runAs: settings.runAs });
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
@@ -51,7 +58,10 @@ export async function openDatabase(
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
-    return { url, adminUrl, warnings: [], keepRunning, close: () => cluster.stop() };
+    return {
+      ...{ url, apiUrl: asApiLogin(url)!, adminUrl, runBy: cluster.identity, warnings: [], keepRunning },
+      close: () => cluster.stop(),
+    };
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -81,7 +91,7 @@ export async function setUpDatabase(
     await requireSameMigrations(client);
   });
   onProgress("Setting up roles");
-  const url = await setUpRoles(adminUrl, { renewPassword });
+  const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installWorkerSchema(adminUrl);

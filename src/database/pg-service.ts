@@ -5,10 +5,10 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import { flightAdaptor } from "./flights/adaptor.ts";
-import { whyNotFly } from "./flights/check.ts";
-import type { ReadText } from "./flights/read-text.ts";
-import { textReader } from "./flights/read-text.ts";
+import { flightAdaptor } from "./pipeline/adaptor.ts";
+import { whyNotFly } from "./pipeline/check-pipelining.ts";
+import type { ReadText } from "./pipeline/read-text.ts";
+import { textReader } from "./pipeline/read-text.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -27,15 +27,25 @@ export interface DatabaseWays {
   withClientsOf: (pool: Pool) => WithClients;
 }
 
+export interface WayOptions {
+  /** Connections like those that the catalog is read on. */
+  catalogOf: Pool;
+  fastReads: boolean;
+  logger: Logger;
+  onUsed?: OnUsed;
+}
+
 /**
  * How operations reach the database: in one message for each statement, or, when that is not wanted or doesn't work
  * with this driver, in the library's way.
+ *
+ * @param pool the connections of operations
  */
 export async function openWays(
   pool: Pool,
-  { fastReads, logger, onUsed }: { fastReads: boolean; logger: Logger; onUsed?: OnUsed },
+  { catalogOf, fastReads, logger, onUsed }: WayOptions,
 ): Promise<DatabaseWays> {
-  const catalogPool = createCatalogPool(pool);
+  const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
   const service = makePgService({
     pool,

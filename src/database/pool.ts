@@ -1,5 +1,5 @@
 import pg from "pg";
-import { prepareNothingOn } from "./flights/statements.ts";
+import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 
 export interface PoolOptions {
   /** Connections at most. */

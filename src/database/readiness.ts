@@ -1,7 +1,7 @@
 import pg from "pg";
-import type { Check, Obstacle } from "../service/readiness.ts";
+import type { Check, Obstacle } from "../lib/readiness.ts";
 import { isConnectionBroken } from "./broken.ts";
-import { migrationsWanted } from "./migrations.ts";
+import { migrationsWanted } from "./migrations/migrations.ts";
 
 /** Milliseconds until the room on the disk is looked at again: that writes a megabyte, and anybody may ask. */
 const roomHoldsMs = 2_000;

@@ -1,8 +1,9 @@
 import type pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import { withClient } from "./client.ts";
-import { requireMigrated } from "./migrations.ts";
+import { requireMigrated } from "./migrations/migrations.ts";
 import { startOptions } from "./pool.ts";
+import { asApiLogin } from "./roles.ts";
 
 const oldest = 18;
 /** Whom the service becomes, see db/roles.sql. */
@@ -53,6 +54,31 @@ async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<stri
     "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work, webhooks and RATE_LIMITS_IN=database need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
   ];
 }
+
+/**
+ * Finds out whether clients' operations can have connections of a role of their own, from which no secret can be reached.
+ *
+ * @returns where they are to connect, and what the operator should hear about that
+ */
+export async function findApiLogin(url: string): Promise<{ apiUrl: string; warning: string | null }> {
+  const apiUrl = asApiLogin(url);
+  // Another role than ours is warned of by `checkDatabase`, if it may do too much
+  if (apiUrl === null) return { apiUrl: url, warning: null };
+  try {
+    await withClient(apiUrl, (client) => client.query("select"));
+    return { apiUrl, warning: null };
+  } catch (error) {
+    const { code, message } = (error instanceof UserError ? error.cause : error) as pg.DatabaseError;
+    if (!refusals.has(code ?? "")) throw error;
+    return {
+      apiUrl: url,
+      warning: `The role service_api_login can't be used (${message}), so clients' operations run on connections of service_login, which can also become the roles that see secrets. \`npm run db:setup -- --new-password\` gives both roles one password; PgBouncer has to know both.`,
+    };
+  }
+}
+
+/** Not let in, wrong password, unknown to PgBouncer, no right to connect to this database. */
+const refusals = new Set(["28P01", "28000", "08P01", "42501"]);
 
 /** @throws {UserError} when Postgres is older than what the migrations need */
 export async function requireVersion(client: Pick<pg.ClientBase, "query">): Promise<void> {

@@ -1,35 +1,46 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/** The roles that log in, see db/roles.sql. They have one password, so that the service needs one URL. */
+const logins = ["service_login", "service_api_login"] as const;
+
+export interface RoleOptions {
+  /** Whether the login roles get a new password also when they exist already. */
+  renewPassword: boolean;
+  /** Told what the role of the URL could not do, and who can. */
+  onNote?: (note: string) => void;
+}
 
 /**
- * Makes the roles, and lets them into the database. Can be repeated.
+ * Makes the roles, lets them into the database, and takes from everybody else what nobody needs. Can be repeated.
  *
  * @param adminUrl the database, as a superuser or a role that may create roles
- * @param options.renewPassword give the login role a new password also when it exists already
  * @returns the URL that the service is to use: the login role, with its password when that is new; else null
  */
 export async function setUpRoles(
   adminUrl: string,
-  { renewPassword }: { renewPassword: boolean },
+  { renewPassword, onNote = () => {} }: RoleOptions,
 ): Promise<string | null> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   const password = randomBytes(24).toString("base64url");
   let isNew = true;
+  const notes: string[] = [];
   try {
     await client.query("begin");
     // Roles belong to the cluster: two set-ups at once, of two databases, would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
-    const { rows: roles } = await client.query("select to_regrole('service_login') is null as missing");
-    isNew = roles[0].missing || renewPassword;
+    const missing = await missingLogins(client);
+    isNew = missing.includes("service_login") || renewPassword;
     await client.query(await readFile(new URL("../../db/roles.sql", import.meta.url), "utf8"));
-    if (isNew) await client.query(`alter role service_login password ${client.escapeLiteral(password)}`);
-    const { rows } = await client.query("select current_database() as name");
-    const database = client.escapeIdentifier(rows[0].name);
-    await client.query(`grant connect, create on database ${database} to service_owner`);
-    await client.query(`grant connect on database ${database} to service_login`);
+    if (isNew) {
+      for (const login of logins)
+        await client.query(`alter role ${login} password ${client.escapeLiteral(password)}`);
+    } else if (!(await sharePassword(client)) && missing.length > 0) notes.push(noPassword);
+    await client.query(await readFile(new URL("../../db/fence.sql", import.meta.url), "utf8"));
+    if (await isOpenToPublic(client)) notes.push(notFenced);
     await client.query("commit");
   } catch (cause) {
     // insufficient_privilege
@@ -41,7 +52,55 @@ export async function setUpRoles(
   } finally {
     await client.end();
   }
+  for (const note of notes) onNote(note);
   return isNew ? Object.assign(new URL(adminUrl), { username: "service_login", password }).href : null;
+}
+
+const noPassword =
+  "Note: service_api_login, which is new, has no password yet. `npm run db:setup -- --new-password` gives both login roles a new one; until then requests are served by service_login.";
+const notFenced =
+  "Note: everybody who can log in may still make temporary tables or large objects, or send notifications in this database, for the role of DATABASE_URL may not change that. A superuser can: `psql -f db/fence.sql`.";
+
+async function missingLogins(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select name from unnest($1::text[]) name where to_regrole(name) is null",
+    [logins],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Gives service_api_login the password of service_login, which nobody knows any more. @returns whether that was possible */
+async function sharePassword(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(
+    "select has_table_privilege('pg_catalog.pg_authid', 'select') and rolsuper as may from pg_roles where rolname = current_user",
+  );
+  if (!rows[0]!.may) return false;
+  const { rows: kept } = await client.query<{ verifier: string | null }>(
+    "select rolpassword as verifier from pg_authid where rolname = 'service_login'",
+  );
+  const verifier = kept[0]?.verifier;
+  // Those of MD5 hold the name of the role
+  if (!verifier?.startsWith("SCRAM-SHA-256$")) return false;
+  await client.query(`alter role service_api_login password ${client.escapeLiteral(verifier)}`);
+  return true;
+}
+
+/** Whether PUBLIC has kept rights that db/fence.sql takes away. */
+async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ is_open: boolean }>(
+    `select has_database_privilege('public', current_database(), 'temporary')
+       or has_function_privilege('public', 'pg_catalog.pg_notify(text, text)', 'execute')
+       or has_function_privilege('public', 'pg_catalog.lo_create(oid)', 'execute') as is_open`,
+  );
+  return rows[0]!.is_open;
+}
+
+/** The same connection, as the role that clients' operations run by; null when the URL isn't that of service_login. */
+export function asApiLogin(url: string): string | null {
+  const other = new URL(url);
+  if (decodeURIComponent(other.username) !== "service_login") return null;
+  other.username = "service_api_login";
+  return other.href;
 }
 
 /** The same connection, as the role that owns every object. */

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
-import { Turns } from "./turns.ts";
+import { Turns } from "../lib/turns.ts";
 
 /** Gives a connection back. @param isBroken whether to throw it away */
 export type Release = (isBroken?: boolean) => void;

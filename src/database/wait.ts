@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseFailure } from "../http/postgres-errors.ts";
-import { UserError } from "../user-error.ts";
+import { databaseFailure } from "../errors/postgres-errors.ts";
+import { UserError } from "../errors/user-error.ts";
 import { isPoolerRefusal, placeOf } from "./client.ts";
 
 /** Milliseconds between two attempts, and between two lines that say what is waited for. */

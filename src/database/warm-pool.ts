@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { isConnectionBroken } from "./broken.ts";
-import { fly } from "./flights/flight.ts";
+import { fly } from "./pipeline/pipelined-query.ts";
 
 /** Connections that are kept warm at most: each takes some 11 MB of Postgres. */
 const maxWarm = 4;

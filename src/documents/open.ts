@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
-import { asRole } from "../auth/as-role.ts";
+import { asRole } from "../database/as-role.ts";
 
 /** A document as it is kept. */
 export interface OpenedDocument {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { apiError } from "../errors.ts";
-import type { Rendered } from "./worker.ts";
+import { apiError } from "../errors/api-error.ts";
+import type { Rendered } from "./render-thread.ts";
 
 export interface RendererOptions {
   /** Threads at most. They start when they are needed, and stay. */
@@ -30,7 +30,7 @@ export class Renderer {
   readonly #waiting: Job[] = [];
 
   constructor(options: RendererOptions = {}) {
-    const program = new URL("./worker.ts", import.meta.url);
+    const program = new URL("./render-thread.ts", import.meta.url);
     this.#limits = { threads: 2, queue: 50, patience: 10_000, program, ...options };
   }
 

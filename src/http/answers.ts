@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
 import type { GraphQLError } from "postgraphile/graphql";
-import { apiError } from "../errors.ts";
-import type { ErrorCode } from "../errors.ts";
-import { completed } from "./client-errors.ts";
+import { apiError } from "../errors/api-error.ts";
+import type { ErrorCode } from "../errors/api-error.ts";
+import { completed } from "../errors/client-errors.ts";
 
 /** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
 export const graphqlMediaTypes = [

@@ -1,5 +1,7 @@
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
+import { Connections } from "./connections.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 /** Milliseconds that a request's head, and all of it, may take to arrive. */
 const [headersTimeout, requestTimeout] = [10_000, 30_000];
@@ -9,14 +11,19 @@ const connectionsCheckingInterval = 5_000;
 const silenceTimeout = 90_000;
 
 /**
- * A server that bounds what connections may take: how many there are, how long a request may take to arrive, and how
- * long nobody may read an answer.
+ * A server that bounds what connections may take: how many there are, how long a request may take to arrive, how many are
+ * worked on, and how long nobody may read an answer.
  *
- * @param maxConnections at the same time; more are closed at once
+ * @param maxConnections at the same time; more close those on which nothing is done
  */
 export function boundedServer(listener: RequestListener, maxConnections: number): Server {
-  const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, listener);
-  server.maxConnections = maxConnections;
+  const connections = new Connections(maxConnections);
+  const bounded = oneAtATime((request, response) => {
+    connections.use(request.socket);
+    listener(request, response);
+  });
+  const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, bounded);
+  server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeout;
   return server;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors/user-error.ts";
 import type { ServedVersion } from "./serve-version.ts";
 
 /** Seconds after which a version that can't be built is tried again. */

@@ -1,7 +1,7 @@
-import type { ServiceContext } from "../../plugins/context.ts";
+import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { SettingsStatement } from "../database/flights/settings.ts";
-import { settingsStatement } from "../database/flights/settings.ts";
+import type { SettingsStatement } from "../database/pipeline/settings.ts";
+import { settingsStatement } from "../database/pipeline/settings.ts";
 
 /** The settings of a transaction that reads: all that decides what is seen, and how it looks. */
 const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({
@@ -26,14 +26,17 @@ export function contextFor(caller: Caller, requestId: string, locale: string | u
   };
 }
 
+const onlyReads = { transaction_read_only: "on" };
+
 // Callers are the same objects as long as nothing about them changes, and they seldom change their language.
 const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 
-/** The statement that makes the settings for reading. */
+/** The statement that makes the settings for reading. Whatever gets into such a read can't write, and can't change that. */
 export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
   let byLocale = known.get(caller);
   if (!byLocale) known.set(caller, (byLocale = new Map()));
   let statement = byLocale.get(locale);
-  if (!statement) byLocale.set(locale, (statement = settingsStatement(readSettings(caller, locale))!));
+  if (!statement)
+    byLocale.set(locale, (statement = settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!));
   return statement;
 }

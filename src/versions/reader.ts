@@ -7,14 +7,14 @@ import type {
   OperationDefinitionNode,
 } from "postgraphile/graphql";
 import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql";
-import type { ServiceContext } from "../../plugins/context.ts";
-import { requiringFields } from "../../plugins/requiring-fields.ts";
+import type { ServiceContext } from "../graphql/context.ts";
+import { requiringFields } from "../graphql/requiring-fields.ts";
 import { missingScopes } from "../../plugins/scope-check.ts";
 import type { WithClients } from "../database/pg-service.ts";
-import { apiError } from "../errors.ts";
-import { clientError } from "../http/client-errors.ts";
-import { assess } from "../operations/assess.ts";
-import type { Limits } from "../operations/limits.ts";
+import { apiError } from "../errors/api-error.ts";
+import { clientError } from "../errors/client-errors.ts";
+import { assess } from "../graphql/assess.ts";
+import type { Limits } from "../graphql/limits.ts";
 import type { ServedVersion } from "./serve-version.ts";
 
 declare global {

@@ -5,18 +5,19 @@ import { makeSchema } from "postgraphile";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
-import type { ServiceContext } from "../../plugins/context.ts";
-import type { MutationChecks } from "../../plugins/mutation-check.ts";
-import { MutationLog } from "../../plugins/mutation-log.ts";
-import type { OnRead } from "../../plugins/reads/index.ts";
-import "../http/facts.ts";
-import { completed } from "../http/client-errors.ts";
-import { apiError, isApiError } from "../errors.ts";
-import type { DocumentCache } from "../operations/document-cache.ts";
-import { Documents } from "../operations/documents.ts";
+import type { ServiceContext } from "../graphql/context.ts";
+import type { MutationChecks } from "../graphql/mutation-check.ts";
+import { MutationLog } from "../graphql/mutation-log.ts";
+import type { NewSecret } from "../graphql/new-secret.ts";
+import type { OnRead } from "../../plugins/reads.ts";
+import "../http/locals.ts";
+import { completed } from "../errors/client-errors.ts";
+import { apiError, isApiError } from "../errors/api-error.ts";
+import type { DocumentCache } from "../graphql/document-cache.ts";
+import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
-import { makeReportErrorsPlugin } from "./report-errors.ts";
-import { TextAnswersPlugin } from "./text-answers.ts";
+import { makeReportErrorsPlugin } from "../../plugins/report-errors.ts";
+import { TextAnswersPlugin } from "../../plugins/text-answers.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
@@ -46,7 +47,7 @@ export interface ServedVersion {
 
 export interface ServeOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** Whether reads take the short way, see plugins/reads. */
+  /** Whether reads take the short way, see src/reads. */
   fastReads: boolean;
   logger: Logger;
   /** Keeps documents, of all versions together. */
@@ -59,6 +60,8 @@ export interface ServeOptions {
   mutationChecks?: MutationChecks;
   /** Settings of the database that rules about what is written read. */
   mutationSettings?: Readonly<Record<string, string>>;
+  /** Makes a secret for a mutation that shows one. */
+  newSecret?: () => NewSecret;
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
@@ -144,14 +147,17 @@ function boundPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
 }
 
-type ForMutations = Pick<ServeOptions, "mutationTimeout" | "mutationChecks" | "mutationSettings">;
+type ForMutations = Pick<
+  ServeOptions,
+  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+>;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: Express.Locals,
-  { mutationTimeout, mutationChecks, mutationSettings }: ForMutations,
+  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller!, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
 }

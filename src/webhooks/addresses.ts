@@ -20,8 +20,13 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 }
 
-/** Which destinations an operator allows beside those of the public internet. */
+/** Ports of the public internet that messages are sent to, unless an operator says otherwise. */
+export const defaultWebhookPorts: readonly number[] = [443, 80];
+
+/** Which destinations an operator allows: beside those of the public internet, and which ports of that. */
 export class AllowList {
+  /** Ports of destinations that are not on the list; those that are may have any. */
+  readonly ports: readonly number[];
   readonly #names = new Set<string>();
   readonly #ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
 
@@ -29,7 +34,8 @@ export class AllowList {
    * @param entries names of hosts, addresses, and ranges of addresses such as `10.1.0.0/16`
    * @throws {TypeError} when one is none of these
    */
-  constructor(entries: readonly string[]) {
+  constructor(entries: readonly string[], ports = defaultWebhookPorts) {
+    this.ports = ports;
     for (const entry of entries) {
       if (isIP(entry.split("/")[0]!) && ipaddr.isValidCIDR(entry)) this.#ranges.push(ipaddr.parseCIDR(entry));
       else if (isIP(entry)) this.#ranges.push(single(ipaddr.process(entry)));

@@ -1,12 +1,16 @@
 import { RefusedDestination } from "./destination.ts";
 import type { Outcome } from "./health.ts";
-import type { Attempt, Delivery } from "./lanes.ts";
+import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
-import type { Answer, Poster } from "./post.ts";
-import { NoAnswer } from "./post.ts";
+import type { Answer, Poster } from "./webhook-client.ts";
+import { NoAnswer } from "./webhook-client.ts";
 import { retryAfter } from "./retry.ts";
+import type { ReadSecrets } from "./secrets.ts";
+
+/** Milliseconds after which a delivery is looked at again whose secret this process can't read; another may. */
+const unreadableRetryMs = 2_000;
 
 /** What came of one attempt. */
 export interface Attempted {
@@ -22,6 +26,7 @@ export interface Attempted {
 export interface AttemptTools {
   poster: Pick<Poster, "post">;
   readPayload: ReadPayload;
+  readSecrets: ReadSecrets;
   /** Whether the delivery is still ours to send: nobody else can have taken it meanwhile. */
   isHeld: (delivery: Delivery) => boolean;
   /** In milliseconds since 1970. */
@@ -30,11 +35,13 @@ export interface AttemptTools {
 
 /** Tries once to deliver. Throws only what is a fault of ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
-  const { poster, readPayload, isHeld, now } = tools;
+  const { poster, readPayload, readSecrets, isHeld, now } = tools;
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
     return { delivery, outcome: { kind: "withheld", reason: withheld }, attempt: null, wish: null };
+  const secrets = readSecrets(delivery);
+  if (secrets === null) return untried(delivery, unreadableRetryMs);
   const begun = now();
   const tried = (facts: Partial<Attempt>): Attempt => ({
     at: new Date(begun).toISOString(),
@@ -44,7 +51,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   });
   let request_headers: Record<string, string> = {};
   try {
-    const { headers, body } = messageOf(delivery, await readPayload(delivery), now());
+    const { headers, body } = messageOf(delivery, await readPayload(delivery), secrets, now());
     // This process may have stood still meanwhile, and another one may be sending it
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);

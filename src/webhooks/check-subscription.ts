@@ -1,4 +1,4 @@
-import type { MutationCheck, MutationChecks, UserErrorRow } from "../../plugins/mutation-check.ts";
+import type { MutationCheck, MutationChecks, UserErrorRow } from "../graphql/mutation-check.ts";
 import type { Reader } from "../versions/reader.ts";
 import type { AllowList } from "./addresses.ts";
 import { destinationOf, RefusedDestination } from "./destination.ts";

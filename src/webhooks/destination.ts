@@ -10,14 +10,7 @@ export class RefusedDestination extends Error {
   override name = "RefusedDestination";
 }
 
-/** Ports from 1024 on where other services than HTTP listen, which a request could confuse; browsers refuse them too. */
-const otherServices = new Set([
-  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000],
-  ...[6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
-]);
-
-const isUsualPort = (port: number): boolean =>
-  port === 80 || port === 443 || (port >= 1024 && !otherServices.has(port));
+const usualPorts: Record<string, number> = { "http:": 80, "https:": 443 };
 
 /** The name or address in a URL, without the brackets that addresses of IPv6 have there. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
@@ -38,8 +31,11 @@ export function destinationOf(text: string, allowed: AllowList): URL {
   if (isIP(host) && allowed.hasAddress(host)) return url;
   if (isIP(host) && !isPublic(host))
     throw new RefusedDestination("The address is none of the public internet.");
-  if (url.port !== "" && !isUsualPort(Number(url.port)))
-    throw new RefusedDestination(`Webhooks are not sent to port ${url.port}.`);
+  const port = url.port === "" ? usualPorts[url.protocol]! : Number(url.port);
+  if (!allowed.ports.includes(port))
+    throw new RefusedDestination(
+      `Webhooks are not sent to port ${port}, only to ${allowed.ports.join(" and ")}.`,
+    );
   return url;
 }
 

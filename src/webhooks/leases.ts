@@ -1,4 +1,4 @@
-import type { ClaimedLane } from "./lanes.ts";
+import type { ClaimedLane } from "./delivery-queues.ts";
 
 /** The part of a lease for which it is relied on: a message that is sent then arrives before it ends. */
 const reliedOn = 0.75;

@@ -1,4 +1,4 @@
-import type { Delivery } from "./lanes.ts";
+import type { Delivery } from "./delivery-queues.ts";
 import { sign } from "./sign.ts";
 
 /** What is sent at one attempt. */
@@ -13,7 +13,12 @@ export interface Message {
  * @param data what it says about the subject
  * @param now in milliseconds since 1970
  */
-export function messageOf({ event_id, body, secrets }: Delivery, data: unknown, now: number): Message {
+export function messageOf(
+  { event_id, body }: Delivery,
+  data: unknown,
+  secrets: readonly string[],
+  now: number,
+): Message {
   const text = JSON.stringify({ ...body, data });
   const headers = {
     "content-type": "application/json",

@@ -1,12 +1,12 @@
 import type { ExecutionResult } from "postgraphile/graphql";
-import type { ServiceContext } from "../../plugins/context.ts";
+import type { ServiceContext } from "../graphql/context.ts";
 import type { WithClients } from "../database/pg-service.ts";
-import { apiError } from "../errors.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Spend } from "../rate-limits/spend.ts";
+import { apiError } from "../errors/api-error.ts";
+import type { ErrorCode } from "../errors/api-error.ts";
+import type { Spend } from "../auth/rate-limits/spend.ts";
 import type { Reader } from "../versions/reader.ts";
 import { contextFor } from "../versions/context.ts";
-import type { Delivery } from "./lanes.ts";
+import type { Delivery } from "./delivery-queues.ts";
 import { PayloadSlots } from "./payload-slots.ts";
 
 /** What a payload can be at most, in characters of JSON. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Attempted } from "./attempt.ts";
-import type { Delivery, Lanes } from "./lanes.ts";
-import { persist } from "./persist.ts";
+import type { Delivery, Lanes } from "./delivery-queues.ts";
+import { persist } from "../lib/retry-forever.ts";
 import type { RetryClock } from "./retry.ts";
 import { judge } from "./verdict.ts";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { within } from "../worker/within.ts";
+import { within } from "../lib/within.ts";
 import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
-import { Bell } from "./bell.ts";
-import type { Delivery, Lanes } from "./lanes.ts";
+import { Bell } from "../lib/signal.ts";
+import type { Delivery, Lanes } from "./delivery-queues.ts";
 import { Leases } from "./leases.ts";
-import { persist } from "./persist.ts";
+import { persist } from "../lib/retry-forever.ts";
 import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry.ts";
 import { UnderWay } from "./under-way.ts";

@@ -1,12 +1,14 @@
 import type { Logger } from "pino";
-import { createBackgroundPool } from "../worker/pool.ts";
-import { within } from "../worker/within.ts";
+import { createBackgroundPool } from "../database/background-pool.ts";
+import { within } from "../lib/within.ts";
+import { Secrets } from "../secrets/secrets.ts";
 import type { AllowList } from "./addresses.ts";
-import { Lanes } from "./lanes.ts";
+import { Lanes } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
-import { Poster } from "./post.ts";
+import { Poster } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
 import { usualClock } from "./retry.ts";
+import { secretsReader } from "./secrets.ts";
 import { Sender } from "./sender.ts";
 
 /** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
@@ -29,6 +31,8 @@ export interface WebhookOptions {
   /** Destinations that are allowed beside those of the public internet. */
   allowed: AllowList;
   readPayload: ReadPayload;
+  /** Reads what deliveries are signed with; without keys unless given. */
+  secrets?: Secrets;
   logger: Logger;
   /** Told what came of each attempt. */
   onAttempt?: (outcome: string) => void;
@@ -50,6 +54,7 @@ export interface Webhooks {
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { url, concurrency, allowed, readPayload, logger, timeout } = options;
   const {
+    secrets = new Secrets([]),
     clock = usualClock,
     now = Date.now,
     lease = defaultLeaseMs,
@@ -64,6 +69,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       leaseMs: lease,
       poster,
       readPayload,
+      readSecrets: secretsReader(secrets, logger),
       clock,
       now,
       concurrency,

@@ -1,4 +1,4 @@
-import type { ClaimedLane } from "./lanes.ts";
+import type { ClaimedLane } from "./delivery-queues.ts";
 
 /** Milliseconds from which on an attempt hangs: it no longer keeps others of its subscription waiting. */
 const hangsAfterMs = 2_000;

@@ -1,7 +1,7 @@
 import type { Attempted } from "./attempt.ts";
 import { healthAfter, isBack, pauseAfter, probeAfter } from "./health.ts";
 import type { HealthState } from "./health.ts";
-import type { NextState, Result } from "./lanes.ts";
+import type { NextState, Result } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry.ts";
 import { delayAfter } from "./retry.ts";
 

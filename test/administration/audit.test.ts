@@ -6,8 +6,8 @@ import {
   deactivateAdministrator,
   resetPassword,
 } from "../../src/auth/administrators.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { loggedIn, password, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;

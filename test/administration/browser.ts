@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createAdministrator } from "../../src/auth/administrators.ts";
-import type { TestService } from "../support/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 export const password = "correct horse battery";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cuttableWay } from "../support/cuttable.ts";
-import { startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { csrfTokenIn, loggedIn, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;

@@ -4,9 +4,9 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { createAdministrator } from "../../src/auth/administrators.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
-import { skipBrowser, startChromium } from "../support/chromium.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { password } from "./browser.ts";
 
 describe("the administration in Chromium", { skip: skipBrowser }, () => {

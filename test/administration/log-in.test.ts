@@ -7,8 +7,8 @@ import {
 } from "../../src/auth/administrators.ts";
 import { networkOf } from "../../src/lib/network-of.ts";
 import { ownPath } from "../../src/administration/session.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { loggedIn, password, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;

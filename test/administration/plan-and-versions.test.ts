@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions as everyVersion } from "../../src/versions/versions.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { loggedIn, textOf } from "./browser.ts";
 import type { Visitor } from "./browser.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { loggedIn } from "./browser.ts";
 
 let service: TestService;
@@ -98,7 +98,10 @@ test("the role of the pages calls nothing of the schema auth, nor mutations", as
     "auth.reset_administrator_password('x', '$argon2id$')",
     "auth.note_event('a.b', 'x')",
     "auth.record_use('[]')",
-    "auth.signing_keys(sha256('x'))",
+    "auth.signing_keys()",
+    "auth.rotate_signing_key(uuidv7(), 'x', '1 minute')",
+    "auth.retire_signing_key(uuidv7())",
+    "auth.stored_secrets()",
     "auth.authenticate_credential('x', sha256('x'))",
     "auth.note_webhook_event('a.b', uuidv7())",
     ...sendings,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
 import type { Page, Visitor } from "./browser.ts";
 

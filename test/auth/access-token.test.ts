@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { createSecretKey, randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import type { JWTPayload } from "jose";
+import { jwtVerify, SignJWT } from "jose";
 import { AccessTokens } from "../../src/auth/access-token.ts";
-import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
+import type { SigningKeys } from "../../src/auth/signing-keys.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+import { storedKeys } from "../lib/signing-keys.ts";
 
 let time = Date.now();
 let service: TestService;
@@ -26,7 +30,14 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
   const token = await service.token();
   const [head, body, signature] = token.split(".");
   const none = Buffer.from(JSON.stringify({ alg: "none", typ: "at+jwt" })).toString("base64url");
-  const stranger = { currentId: "x", byId: new Map([["x", createSecretKey(randomBytes(32))]]) };
+  const stranger = new ConfiguredSigningKeys([randomBytes(32).toString("hex")]);
+  const ofOurs: SigningKeys = {
+    current: async () => ({
+      id: (await storedKeys(service.pool).current()).id,
+      key: stranger.current().key,
+    }),
+    find: () => undefined,
+  };
   const claims = { credentialId: "x", accessKey: "x", scopes: [] };
   const bad = [
     "x",
@@ -36,6 +47,7 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
     `${none}.${body}.`,
     `${head}.${body}x.${signature}`,
     await new AccessTokens(stranger, Date.now).issue(claims),
+    await new AccessTokens(ofOurs, Date.now).issue(claims),
     "x".repeat(10_000),
   ];
   for (const value of bad) {
@@ -67,7 +79,7 @@ test("a token works for its ten minutes and not a second longer, also when it wa
 
 test("a valid token of another kind: UNAUTHORIZED", async () => {
   const { id, clientId, scopes } = await service.credential();
-  const keys = await loadSigningKeys(service.pool, undefined);
+  const keys = storedKeys(service.pool);
   const session = await new AccessTokens(keys, () => time).issue(
     { credentialId: id, accessKey: clientId, scopes },
     "urn:service:administration",
@@ -78,7 +90,7 @@ test("a valid token of another kind: UNAUTHORIZED", async () => {
 });
 
 test("a token that claims a credential that never was: UNAUTHORIZED", async () => {
-  const keys = await loadSigningKeys(service.pool, undefined);
+  const keys = storedKeys(service.pool);
   const claims = { credentialId: "x", accessKey: "ak_never", scopes: ["countries:read"] };
   const token = await new AccessTokens(keys, () => time).issue(claims);
   assert.deepEqual((await service.ask(token, { query })).codes, ["UNAUTHORIZED"]);
@@ -92,10 +104,77 @@ test("the key is made once and kept: a token works after a restart and in anothe
 
 test("a configured key takes the place of the stored ones", async () => {
   const token = await service.token();
-  const settings = { explorer: false, tokenSigningKey: "a key of more than thirty-two characters" };
+  const settings = { explorer: false, tokenSigningKeys: ["a key of more than thirty-two characters"] };
   const other = await service.another({ now: () => time, settings });
   assert.equal((await other.ask(token, { query })).status, 401);
   const own = await other.tokenFor(await service.credential());
   assert.equal((await other.ask(own, { query })).status, 200);
   assert.equal((await service.ask(own, { query })).status, 401);
+});
+
+test("of several configured keys the first signs, and all are accepted", async () => {
+  const [old, fresh] = ["o".repeat(32), "f".repeat(32)];
+  const having = (...tokenSigningKeys: string[]) =>
+    service.another({ now: () => time, settings: { explorer: false, tokenSigningKeys } });
+  const [before, both, later] = [await having(old), await having(fresh, old), await having(fresh)];
+  const pair = await service.credential();
+  const statusesOf = async (token: string) =>
+    Promise.all([before, both, later].map(async (process) => (await process.ask(token, { query })).status));
+  assert.deepEqual(await statusesOf(await before.tokenFor(pair)), [200, 200, 401]);
+  assert.deepEqual(await statusesOf(await both.tokenFor(pair)), [401, 200, 200]);
+});
+
+test("however many tokens name keys that nobody knows, the database is asked about few of them", async () => {
+  const { id, clientId, scopes } = await service.credential();
+  await service.token();
+  const forge = (kid: string) => {
+    const { key } = new ConfiguredSigningKeys([randomBytes(32).toString("hex")]).current();
+    const keys: SigningKeys = { current: () => ({ id: kid, key }), find: () => undefined };
+    return new AccessTokens(keys, () => time).issue({ credentialId: id, accessKey: clientId, scopes });
+  };
+  let connections = 0;
+  const count = () => connections++;
+  const begin = performance.now();
+  service.pool.on("acquire", count);
+  for (let i = 0; i < 200; i++)
+    assert.match((await challengeOf(await forge(randomUUID())))!, /invalid_token/);
+  service.pool.off("acquire", count);
+  const seconds = (performance.now() - begin) / 1_000;
+  // Five at once, one more a second, and the listener that checks its line
+  assert.ok(connections <= 5 + 2 * Math.ceil(seconds), `${connections} in ${seconds} s`);
+  assert.ok(connections >= 1, "one of them could have been a key that is new");
+});
+
+test("another implementation of the standard reads the tokens, and writes ones that are taken", async () => {
+  const { id: kid, key } = await storedKeys(service.pool).current();
+  const pair = await service.credential();
+  const { payload, protectedHeader } = await jwtVerify(await service.tokenFor(pair), key, {
+    ...{ algorithms: ["HS256"], issuer: "urn:service:tokens", audience: "urn:service:graphql-api" },
+    ...{ typ: "at+jwt", requiredClaims: ["sub", "jti", "exp", "iat", "client_id", "scope"] },
+    currentDate: new Date(time),
+  });
+  assert.deepEqual(protectedHeader, { alg: "HS256", typ: "at+jwt", kid });
+  assert.deepEqual(
+    [payload.sub, payload.client_id, payload.exp! - payload.iat!],
+    [pair.id, pair.clientId, 600],
+  );
+  const signed = (claims: JWTPayload, header = {}) =>
+    new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid, ...header }).sign(key);
+  assert.equal((await service.ask(await signed(payload), { query })).status, 200);
+  for (const [claims, header] of [
+    [{ ...payload, iss: "urn:other" }],
+    [{ ...payload, sub: undefined }],
+    [{ ...payload, exp: undefined }],
+    [{ ...payload, iat: undefined }],
+    [{ ...payload, nbf: payload.iat! + 60 }],
+    [{ ...payload, exp: payload.iat! - 1 }],
+    [payload, { kid: undefined }],
+    [payload, { kid: randomUUID() }],
+    [payload, { kid: "__proto__" }],
+    [payload, { alg: "HS384" }],
+    [payload, { alg: "HS512" }],
+  ] as [JWTPayload, object?][])
+    assert.match((await challengeOf(await signed(claims, header)))!, /invalid_token/);
+  const foreign = await signed(payload, { typ: "JWT" });
+  assert.deepEqual((await service.ask(foreign, { query })).codes, ["UNAUTHORIZED"]);
 });

@@ -7,9 +7,9 @@ import pg from "pg";
 import { pino } from "pino";
 import { createPool } from "../../src/database/pool.ts";
 import { ChangeListener } from "../../src/auth/change-listener.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
 let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));
@@ -12,7 +12,9 @@ const functions = {
   read: [
     "auth.active_scopes('ak_0123456789abcdef')",
     "auth.authenticate_credential('ak_0123456789abcdef', sha256('x'))",
-    "auth.signing_keys(sha256('x'))",
+    "auth.signing_keys()",
+    "auth.add_first_signing_key(uuidv7(), encode(sha256('x'), 'base64'))",
+    "auth.stored_secrets()",
     "auth.supported_locales()",
     "auth.is_session(sha256('x'))",
     "auth.record_use('[]')",
@@ -27,6 +29,10 @@ const functions = {
     "auth.create_administrator('x', '$argon2id$')",
     "auth.reset_administrator_password('x', '$argon2id$')",
     "auth.deactivate_administrator('x')",
+    "auth.rotate_signing_key(uuidv7(), encode(sha256('x'), 'base64'), '1 minute')",
+    "auth.retire_signing_key(uuidv7())",
+    "auth.erase_retired_keys()",
+    "auth.secrets_key_id('x')",
     "auth.note_event('a.b', 'x')",
     "auth.acting_administrator()",
   ],
@@ -35,6 +41,7 @@ const tables = [
   "auth.credential",
   "auth.credential_secret",
   "auth.signing_key",
+  "auth.signing_key_overview",
   "auth.credential_overview",
   "auth.credential_use",
   "auth.administrator",

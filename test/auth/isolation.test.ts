@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => {
   // Few connections, so that callers keep getting those that others have just used
   service = await startService({ poolSize: 3 });
-  service.pool.options.connectionTimeoutMillis = 30_000;
+  service.apiPool.options.connectionTimeoutMillis = 30_000;
 });
 after(() => service.close());
 
@@ -57,9 +57,9 @@ test("rows stay hidden behind the second fence too: node of an unreadable row is
 test("the settings of a request are gone from the connection when it ends", async () => {
   const token = await service.token();
   await service.ask(token, { query: countries });
-  const { rows } = await service.pool.query(
+  const { rows } = await service.apiPool.query(
     "select current_user::text as role, current_setting('service.scopes', true) as scopes",
   );
-  assert.equal(rows[0].role, "service_login");
+  assert.equal(rows[0].role, "service_api_login");
   assert.ok(!rows[0].scopes);
 });

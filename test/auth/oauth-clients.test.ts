@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { ClientCredentials } from "simple-oauth2";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 // Clients that others wrote, as they come: what they send by default has to be enough.
 let service: TestService;

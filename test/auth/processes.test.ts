@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { deactivateCredential, deleteCredential, rotateCredential } from "../../src/auth/credentials.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestProcess, TestService } from "../support/service.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;
 let other: TestProcess;
@@ -76,10 +76,10 @@ test("a known token costs no statement about its credential", async () => {
   const token = await knownToken(await service.credential());
   let connections = 0;
   const count = () => connections++;
-  service.pool.on("acquire", count);
+  for (const pool of [service.pool, service.apiPool]) pool.on("acquire", count);
   for (let i = 0; i < 10; i++)
     assert.deepEqual((await service.ask(token, { query: "{ __schema { queryType { name } } }" })).codes, []);
-  service.pool.off("acquire", count);
+  for (const pool of [service.pool, service.apiPool]) pool.off("acquire", count);
   // One may be that of the listener, which checks its line every few seconds
   assert.ok(connections <= 1, `${connections}`);
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
-import { query, read, startService } from "../support/service.ts";
-import type { Answer, TestService } from "../support/service.ts";
+import { query, read, startService } from "../lib/service.ts";
+import type { Answer, TestService } from "../lib/service.ts";
 
 let service: TestService;
 let pair: IssuedPair & { scopes: string[] };

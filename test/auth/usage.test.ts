@@ -5,9 +5,9 @@ import { Usage } from "../../src/auth/usage.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => void (service = await startService({ versions })));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { readOptions } from "../../bench/options.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 
 it("measures everything unless told otherwise", () => {
   const { mode, reads, writes, connections, peers } = readOptions([]);
@@ -18,6 +18,13 @@ it("measures what it is told", () => {
   assert.deepEqual(options.connections, [4]);
   assert.deepEqual(options.peers, ["yoga"]);
   assert.equal(options.rounds, 2);
+});
+
+it("plays attacks for as long as it is told", () => {
+  const { mode, seconds, attacks } = readOptions(["--fairness"]);
+  assert.deepEqual([mode, seconds, attacks], ["fairness", 20, []]);
+  const some = readOptions(["--fairness", "--seconds", "30", "--attacks", "filters,slow bodies"]);
+  assert.deepEqual([some.seconds, some.attacks], [30, ["filters", "slow bodies"]]);
 });
 
 it("refuses what it does not understand", () => {

@@ -5,10 +5,10 @@ import { after, afterEach, before, describe, test } from "node:test";
 import pg from "pg";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
-import { catalogueOf, differencesOf } from "../support/catalogue.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
 // On a copy of the project, with a database of its own, as developers and operators have them
 let project: Project;

@@ -21,7 +21,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|EXPLORER$|WORKER_|WEBHOOK_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
+  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
 
 /**
  * Starts a command.
@@ -104,10 +104,16 @@ export interface CommandResult {
  *
  * @param command its file in src/commands, and its parameters
  * @param input what it reads from its standard input
+ * @param settings environment variables beside those of this process
  */
-export function runOn(databaseUrl: string, command: string[], input = ""): Promise<CommandResult> {
+export function runOn(
+  databaseUrl: string,
+  command: string[],
+  input = "",
+  settings: Record<string, string> = {},
+): Promise<CommandResult> {
   const [file, ...parameters] = command;
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  const env = { ...process.env, ...settings, DATABASE_URL: databaseUrl };
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { query, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { runOn } from "./process.ts";
 
 let service: TestService;

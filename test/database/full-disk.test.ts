@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { query, startProcess, until } from "../support/service.ts";
-import type { TestProcess } from "../support/service.ts";
+import { query, startProcess, until } from "../lib/service.ts";
+import type { TestProcess } from "../lib/service.ts";
 
 const folder = await temporaryFolder();
 const disk = join(folder.path, "disk");

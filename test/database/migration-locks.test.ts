@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { Project } from "../commands/project.ts";
-import { catalogueOf, differencesOf } from "../support/catalogue.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
-type Migrations = typeof import("../../src/database/migrations.ts");
+type Migrations = typeof import("../../src/database/migrations/migrations.ts");
 
 // On a copy of the project, to which each test adds a migration, while others use the database
 let project: Project;
@@ -20,7 +20,7 @@ before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
   database = await openTestDatabase("template0");
-  ({ migrateDatabase: migrate } = await project.import<Migrations>("src/database/migrations.ts"));
+  ({ migrateDatabase: migrate } = await project.import<Migrations>("src/database/migrations/migrations.ts"));
   await migrate(database.adminUrl);
   owner = new pg.Client({ connectionString: database.ownerUrl });
   reader = new pg.Client({ connectionString: database.ownerUrl, application_name: "a long report" });

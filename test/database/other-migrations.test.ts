@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import { runCommand } from "../commands/process.ts";
-import { catalogueOf, differencesOf } from "../support/catalogue.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 /** The first hash of the migrations that these took the place of. */
 const formerHash = "sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c";
@@ -16,7 +16,7 @@ async function contents(client: pg.Client): Promise<Map<string, string>> {
   const catalogue = await catalogueOf(client);
   const queries = {
     migrations: "select * from graphile_migrate.migrations order by filename",
-    roles: "select rolname, rolpassword, rolconfig from pg_authid order by rolname",
+    roles: "select rolname, rolpassword from pg_authid order by rolname",
     schemas: "select nspname from pg_namespace order by nspname",
   };
   for (const [name, query] of Object.entries(queries))

@@ -9,9 +9,9 @@ import { after, before, describe, it } from "node:test";
 import { deactivateCredential } from "../../src/auth/credentials.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { freePort } from "../support/free-port.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { TestProcess, TestService } from "../support/service.ts";
+import { freePort } from "../lib/free-port.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { TestProcess, TestService } from "../lib/service.ts";
 
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
   (name) => spawnSync(name, ["--version"]).status === 0,
@@ -31,7 +31,12 @@ describe("behind PgBouncer in transaction mode", { skip }, () => {
     const port = await freePort();
     const url = new URL(service.loginUrl);
     const users = join(folder.path, "users.txt");
-    await writeFile(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`);
+    await writeFile(
+      users,
+      ["service_login", "service_api_login"]
+        .map((name) => `"${name}" "${decodeURIComponent(url.password)}"\n`)
+        .join(""),
+    );
     const settings = join(folder.path, "pgbouncer.ini");
     await writeFile(
       settings,

@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { connect } from "../../src/database/client.ts";
 import { checkDatabase, requireVersion } from "../../src/database/requirements.ts";
-import { UserError } from "../../src/user-error.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { UserError } from "../../src/errors/user-error.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { setUpDatabase } from "../../src/database/open.ts";
+import { findApiLogin } from "../../src/database/requirements.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 
 // A cluster of its own, for roles and their passwords belong to the whole cluster. It stands for an operator's.
@@ -106,6 +108,33 @@ test("a second set-up changes nothing and keeps the password", async () => {
   assert.match(output, /keeps its password/);
   assert.doesNotMatch(output, /DATABASE_URL=/);
   await execute(servingUrl, "select 1");
+});
+
+test("where the second role can't log in, requests are served by the first, and the operator hears of it", async () => {
+  await execute(cluster.adminUrl("postgres"), "alter role service_api_login password 'another'");
+  const { apiUrl, warning } = await findApiLogin(servingUrl);
+  assert.equal(apiUrl, servingUrl);
+  assert.match(warning!, /service_api_login can't be used \(password .*--new-password/);
+});
+
+test("a set-up by a superuser gives it the password of the first, and fences off what another role could not", async () => {
+  const notes: string[] = [];
+  await setUpDatabase(adminUrl, { onProgress: (note) => void notes.push(note) });
+  assert.match(notes.join("\n"), /Note: everybody who can log in may still make .*psql -f db\/fence\.sql/);
+  notes.length = 0;
+  assert.equal(
+    await setUpDatabase(cluster.adminUrl("shop"), { onProgress: (note) => void notes.push(note) }),
+    null,
+  );
+  assert.doesNotMatch(notes.join("\n"), /Note/);
+  const { apiUrl, warning } = await findApiLogin(servingUrl);
+  assert.deepEqual([new URL(apiUrl).username, warning], ["service_api_login", null]);
+  await execute(apiUrl, "set role service_api");
+  await assert.rejects(execute(apiUrl, "select pg_notify('a', '')"), { code: "42501" });
+  await assert.rejects(execute(servingUrl, "create temporary table t ()"), { code: "42501" });
+  // It was no superuser who made them, and may set them up again all the same
+  await setUpDatabase(adminUrl, { onProgress: (note) => void notes.push(note) });
+  assert.doesNotMatch(notes.join("\n"), /Note/);
 });
 
 test("--new-password replaces it", async () => {

@@ -6,16 +6,16 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { AccessTokens } from "../../src/auth/access-token.ts";
-import { loadSigningKeys } from "../../src/auth/signing-keys.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { asOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { query, startProcess, until } from "../support/service.ts";
-import type { TestProcess } from "../support/service.ts";
+import { query, startProcess, until } from "../lib/service.ts";
+import type { TestProcess } from "../lib/service.ts";
+import { storedKeys } from "../lib/signing-keys.ts";
 
 // Two clusters: a primary, and a standby that is made from it by Postgres' own functions for backups
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -39,10 +39,10 @@ before(async () => {
   });
   const pool = createPool(loginUrl, { max: 1 });
   // Made by the first process, which one on the standby can't be
-  const keys = await loadSigningKeys(pool, undefined);
-  await pool.end();
   const { id, clientId, scopes } = pair;
-  token = await new AccessTokens(keys, Date.now).issue({ credentialId: id, accessKey: clientId, scopes });
+  const tokens = new AccessTokens(storedKeys(pool), Date.now);
+  token = await tokens.issue({ credentialId: id, accessKey: clientId, scopes });
+  await pool.end();
   standby = await makeStandby(primary);
   const { host } = new URL(standby.adminUrl("postgres"));
   service = await startProcess({ loginUrl: Object.assign(new URL(loginUrl), { host }).href });
@@ -137,7 +137,7 @@ test("when the standby is promoted, the same process writes", async () => {
 
 test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes, until it takes changes again", async () => {
   const url = standby!.adminUrl("postgres");
-  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'service_login'";
+  const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename ~ '^service_'";
   await using(url, async (client) => {
     await client.query("alter database postgres set default_transaction_read_only = on");
     await client.query(end);

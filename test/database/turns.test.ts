@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { NoTurn } from "../../src/database/turns.ts";
-import { Turns } from "../../src/database/turns.ts";
+import type { NoTurn } from "../../src/lib/turns.ts";
+import { Turns } from "../../src/lib/turns.ts";
 
 /** Takes a turn for a client and notes when it begins. */
 function taker(turns: Turns, began: string[]) {

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { waitingFor } from "../../src/database/wait.ts";
-import { UserError } from "../../src/user-error.ts";
+import { UserError } from "../../src/errors/user-error.ts";
 import { startCommand } from "../commands/process.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));

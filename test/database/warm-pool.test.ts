@@ -5,9 +5,9 @@ import pg from "pg";
 import { pino } from "pino";
 import { createPool } from "../../src/database/pool.ts";
 import { PoolWarmer, warmCount } from "../../src/database/warm-pool.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { until } from "../support/service.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/service.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;

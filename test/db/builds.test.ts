@@ -6,9 +6,9 @@ import pg from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { Project } from "../commands/project.ts";
-import { catalogueOf, differencesOf } from "../support/catalogue.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 /** A table and a column of which nothing is said that can be derived, as CONTRIBUTING.md has it; then a release. */
 const next = {
@@ -99,9 +99,9 @@ describe("databases that are built from the committed migrations", () => {
     const stepByStep = await blank();
     await buildStepByStep(stepByStep);
     const atOnce = await blank();
-    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
-      "src/database/migrations.ts",
-    );
+    const { migrateDatabase } = await project.import<
+      typeof import("../../src/database/migrations/migrations.ts")
+    >("src/database/migrations/migrations.ts");
     await migrateDatabase(atOnce.adminUrl);
 
     const [one, other] = [await look(stepByStep, catalogueOf), await look(atOnce, catalogueOf)];
@@ -124,9 +124,9 @@ describe("databases that are built from the committed migrations", () => {
     open.push(development);
     await project.uncommit(Object.keys(next).length);
     const production = await blank();
-    const { migrateDatabase } = await project.import<typeof import("../../src/database/migrations.ts")>(
-      "src/database/migrations.ts",
-    );
+    const { migrateDatabase } = await project.import<
+      typeof import("../../src/database/migrations/migrations.ts")
+    >("src/database/migrations/migrations.ts");
     await migrateDatabase(production.adminUrl);
     const [one, other] = [await look(development, catalogueOf), await look(production, catalogueOf)];
     const isOurs = ([name]: [string, string]) => !name.includes("graphile_worker");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
-import { readCurrent } from "../../src/database/migration-files.ts";
+import { readCurrent } from "../../src/database/migrations/migration-files.ts";
 
 const folder = new URL("../../db/", import.meta.url);
 

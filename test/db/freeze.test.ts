@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import pg from "pg";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { printVersion } from "../../src/versions/sdl.ts";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 describe("freezing a version", () => {
   const used = useDatabase("template_schema");

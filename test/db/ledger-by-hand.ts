@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import type { QueryResultRow } from "pg";
-import type { Template } from "../support/database.ts";
-import { useDatabase } from "../support/database.ts";
+import type { Template } from "../lib/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 export interface Movement {
   quantity: number;

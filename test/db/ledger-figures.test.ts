@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import type { QueryResultRow } from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 type Place = [type: "warehouse" | "bin_location" | "special_stock_location", id: string];
 type Move = [quantity: number, source: Place, destination: Place, batch?: string];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import type { QueryResultRow } from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
 const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type pg from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 /** Statements that must fail, by the constraint that stops them. A row of each table is there already. */
 const refusals: [constraint: string, statement: string][] = [

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { withClient } from "../../src/database/client.ts";
-import { hasCurrentMigration, migrateDatabase } from "../../src/database/migrations.ts";
-import { schemaOf } from "../../src/database/schema-file.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { hasCurrentMigration, migrateDatabase } from "../../src/database/migrations/migrations.ts";
+import { schemaOf } from "../../src/database/migrations/schema-file.ts";
+import { openTestDatabase } from "../lib/database.ts";
 
 test("db/schema.sql is what the committed migrations make", async () => {
   // What is still in db/current is in the template, but not in the file

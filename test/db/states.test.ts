@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type pg from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 interface Transition {
   machine: string;

@@ -4,9 +4,9 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
-import { UserError } from "../../src/user-error.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { UserError } from "../../src/errors/user-error.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { fingerprint, lists, missingValues, optionalColumns } from "./coverage.ts";
 
 const program = fileURLToPath(new URL("../../src/commands/demo.ts", import.meta.url));

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { format } from "prettier";
 import { buildSchema } from "postgraphile/graphql";
 import type { GraphQLEnumType } from "postgraphile/graphql";
-import { errorCodes } from "../../src/errors.ts";
+import { errorCodes } from "../../src/errors/api-error.ts";
 
 const file = new URL("../../docs/errors.md", import.meta.url);
 const schema = buildSchema(await readFile(new URL("../../schema/unstable.graphql", import.meta.url), "utf8"));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { format } from "prettier";
 import { versions } from "../../src/versions/versions.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { IdsOfGuide, readExamples, writeExamples } from "./guide.ts";
 
 /** The guides, and what the token that they tell to make may do. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { documentConfig } from "../../src/documents/config.ts";
 import type { DocumentConfig } from "../../src/documents/config.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { readPdf } from "./pdf.ts";
 
 let service: TestService;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
-import { cuttableWay } from "../support/cuttable.ts";
-import { read, startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { read, startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { readPdf } from "./pdf.ts";
 
 let service: TestService;

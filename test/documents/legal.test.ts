@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { renderPdf } from "../../src/documents/render.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { readPdf } from "./pdf.ts";
 import { legalConfig, sampleSeller } from "./sample.ts";
 import { openDocumentShop } from "./shop.ts";

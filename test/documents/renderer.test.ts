@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { isApiError } from "../../src/errors.ts";
+import { isApiError } from "../../src/errors/api-error.ts";
 import { Renderer } from "../../src/documents/renderer.ts";
 import type { RendererOptions } from "../../src/documents/renderer.ts";
 import { readPdf } from "./pdf.ts";

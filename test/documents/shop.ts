@@ -1,6 +1,6 @@
 import pg from "pg";
 import { asOwner } from "../../src/database/roles.ts";
-import type { TestService } from "../support/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 const rows = `
   insert into erp.currency (iso_code, symbol, name, short_name, factor, position, is_default_currency)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
 
 describe("pruning", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { withClient } from "../../src/database/client.ts";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 describe("who may do what with events", () => {
   const used = useDatabase("template_demo", "login");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
-import { printEventSchemas } from "../../src/events/schemas.ts";
-import { useDatabase } from "../support/database.ts";
+import { printEventSchemas } from "../../src/webhooks/event-schemas.ts";
+import { useDatabase } from "../lib/database.ts";
 
 const folder = new URL("../../docs/events/", import.meta.url);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 import { deliveriesOf, endOfLog, logAfter, sequence, subscribe } from "./support.ts";
 
 describe("the log of events", () => {

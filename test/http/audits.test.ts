@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { auditServer } from "graphql-http";
 import { versions } from "../../src/versions/versions.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => void (service = await startService({ versions })));

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { Refusals } from "../../src/metrics/refusals.ts";
-import { startService, until } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { Refusals } from "../../src/http/refusals.ts";
+import { startService, until } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;
@@ -54,6 +55,43 @@ describe("a message", () => {
     const { body } = await service.ask(token, { query });
     assert.ok(body.errors.length > 0);
     for (const { locations } of body.errors) assert.ok(locations.length <= 10);
+  });
+});
+
+describe("a body that nobody has paid for", () => {
+  const query = "{ __typename }";
+  const long = JSON.stringify({ query, variables: { a: "x".repeat(100_000) } });
+  const send = async (body: BodyInit, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${service.url}/api/graphql/unstable`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
+      body,
+      duplex: "half",
+    } as RequestInit);
+    const { errors = [] } = (await response.json()) as { errors?: { message: string }[] };
+    return [response.status, errors[0]?.message];
+  };
+  const refusal = "A body of more than 32768 bytes needs a Content-Length, and no Content-Encoding.";
+
+  it("as its length isn't told, is read when it is short", async () => {
+    const chunked = (text: string) => new Blob([text]).stream();
+    assert.deepEqual(await send(chunked(JSON.stringify({ query }))), [200, undefined]);
+    assert.deepEqual(await send(chunked(long)), [413, refusal]);
+    assert.deepEqual(await send(long), [200, undefined]);
+  });
+
+  it("as it is longer when it is unpacked, is read when it is short", async () => {
+    const packed = { "content-encoding": "gzip" };
+    assert.deepEqual(await send(gzipSync(JSON.stringify({ query })), packed), [200, undefined]);
+    assert.deepEqual(await send(gzipSync(long), packed), [413, refusal]);
+  });
+
+  it("is refused when it takes longer to read than to send", async () => {
+    const nested = (count: number) =>
+      `{"query":"${query}","variables":{"a":${"[".repeat(count)}${"]".repeat(count)}}}`;
+    assert.deepEqual(await send(nested(49_000)), [200, undefined]);
+    assert.deepEqual(await send(nested(100_000)), [400, "The body has more than 50000 lists and objects."]);
+    assert.deepEqual(await send(`${long}]`), [400, "The body is not valid JSON."]);
   });
 });
 

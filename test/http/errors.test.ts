@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type pg from "pg";
-import { errorCodes } from "../../src/errors.ts";
-import { query, startService, until } from "../support/service.ts";
-import type { Answer, TestProcess, TestService } from "../support/service.ts";
+import { errorCodes } from "../../src/errors/api-error.ts";
+import { query, startService, until } from "../lib/service.ts";
+import type { Answer, TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;
@@ -98,7 +98,7 @@ async function lockCountries(): Promise<void> {
 /** A process with a limit that holds for requests, but not for building the schema. */
 async function withLimit(setting: "statement_timeout" | "lock_timeout"): Promise<TestProcess> {
   const process = await service.another();
-  process.pool.on("acquire", (client) => void client.query(`set ${setting} = 100`));
+  process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = 100`));
   return process;
 }
 
@@ -117,10 +117,10 @@ test("a lock that takes too long: CONFLICT_RETRY", async () => {
 test("more requests than connections for too long: SERVICE_UNAVAILABLE", async () => {
   const process = await service.another({ poolSize: 1 });
   assertErrors(await process.ask(token, { query }));
-  process.pool.options.connectionTimeoutMillis = 100;
+  process.apiPool.options.connectionTimeoutMillis = 100;
   await lockCountries();
   const held = process.ask(token, { query });
-  await until(() => process.pool.totalCount > process.pool.idleCount);
+  await until(() => process.apiPool.totalCount > process.apiPool.idleCount);
   assertErrors(await process.ask(token, { query }), "SERVICE_UNAVAILABLE");
   await locker!.query("rollback");
   assertErrors(await held);
@@ -128,8 +128,8 @@ test("more requests than connections for too long: SERVICE_UNAVAILABLE", async (
 
 async function terminateQueries(process: TestProcess): Promise<void> {
   const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_login'`;
-  await until(async () => (await process.pool.query(terminate)).rowCount! > 0);
+    where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`;
+  await until(async () => (await process.apiPool.query(terminate)).rowCount! > 0);
 }
 
 test("a backend that is killed in the middle: SERVICE_UNAVAILABLE, and the next request is answered", async () => {
@@ -149,9 +149,9 @@ test("a backend that is killed in the middle: SERVICE_UNAVAILABLE, and the next 
 
 test("idle backends that were killed: requests are answered again at once", async () => {
   await Promise.all(Array.from({ length: 5 }, () => service.ask(token, { query })));
-  await service.pool.query(
+  await service.apiPool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and usename = 'service_login' and pid <> pg_backend_pid()`,
+     where datname = current_database() and usename = 'service_api_login' and pid <> pg_backend_pid()`,
   );
   await until(async () => (await service.ask(token, { query })).codes.length === 0);
   for (let i = 0; i < 10; i++) assertErrors(await service.ask(token, { query }));

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { errorCodes } from "../../src/errors.ts";
-import type { ErrorCode } from "../../src/errors.ts";
-import { usualLimits } from "../../src/operations/limits.ts";
-import { cuttableWay } from "../support/cuttable.ts";
-import { query, startService } from "../support/service.ts";
-import type { Answer, TestService } from "../support/service.ts";
+import { errorCodes } from "../../src/errors/api-error.ts";
+import type { ErrorCode } from "../../src/errors/api-error.ts";
+import { usualLimits } from "../../src/graphql/limits.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { query, startService } from "../lib/service.ts";
+import type { Answer, TestService } from "../lib/service.ts";
 
 // Every code of the documentation can be met, with the status that it says
 let service: TestService;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { chooseLocale } from "../../src/http/locale.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { chooseLocale } from "../../src/http/middleware/negotiate-locale.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 const supported = ["de-DE", "en-GB", "fr-FR"];
 

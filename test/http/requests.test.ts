@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { versions } from "../../src/versions/versions.ts";
-import { query, read, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, read, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;

@@ -5,13 +5,13 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
-import { query, startProcess, until } from "../support/service.ts";
-import type { TestProcess } from "../support/service.ts";
+import { query, startProcess, until } from "../lib/service.ts";
+import type { TestProcess } from "../lib/service.ts";
 
 // A Postgres of its own, for the others are using theirs
 const directory = `.data/restart-${randomUUID()}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import type { Shop } from "./shop.ts";
 import { assertBooksAreRight, openShop } from "./shop.ts";
 

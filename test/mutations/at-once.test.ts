@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { assertRefused, useBench, uuidOf } from "./support.ts";
 import type { Payload } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { QueryResultRow } from "pg";
-import { useDatabase } from "../support/database.ts";
+import { useDatabase } from "../lib/database.ts";
 
 // What triggers keep right, whoever writes: here an administrator, with SQL
 const used = useDatabase("template_schema");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { codes, linesOf, shares, uuid, useDock } from "./dock.ts";
 import { assertBooksAreRight } from "./shop.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { assertBooksAreRight } from "./shop.ts";
 import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
 import { openShippingShop } from "./shipping-shop.ts";

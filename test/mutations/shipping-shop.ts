@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ServiceOptions } from "../support/service.ts";
+import type { ServiceOptions } from "../lib/service.ts";
 import type { Shop } from "./shop.ts";
 import { openShop } from "./shop.ts";
 

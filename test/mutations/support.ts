@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach } from "node:test";
 import type { QueryResultRow } from "pg";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../support/service.ts";
-import { startService } from "../support/service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
+import { startService } from "../lib/service.ts";
 
 /** What a mutation answers: its own fields, and why it was refused. */
 export interface Payload {

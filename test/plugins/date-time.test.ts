@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseDateTime } from "../../plugins/date-time.ts";
+import { parseDateTime } from "../../plugins/lib/date-time.ts";
 
 describe("DateTime inputs", () => {
   const moments: [string, string][] = [

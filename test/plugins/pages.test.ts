@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { encodeCursor } from "../../plugins/cursor.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { gid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { getNamedType, parse, validate } from "postgraphile/graphql";
-import { encodeCursor } from "../../plugins/cursor.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { randomOperation } from "./random-operations.ts";
 import type { RandomOptions } from "./random-operations.ts";
 import { gid, openSample } from "./support.ts";

@@ -6,7 +6,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
 
 /** The shop of sample.sql, in a database of its own, with its schema. */
 export interface Sample {
@@ -108,7 +108,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
         })) as ExecutionResult;
       const result = await answer(usual);
       const needed = [...statements];
-      // Whatever is tested of the answers holds for the short way too (plugins/reads)
+      // Whatever is tested of the answers holds for the short way too (src/reads)
       assert.deepEqual(JSON.stringify(await answer(short)), JSON.stringify(result));
       const errors = (result.errors ?? []).map(({ message, extensions, path }) => {
         return { message, code: extensions.code, path: path?.join("."), extensions };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { readCounts } from "../../plugins/reads/counts.ts";
-import { startService, until } from "../support/service.ts";
-import type { Answer, AskOptions, TestProcess, TestService } from "../support/service.ts";
+import { readCounts } from "../../src/reads/counts.ts";
+import { startService, until } from "../lib/service.ts";
+import type { Answer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
 
 let service: TestService;
 /** The same with FAST_READS=false. */
@@ -163,7 +163,7 @@ describe("a read that fails in the database", () => {
       const limited = await Promise.all(
         [true, false].map(async (fastReads) => {
           const process = await service.another({ settings: { explorer: false, fastReads } });
-          process.pool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
+          process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = 60`));
           return process;
         }),
       );
@@ -192,9 +192,9 @@ describe("a read that fails in the database", () => {
     let isDone = false;
     void held.then(() => (isDone = true));
     await until(async () => {
-      await usual.pool.query(
+      await usual.apiPool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_login'`,
+         where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`,
       );
       return isDone;
     });
@@ -219,7 +219,7 @@ describe("a read that fails in the database", () => {
 
 it("thousands of reads at once, of other callers, in other languages, with errors between, leak nothing", async () => {
   const crowded = await service.another({ poolSize: 3 });
-  crowded.pool.options.connectionTimeoutMillis = 60_000;
+  crowded.apiPool.options.connectionTimeoutMillis = 60_000;
   const few = await service.token({ read: ["countries"] });
   const query = "{ countrys(first: 20) { edges { node { id name } } } }";
   const expected = new Map<string, string>();

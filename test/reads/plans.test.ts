@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { parse } from "postgraphile/graphql";
-import { encodeCursor } from "../../plugins/cursor.ts";
-import { readStatementOf } from "../../plugins/reads/index.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
+import { readStatementOf } from "../../plugins/reads.ts";
 import { openTwoWays } from "./two-ways.ts";
 import type { TwoWays } from "./two-ways.ts";
 

@@ -17,7 +17,7 @@ import {
   isNonNullType,
   isObjectType,
 } from "postgraphile/graphql";
-import { encodeCursor } from "../../plugins/cursor.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { Random } from "../plugins/random-operations.ts";
 import { makeRandom } from "../plugins/random-operations.ts";
 

@@ -4,12 +4,12 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import type { Way } from "../../plugins/reads/counts.ts";
-import type { OnRead } from "../../plugins/reads/index.ts";
+import type { Way } from "../../src/reads/counts.ts";
+import type { OnRead } from "../../plugins/reads.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
-import { flightAdaptor } from "../../src/database/flights/adaptor.ts";
+import { flightAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { openTestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
 
 /** A version of the API over the demonstration data, answered in two ways. */
 export interface TwoWays {

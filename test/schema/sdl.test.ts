@@ -7,8 +7,8 @@ import { buildSchema, findBreakingChanges, isScalarType } from "postgraphile/gra
 import { createPool } from "../../src/database/pool.ts";
 import { printVersion } from "../../src/versions/sdl.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { openTestDatabase } from "../support/database.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { describedThings } from "./described-things.ts";
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions } from "../../src/versions/versions.ts";
-import { query, startProcess, startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { query, startProcess, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 // A version of which a view was dropped by hand, past the migrations, and one that has never been made
 const broken = "2026-06-unstable";

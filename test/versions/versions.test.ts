@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions } from "../../src/versions/versions.ts";
-import { query, startService } from "../support/service.ts";
-import type { Answer, TestService } from "../support/service.ts";
+import { query, startService } from "../lib/service.ts";
+import type { Answer, TestService } from "../lib/service.ts";
 
 // The life of a stable version, told by the clock of the service
 const version = "2027-01";

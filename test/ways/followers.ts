@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TestProcess } from "../support/service.ts";
+import type { TestProcess } from "../lib/service.ts";
 
 /** Somebody who reads a list again and again, from where they were, while others write. */
 export interface Follower {

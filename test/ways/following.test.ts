@@ -1,7 +1,7 @@
 // Whoever keeps `endCursor` and reads on sees each row exactly once, also those whose transaction was open for long.
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { encodeCursor } from "../../plugins/cursor.ts";
+import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { List } from "./followed-shop.ts";
 import { FollowedShop, lists } from "./followed-shop.ts";
 

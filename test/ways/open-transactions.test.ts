@@ -1,7 +1,7 @@
 // What cursors remember of the transactions that were open: erp.open_transactions().
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { openRanges } from "../../plugins/cursor.ts";
+import { openRanges } from "../../src/graphql/cursor.ts";
 import { FollowedShop } from "./followed-shop.ts";
 
 describe("the transactions that are open", () => {

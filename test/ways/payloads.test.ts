@@ -12,8 +12,8 @@ import {
 } from "postgraphile/graphql";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { committedSchema, listedTypes } from "./schema-walk.ts";
 
 // Every field of every payload, with things that are there and things that are gone: between the commit of a mutation

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { startService } from "../support/service.ts";
-import type { TestService } from "../support/service.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 import { committedSchema, isConnection, listedTypes, requiredScopes } from "./schema-walk.ts";
 
 const version = "2026-06-unstable";

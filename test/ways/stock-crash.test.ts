@@ -5,12 +5,12 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { startCluster } from "../../src/database/cluster.ts";
-import type { Cluster } from "../../src/database/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { startProcess, until } from "../support/service.ts";
-import type { TestProcess } from "../support/service.ts";
+import { startProcess, until } from "../lib/service.ts";
+import type { TestProcess } from "../lib/service.ts";
 
 // A Postgres of its own, safe on disk as in earnest, for what counts here is what is left of it
 const directory = `.data/crash-${randomUUID()}`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { CuttableWay } from "../support/cuttable.ts";
-import type { Answer, TestProcess } from "../support/service.ts";
+import type { CuttableWay } from "../lib/cuttable.ts";
+import type { Answer, TestProcess } from "../lib/service.ts";
 import type { Shop } from "../mutations/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 

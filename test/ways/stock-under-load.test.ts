@@ -8,7 +8,7 @@ import fc from "fast-check";
 import type { Shop } from "../mutations/shop.ts";
 import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { cuttableWay } from "../support/cuttable.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
 import { sequence } from "../events/support.ts";
 import type { Follower } from "./followers.ts";
 import { followByCursor, followBySequence } from "./followers.ts";

@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { assertBooksAreRight } from "../mutations/shop.ts";
 import type { ShippingShop } from "../mutations/shipping-shop.ts";
 import { openShippingShop } from "../mutations/shipping-shop.ts";
-import { cuttableWay } from "../support/cuttable.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { cutConnections } from "./stock-load.ts";
 import { Follower } from "./warehouse-day/follower.ts";

@@ -95,25 +95,31 @@ describe("destinationOf", () => {
     "https://": /https: and http: addresses only/,
     "https://me:hunter2@example.com/": /name and password/,
     "https://me@example.com/": /name and password/,
-    "http://example.com:22/": /not sent to port 22/,
+    "http://example.com:22/": /not sent to port 22, only to 443 and 80/,
     "http://example.com:25/": /not sent to port 25/,
     "http://example.com:6667/": /not sent to port 6667/,
     "http://1.1.1.1:0/": /not sent to port 0/,
+    "https://example.com:8443/": /not sent to port 8443/,
+    "http://example.com:3000/": /not sent to port 3000/,
+    "http://1.1.1.1:5432/": /not sent to port 5432/,
+    "http://[2606:4700::1111]:6379/": /not sent to port 6379/,
   })) {
     it(`refuses ${url}`, () =>
       assert.throws(() => destinationOf(url, nothing), { name: "RefusedDestination", message }));
   }
   it("takes usual addresses", () => {
     for (const url of [
-      ...["https://example.com/hooks?shop=1", "http://example.com/", "https://example.com:8443/"],
-      ...[
-        "https://example.com:443/",
-        "http://example.com:3000/",
-        "https://[2606:4700::1111]/",
-        "http://1.1.1.1:8080/",
-      ],
+      ...["https://example.com/hooks?shop=1", "http://example.com/", "http://example.com:443/"],
+      ...["https://example.com:80/", "https://[2606:4700::1111]/", "http://1.1.1.1/"],
     ])
-      assert.equal(destinationOf(url, nothing).href, url.replace(":443", ""));
+      assert.equal(destinationOf(url, nothing).href, url);
+  });
+  it("takes other ports where the operator allows them, and then no others", () => {
+    const ports = new AllowList([], [8443, 9000]);
+    for (const url of ["https://example.com:8443/", "http://1.1.1.1:9000/"])
+      assert.equal(destinationOf(url, ports).href, url);
+    for (const url of ["https://example.com/", "http://example.com/", "http://127.0.0.1:9000/"])
+      assert.throws(() => destinationOf(url, ports), RefusedDestination);
   });
   it("takes what the operator allows, and no more", () => {
     const allowed = new AllowList(["127.0.0.1", "10.1.0.0/16", "fd00::/8", "receiver.internal", "localhost"]);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { usualLimits } from "../../src/operations/limits.ts";
+import { usualLimits } from "../../src/graphql/limits.ts";
 import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench, uuidOf } from "../mutations/support.ts";
-import { until } from "../support/service.ts";
+import { until } from "../lib/service.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
@@ -99,7 +99,13 @@ describe("a payloadQuery", () => {
 });
 
 describe("the address of a webhook", () => {
-  for (const url of ["http://10.0.0.1/", "http://[::1]/", "http://example.com:25/", "http://0x7f.0.0.2/"])
+  for (const url of [
+    "http://10.0.0.1/",
+    "http://[::1]/",
+    "http://example.com:25/",
+    "http://0x7f.0.0.2/",
+    "https://example.com:5432/",
+  ])
     it(`can't be ${url}`, async () =>
       assertRefused(await subscribe({ url, payloadQuery: null }), "URL_FORBIDDEN", ["url"]));
   it("can be one that the operator allows", async () =>

@@ -19,7 +19,15 @@ const attempted = (
   delivery: {
     ...{ subscription_id: "s", entity_id: "e", claim: "c", failures, delivery_id: "d", event_id: "i" },
     ...{ topic: "order.created", body: { data: {} }, url: "https://example.com/", api_version: "unstable" },
-    ...{ payload_query: null, credential_id: null, scopes: [], withheld: null, secrets: [], is_early },
+    ...{
+      payload_query: null,
+      credential_id: null,
+      scopes: [],
+      withheld: null,
+      secrets: [],
+      secret_ids: [],
+      is_early,
+    },
   },
   outcome,
   attempt:

@@ -1,5 +1,5 @@
 import { Router } from "express";
-import type { Limits } from "../../operations/limits.ts";
+import type { Limits } from "../../graphql/limits.ts";
 import { csrfField } from "../csrf.ts";
 import { planNames } from "../events.ts";
 import { choice, noticeOf, textOf } from "../forms.ts";

@@ -1,7 +1,7 @@
 import { Router } from "express";
 import type { CredentialOverview } from "../../auth/credentials.ts";
-import { timetable } from "../../versions/find-version.ts";
-import type { VersionDates } from "../../versions/find-version.ts";
+import { timetable } from "../../http/middleware/find-version.ts";
+import type { VersionDates } from "../../http/middleware/find-version.ts";
 import { copyable } from "../copyable.ts";
 import { count, day } from "../format.ts";
 import { html } from "../html.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TestProcess } from "../../support/service.ts";
+import type { TestProcess } from "../../lib/service.ts";
 
 /** A client that reads a list from its beginning, keeps `endCursor`, and asks again for what came since. */
 export class Follower {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MadeOrder, ShippingShop } from "../../mutations/shipping-shop.ts";
-import type { TestProcess } from "../../support/service.ts";
+import type { TestProcess } from "../../lib/service.ts";
 import type { Move } from "./reality.ts";
 import { Gate, Reality } from "./reality.ts";
 import type { Task } from "./tasks.ts";

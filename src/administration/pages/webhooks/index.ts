@@ -2,7 +2,7 @@ import { Router } from "express";
 import { isId } from "../../ids.ts";
 import type { Section } from "../../navigation.ts";
 import { missing } from "../../problem.ts";
-import { deeds } from "./deeds.ts";
+import { deeds } from "./actions.ts";
 import { deliveryPage } from "./delivery.ts";
 import { listPage } from "./list.ts";
 import { subscriptionPage } from "./subscription.ts";

@@ -1,0 +1,44 @@
+import { say } from "../src/commands/terminal.ts";
+import { UserError } from "../src/errors/user-error.ts";
+import type { Closing } from "./closing.ts";
+import { findServer } from "./data/server.ts";
+import { Arena } from "./fairness/arena.ts";
+import { brokenBounds, lineOf } from "./fairness/bounds.ts";
+import { attacks } from "./fairness/attacks/all.ts";
+import type { Options } from "./options.ts";
+import { fairnessFiles } from "./report/fairness.ts";
+import type { Played } from "./report/fairness.ts";
+import { describeMachine } from "./report/machine.ts";
+import { writeResults } from "./report/write.ts";
+import { openCluster, openData } from "./setting.ts";
+
+/**
+ * Plays attacks of one client beside usual ones, at the limits that hold by default.
+ *
+ * @returns whether the others didn't notice
+ */
+export async function fairness(options: Options, closing: Closing): Promise<boolean> {
+  const { attacks: names, seconds, scale = 1 } = options;
+  const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
+  if (unknown.length > 0) throw new UserError(`There is no attack called ${unknown.join(", ")}.`);
+  const cluster = await openCluster(closing);
+  // It is changed
+  const database = await (await openData(cluster, scale)).copy();
+  closing.add(() => database.drop());
+  const arena = await Arena.open({ database });
+  closing.add(() => arena.close());
+  const played: Played[] = [];
+  for (const attack of attacks.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    const quiet = await arena.quiet(seconds / 2);
+    const outcome = await arena.beside(attack, seconds);
+    const broken = brokenBounds(quiet, outcome);
+    say(
+      `${attack.name}: ${[lineOf(quiet, outcome), ...broken.map((bound) => `BROKEN: ${bound}`)].join("; ")}`,
+    );
+    played.push({ attack, quiet, outcome, broken });
+  }
+  const { version } = await findServer(database.adminUrl);
+  const files = fairnessFiles({ played, machine: describeMachine(version), options: { ...options, scale } });
+  say(`Written: ${(await writeResults(files)).join(", ")}`);
+  return played.every(({ broken }) => broken.length === 0);
+}

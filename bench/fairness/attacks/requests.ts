@@ -1,0 +1,68 @@
+import type { Attack, Play, Sent } from "../attack.ts";
+import { bodyOf, sending } from "../attack.ts";
+
+const megabyte = 1_048_576;
+const long = "x".repeat(megabyte - 1_000);
+
+/** Bodies that are as long as they may be, and as laborious to read. */
+const longBodies: ((n: number) => string)[] = [
+  (n) => bodyOf(`query Q${n} { ${long} }`),
+  (n) => bodyOf("query ($a: Int) { products(first: $a) { edges { node { id } } } }", { a: n + long }),
+  () => `{"query":"{ __typename }","variables":{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}}`,
+  () => `{"query":"{ __typename }","variables":{${'"x":1,'.repeat(150_000)}"y":1}}`,
+  () => `{"query":"{ __typename }"${" ".repeat(megabyte - 100)}}`,
+];
+
+/** The same, in a form whose length nobody knows beforehand. */
+function chunked(text: string): ReadableStream {
+  return new Blob([text]).stream();
+}
+
+/** What arrives is long, or much, or not even allowed to ask. */
+export const byRequests: Attack[] = [
+  {
+    name: "large bodies",
+    what: "bodies of a megabyte",
+    run: sending(8, ({ token }, n): Sent => {
+      const text = longBodies[n % longBodies.length]!(n);
+      return { token, body: n % 3 === 0 ? text : chunked(text) };
+    }),
+  },
+  {
+    name: "refused operations",
+    what: "operations without a scope or points, as fast as they are refused",
+    run: sending(32, ({ token, poor }, n): Sent => {
+      if (n % 2) return { token: poor, body: bodyOf("{ customers(first: 1) { edges { node { id } } } }") };
+      return { token, body: bodyOf("{ products(first: 250) { edges { node { id name } } } }") };
+    }),
+  },
+  {
+    name: "wrong tokens",
+    what: "requests with tokens that nobody was given",
+    run: sending(16, ({ token }, n): Sent => {
+      const wrong = n % 2 ? `${token.slice(0, -8)}AAAAAAAA` : "not a token".repeat(n % 700);
+      return { token: wrong, body: bodyOf("{ __typename }") };
+    }),
+  },
+  {
+    name: "sessions",
+    what: "tokens that the database is asked about, without a credential",
+    run: sending(8, (_: Play, n): Sent => {
+      return { token: `as_${String(n).padStart(43, "x")}`, body: bodyOf("{ __typename }") };
+    }),
+  },
+];
+
+/** Leaves its address without tokens for some time, and so comes last. */
+export const atTheTokenEndpoint: Attack = {
+  name: "token endpoint",
+  what: "secrets that are guessed",
+  run: sending(16, (_: Play, n): Sent => {
+    const credentials = { client_id: `guess-${n % 50}`, client_secret: `secret-${n}` };
+    return {
+      token: null,
+      path: "/api/oauth/token",
+      body: JSON.stringify({ grant_type: "client_credentials", ...credentials }),
+    };
+  }),
+};

@@ -1,0 +1,90 @@
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../measure/statistics.ts";
+
+/** How it went for clients that do nothing unusual. */
+export interface Experience {
+  requests: number;
+  /** What failed: status and codes. */
+  failures: string[];
+  /** Milliseconds that half of the requests took at most, 99 of 100, and all. */
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+const queries = [
+  "{ products(first: 10) { edges { node { id productNumber availableStock } } } }",
+  "{ orders(first: 5) { edges { node { orderNumber lineItems(first: 5) { edges { node { label product { productNumber } } } } } } } }",
+  '{ customers(first: 1, filter: { customerNumber: { equals: "10001" } }) { edges { node { id email } } } }',
+];
+
+/** Usual clients, and requests per second of each: they cost less than what comes back to a token in that time. */
+export const usualClients = { clients: 4, perSecond: 15 };
+/** One request of so many comes by a connection of its own, as those of a client that begins. */
+const newConnectionEvery = 4;
+/** Milliseconds after which a request counts as failed. */
+const timeoutMs = 20_000;
+
+/**
+ * Asks as usual clients do, for some time: each at a steady pace, whether or not earlier requests have been answered.
+ *
+ * @param tokens of the clients
+ */
+export async function experience(
+  url: string,
+  tokens: readonly string[],
+  seconds: number,
+): Promise<Experience> {
+  const agent = new Agent({ keepAlive: true });
+  const durations: number[] = [];
+  const failures: string[] = [];
+  const one = async (n: number) => {
+    const begun = performance.now();
+    const failure = await ask(url, {
+      token: tokens[n % tokens.length]!,
+      query: queries[n % queries.length]!,
+      agent: n % newConnectionEvery ? agent : new Agent(),
+    });
+    durations.push(performance.now() - begun);
+    if (failure !== null) failures.push(failure);
+  };
+  const intervalMs = 1_000 / (usualClients.perSecond * tokens.length);
+  const start = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let n = 0; n * intervalMs < seconds * 1_000; n++) {
+    await sleep(Math.max(0, start + n * intervalMs - performance.now()));
+    sent.push(one(n));
+  }
+  await Promise.all(sent);
+  agent.destroy();
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(durations, share));
+  return { requests: durations.length, failures, p50: p50!, p99: p99!, max: max! };
+}
+
+interface Asked {
+  token: string;
+  query: string;
+  agent: Agent;
+}
+
+/** @returns what failed; null when nothing did */
+function ask(url: string, { token, query, agent }: Asked): Promise<string | null> {
+  return new Promise((resolve) => {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    const options = { method: "POST", agent, headers, signal: AbortSignal.timeout(timeoutMs) };
+    const sent = request(`${url}/api/graphql/unstable`, options, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("error", (error) => resolve(String(error)));
+      response.on("end", () => resolve(failureOf(response.statusCode!, text)));
+    });
+    sent.on("error", (error) => resolve(String(error)));
+    sent.end(JSON.stringify({ query }));
+  });
+}
+
+function failureOf(status: number, text: string): string | null {
+  const { errors } = JSON.parse(text) as { errors?: { extensions: { code: string } }[] };
+  return errors ? `${status} ${errors.map(({ extensions }) => extensions.code).join()}` : null;
+}

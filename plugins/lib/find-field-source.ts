@@ -1,0 +1,103 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import { followedOf } from "../../src/reads/followed.ts";
+import { relationOf } from "../relations.ts";
+import type { FieldMeaning, Hop, Match, Rows } from "../../src/reads/field-source.ts";
+
+type FieldScope = GraphileBuild.ScopeObjectFieldsField;
+
+/** A view that rows can simply be selected from: no function, no hook that adds conditions. */
+function isPlain(resource: PgResource | null | undefined): resource is PgResource {
+  if (!resource || resource.parameters || resource.isVirtual || resource.codec.polymorphism) return false;
+  return typeof resource.from !== "function" && Reflect.get(resource, "selectAuth") == null;
+}
+
+/** The view of a type, if its rows are found by one column. */
+export function findRows(build: GraphileBuild.Build, codec: PgCodec | undefined): Rows | undefined {
+  if (!codec?.attributes || codec.polymorphism) return undefined;
+  const resource = build.pgTableResource(codec as PgCodecWithAttributes);
+  const key = isPlain(resource) ? resource.uniques.find(({ isPrimary }) => isPrimary)?.attributes : undefined;
+  if (!isPlain(resource) || key?.length !== 1) return undefined;
+  return codec.attributes[key[0]!]!.codec.extensions?.globalIdOf ? { resource, key: key[0]! } : undefined;
+}
+
+/** What a field stands for, as the library and our plugins tell by its scope. */
+export function findMeaning(
+  build: GraphileBuild.Build,
+  typeName: string,
+  scope: FieldScope,
+): FieldMeaning | undefined {
+  const { fieldName } = scope;
+  if (scope.pgFieldAttribute) return findColumn(scope);
+  if (scope.isRootNodeField) return { kind: "node" };
+  if (scope.nodeAccessorTypeName) return { kind: "row" };
+  if (scope.isPgFieldConnection) return findList(build, `${typeName}.${fieldName}`, scope);
+  if (scope.isPgSingleRelationField) {
+    const hop = scope.pgRefDetails ? undefined : hopOf(scope);
+    return hop && { kind: "related", hop };
+  }
+  if (scope.isConnectionType && (fieldName === "edges" || fieldName === "pageInfo"))
+    return { kind: fieldName };
+  if (scope.isCursorField) return { kind: "cursor" };
+  if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
+  if (scope.isPageInfo && isPageInfoField(fieldName)) return { kind: fieldName };
+  return undefined;
+}
+
+function isPageInfoField(name: string) {
+  return (
+    name === "hasNextPage" || name === "hasPreviousPage" || name === "startCursor" || name === "endCursor"
+  );
+}
+
+function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldMeaning | undefined {
+  if (!attribute || attribute.via || attribute.expression || attribute.identicalVia) return undefined;
+  const columns = Object.entries(pgCodec?.attributes ?? {});
+  const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
+  return name === undefined ? undefined : { kind: "column", name, attribute };
+}
+
+function hopOf(scope: FieldScope): Hop | undefined {
+  const relation = relationOf(scope);
+  if (!relation || !isPlain(relation.remoteResource)) return undefined;
+  return { to: relation.remoteResource, on: pairs(relation.localAttributes, relation.remoteAttributes) };
+}
+
+function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): FieldMeaning | undefined {
+  const rows = findRows(build, scope.pgFieldResource?.codec);
+  const hops = hopsTo(scope);
+  const { resource } = rows ?? {};
+  if (!rows || !hops || scope.pgFieldResource !== resource) return undefined;
+  const target = hops.at(-1)?.to;
+  if (target !== undefined && target !== resource) return undefined;
+  const filterColumns = build.filterColumns.get(rows.resource.codec);
+  return { kind: "list", ...rows, list, hops, filterColumns, followed: followedOf(rows.resource) };
+}
+
+/** The way to the rows of a list: none for all rows, one for a foreign key, more through link views. */
+function hopsTo(scope: FieldScope): Hop[] | undefined {
+  if (scope.isRootQuery) return [];
+  if (!scope.isPgManyRelationConnectionField) return undefined;
+  const { pgRefDetails } = scope;
+  if (!pgRefDetails) {
+    const hop = hopOf(scope);
+    return hop && [hop];
+  }
+  const [path, ...others] = pgRefDetails.ref.paths;
+  if (!path || others.length > 0) return undefined;
+  const hops: Hop[] = [];
+  let { codec } = pgRefDetails as { codec: PgCodec };
+  for (const { relationName } of path) {
+    const relation = pgRefDetails.registry.pgRelations[codec.name]?.[relationName];
+    if (!relation || !isPlain(relation.remoteResource)) return undefined;
+    hops.push({
+      to: relation.remoteResource,
+      on: pairs(relation.localAttributes, relation.remoteAttributes),
+    });
+    ({ codec } = relation.remoteResource);
+  }
+  return hops;
+}
+
+const pairs = (local: readonly string[], remote: readonly string[]): Match[] =>
+  local.map((name, index) => ({ local: name, remote: remote[index]! }));

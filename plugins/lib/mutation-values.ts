@@ -1,0 +1,104 @@
+import type {} from "postgraphile";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
+import { isEnumCodec } from "postgraphile/@dataplan/pg";
+import { encodeGlobalId } from "../../src/graphql/global-id.ts";
+import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
+import type { Mutation } from "./mutation-functions.ts";
+import type { MutationResult } from "./run-mutation.ts";
+import { tagText } from "./tags.ts";
+
+/** A JSON value as `mutation.run` takes and gives it. */
+type Json = unknown;
+type Converter = (value: unknown) => Json;
+
+const asItIs: Converter = (value) => value;
+const unlessNull = (convert: Converter): Converter =>
+  convert === asItIs ? asItIs : (value) => (value == null ? null : convert(value));
+const toEach = (convert: Converter): Converter =>
+  convert === asItIs ? asItIs : (values) => (values as unknown[]).map(convert);
+
+/**
+ * Makes what turns an argument into the JSON of a composite type: fields named as columns, global ids as uuids. Fields
+ * that the caller left out stay out.
+ */
+export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
+  if (codec.arrayOfCodec) return unlessNull(toEach(inputEncoder(build, codec.arrayOfCodec)));
+  if (codec.extensions?.globalIdOf) return unlessNull(codec.toPg as Converter);
+  if (!codec.attributes) return asItIs;
+  const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
+    const fieldName = build.inflection.attribute({ attributeName, codec: codec as never });
+    return [fieldName, attributeName, inputEncoder(build, attribute.codec)] as const;
+  });
+  return unlessNull((value) => {
+    const given = value as Record<string, unknown>;
+    return Object.fromEntries(
+      fields.flatMap(([fieldName, attributeName, encode]) =>
+        given[fieldName] === undefined ? [] : [[attributeName, encode(given[fieldName])]],
+      ),
+    );
+  });
+}
+
+/** Makes what turns the JSON of a composite type into what the fields of its GraphQL type answer, by column. */
+function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
+  if (codec.arrayOfCodec) return unlessNull(toEach(payloadDecoder(build, codec.arrayOfCodec)));
+  const { globalIdOf } = codec.extensions ?? {};
+  if (globalIdOf) return unlessNull((uuid) => encodeGlobalId(globalIdOf, uuid as string));
+  if (!codec.attributes) return asItIs;
+  const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
+    const entity = tagText(attribute, "entity");
+    const decode = entity ? decodeEntity(entity, attribute.codec) : payloadDecoder(build, attribute.codec);
+    return [name, decode] as const;
+  });
+  return unlessNull((value) => {
+    const row = value as Record<string, Json>;
+    return Object.fromEntries(fields.map(([name, decode]) => [name, decode(row[name])]));
+  });
+}
+
+function decodeEntity(typeName: string, codec: PgCodec): Converter {
+  const encode: Converter = (uuid) => encodeGlobalId(typeName, uuid as string);
+  return unlessNull(codec.arrayOfCodec ? toEach(encode) : encode);
+}
+
+/**
+ * Makes what turns a user error or a warning, as `mutation.user_error` makes it, into what clients read: the way to the
+ * input in the names of its fields, and no code that this version doesn't list.
+ *
+ * @param unlisted the code that stands for all that the version has no code for
+ */
+function noteDecoder(
+  build: GraphileBuild.Build,
+  codec: PgCodec,
+  unlisted: string,
+): (note: UserErrorRow) => UserErrorRow {
+  const codes = codec.attributes!.code!.codec;
+  const known = new Set(isEnumCodec(codes) ? codes.values.map(({ value }) => value) : []);
+  return ({ code, message, field, details }) => ({
+    code: known.has(code) ? code : unlisted,
+    message,
+    field: field?.map((part) => build.inflection.camelCase(part)) ?? null,
+    details,
+  });
+}
+
+/**
+ * Makes what turns the answer of `mutation.run` into what the fields of the payload's GraphQL type read. A payload that
+ * another version has stored may lack columns of this one.
+ */
+export function answerDecoder(
+  build: GraphileBuild.Build,
+  { payload, userError, warning }: Mutation,
+): (result: MutationResult) => Record<string, unknown> {
+  const decodePayload = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
+  const decodeError = noteDecoder(build, userError, "INVALID");
+  const decodeWarning = warning && noteDecoder(build, warning, "OTHER");
+  const empty = Object.fromEntries(
+    Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
+  );
+  return ({ payload: row, userErrors, warnings }) => ({
+    ...(row ? decodePayload({ ...empty, ...row }) : empty),
+    user_errors: userErrors.map(decodeError),
+    warnings: decodeWarning ? warnings.map(decodeWarning) : [],
+  });
+}

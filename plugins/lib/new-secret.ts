@@ -1,0 +1,20 @@
+import type { NewSecret } from "../../src/graphql/new-secret.ts";
+import type { Mutation } from "./mutation-functions.ts";
+import type { MutationResult } from "./run-mutation.ts";
+import { hasTag } from "./tags.ts";
+
+/** The column of a mutation's payload that shows a new secret, by its tag @secret; undefined when there is none. */
+export function secretColumnOf({ payload }: Mutation): string | undefined {
+  return Object.entries(payload.attributes!).find(([, attribute]) => hasTag(attribute, "secret"))?.[0];
+}
+
+/** What the function of a mutation reads to keep the secret. */
+export function settingsFor({ id, stored }: NewSecret): Record<string, string> {
+  return { "service.new_secret_id": id, "service.new_secret": stored };
+}
+
+/** Puts the secret in the place of its id, which a mutation answers when it has kept it. */
+export function showSecret(result: MutationResult, column: string, { id, plain }: NewSecret): MutationResult {
+  if (result.payload?.[column] !== id) return result;
+  return { ...result, payload: { ...result.payload, [column]: plain } };
+}

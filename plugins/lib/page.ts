@@ -1,0 +1,189 @@
+import type { PgSelectQueryBuilder, PgSelectSingleStep, PgSelectStep } from "postgraphile/@dataplan/pg";
+import { TYPES } from "postgraphile/@dataplan/pg";
+import type { Step } from "postgraphile/grafast";
+import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { Position } from "../../src/graphql/cursor.ts";
+import { decodeCursor, encodeCursor, openRanges } from "../../src/graphql/cursor.ts";
+import type { Followed, Rows, StageSql } from "../../src/reads/followed.ts";
+import { given, notYetGiven, openTransactions } from "../../src/reads/followed.ts";
+import { decodeGlobalId } from "../../src/graphql/global-id.ts";
+
+/** What a field lists, and how. */
+export interface ListDetails {
+  /** The field, for example `Tag.products`. */
+  list: string;
+  /** The primary key column, which orders the list. */
+  key: string;
+  /** How it is followed, if it is. */
+  followed: Followed | undefined;
+}
+
+/** The arguments of a list: as they come, and checked. */
+export interface PageArguments {
+  $rawFirst: Step;
+  $rawAfter: Step;
+  $first: Step<number>;
+  /** Where the page begins, or null. */
+  $after: Step<Position | null>;
+}
+
+type Condition = (rows: PgSelectQueryBuilder) => void;
+type Side = (rows: Rows, stages: [StageSql, ...StageSql[]]) => SQL;
+
+// An edge knows its rows, but not the field that lists them, nor where the page begins: that is a placeholder for the
+// text of the cursor, in a list that is followed.
+const listOf = new WeakMap<PgSelectStep, ListDetails & { after: SQL | null }>();
+
+/** The value of an argument that is no variable; undefined when only execution will tell. */
+function knownValue($argument: Step): { value: unknown } | undefined {
+  return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
+}
+
+/** The cursor of a row of a list. */
+export function cursorOf($row: PgSelectSingleStep): Step {
+  const { list, key, followed, after } = listOf.get($row.getClassStep())!;
+  if (!followed)
+    return lambda($row.get(key), (id) => {
+      const uuid = decodeGlobalId(id)?.uuid;
+      return uuid ? encodeCursor(list, uuid) : null;
+    });
+  // By the statement that reads the rows: it is what it sees that counts
+  const $open = $row.select(openTransactions, TYPES.text);
+  const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
+  return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]) => {
+    const uuid = decodeGlobalId(id)?.uuid;
+    if (!uuid) return null;
+    return encodeCursor(list, uuid, open, cursor == null ? [] : decodeCursor(list, cursor, true));
+  });
+}
+
+/** Rows on one side of a cursor. */
+function beside({ key, followed }: ListDetails, side: Side): (after: Position | null) => Condition {
+  return (after) => (rows) => {
+    if (after === null) return;
+    const stages = after.map(({ uuid, open }) => ({
+      uuid: sql`${sql.value(uuid)}::uuid`,
+      open: open === "" ? null : sql`${sql.value(openRanges(open))}::int8multirange`,
+    }));
+    rows.where(sql.parens(side({ alias: rows.alias, key, followed }, stages as [StageSql, ...StageSql[]])));
+  };
+}
+
+/** Lets the page begin after a cursor. Clones that look beside the page ("aggregate") don't keep to it. */
+function beginAfter(details: ListDetails): (after: Position | null) => Condition {
+  const condition = beside(details, notYetGiven);
+  return (after) => (rows) => {
+    if (rows.mode !== "aggregate") condition(after)(rows);
+  };
+}
+
+/** A page of the rows of a view, in the order of their primary key. */
+export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any, any, any> {
+  static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
+  readonly #details: ListDetails;
+  readonly #afterDependency: number;
+  /** Whether `first` may turn out to be 0. */
+  readonly #mayBeEmpty: boolean;
+  /** Whether `after` may turn out to be given. */
+  readonly #mayFollow: boolean;
+
+  constructor(
+    $rows: PgSelectStep,
+    details: ListDetails,
+    { $rawFirst, $rawAfter, $first, $after }: PageArguments,
+  ) {
+    super($rows);
+    this.#details = details;
+    // As a dependency, because steps that are merely remembered may be replaced while the plan is made.
+    this.#afterDependency = this.addUnaryDependency($after);
+    const knownFirst = knownValue($rawFirst);
+    const knownAfter = knownValue($rawAfter);
+    this.#mayBeEmpty = !knownFirst || knownFirst.value === 0;
+    this.#mayFollow = !knownAfter || knownAfter.value != null;
+    const remembersAfter = details.followed !== undefined && this.#mayFollow;
+    listOf.set($rows, {
+      ...details,
+      after: remembersAfter ? $rows.placeholder($rawAfter, TYPES.text) : null,
+    });
+    $rows.orderBy({ attribute: details.key, direction: "ASC" });
+    $rows.setOrderIsUnique();
+    this.setFirst($first);
+    if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details)));
+  }
+
+  #after(): Step<Position | null> {
+    return this.getDepOptions<Step<Position | null>>(this.#afterDependency).step;
+  }
+
+  /** Whether there is more than the page holds. The library fetches one row more than asked, except for 0 rows. */
+  hasNextPage(): Step {
+    const $more = super.pageInfo().get("hasNextPage");
+    if (!this.#mayBeEmpty) return $more;
+    const $wanted = lambda(this.getFirst()!, (first) => first === 0);
+    const $any = this.#exists($wanted, lambda(this.#after(), beside(this.#details, notYetGiven)));
+    return lambda([$more, $any], ([more, any]) => more || any);
+  }
+
+  /** Whether an entry stands before the page: the one of the cursor, unless it is gone, or any before it. */
+  hasPreviousPage(): Step {
+    if (!this.#mayFollow) return constant(false);
+    const $wanted = lambda(this.#after(), (after) => after !== null);
+    return this.#exists($wanted, lambda(this.#after(), beside(this.#details, given)));
+  }
+
+  startCursor(): Step {
+    return cursorOf(this.nodePlan(lambda(this, firstItem)));
+  }
+
+  endCursor(): Step {
+    return cursorOf(this.nodePlan(lambda(this, lastItem)));
+  }
+
+  /**
+   * Whether the list has a row on one side of the page: one look at an index, and none when it isn't wanted.
+   *
+   * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, unordered".
+   */
+  #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
+    const $rows: PgSelectStep = this.cloneSubplanWithoutPagination("aggregate");
+    // A limit of 0 is never sent to Postgres.
+    $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
+    $rows.apply($condition);
+    return lambda($rows.singleAsRecord().select(sql`true`, TYPES.boolean, true), (found) => found === true);
+  }
+}
+
+// Rows come as an array: they would be streamed only for @stream, which the schema doesn't have.
+const itemsOf = (page: { items: unknown } | null) => (page?.items ?? []) as unknown[];
+const firstItem = (page: { items: unknown } | null): unknown => itemsOf(page)[0] ?? null;
+const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(-1) ?? null;
+
+/** The `pageInfo` of a page. Each field costs only when it is asked for. */
+export class PageInfoOfRows extends UnbatchedStep {
+  static override $$export = { moduleName: "plugins/page", exportName: "PageInfoOfRows" };
+  override isSyncAndSafe = true;
+
+  constructor($page: PageOfRows) {
+    super();
+    this.addDependency($page);
+  }
+
+  override unbatchedExecute(_extra: unknown, page: unknown): unknown {
+    return page;
+  }
+
+  get(fieldName: string): Step {
+    const $page = this.getDepOptions<PageOfRows>(0).step;
+    switch (fieldName) {
+      case "hasNextPage":
+      case "hasPreviousPage":
+      case "startCursor":
+      case "endCursor":
+        return $page[fieldName]();
+      default:
+        throw new Error(`PageInfo has no plan for ${fieldName}`);
+    }
+  }
+}

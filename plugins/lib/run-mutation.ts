@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import { apiError } from "../../src/errors/api-error.ts";
+import type { MutationCheck, UserErrorRow } from "../../src/graphql/mutation-check.ts";
+import { markUncertain } from "../../src/errors/postgres-errors.ts";
+
+/** What `mutation.run` is called with. */
+export interface MutationCall {
+  /** The Postgres schema of the version. */
+  version: string;
+  /** The function's name. */
+  operation: string;
+  /** The input, fields named as columns. */
+  input: unknown;
+  idempotencyKey: string | null;
+  /** Null, which is refused, is no way to say either. */
+  validateOnly: boolean | null;
+  /** Milliseconds that it may take. */
+  timeout: number;
+  /** What is looked at before. */
+  check?: MutationCheck | undefined;
+  /** The caller's. */
+  scopes: ReadonlySet<string>;
+}
+
+/** What it answers. */
+export interface MutationResult {
+  payload: Record<string, unknown> | null;
+  userErrors: UserErrorRow[];
+  warnings: UserErrorRow[];
+}
+
+const attempts = 4;
+
+/** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
+export const usualMutationTimeout = 15_000;
+
+/** In JSON as `JSON.stringify` writes it. Postgres doesn't take it for JSON. */
+const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
+
+const isCollision = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
+
+/**
+ * Runs a mutation in a transaction of its own. After a collision with another transaction, which has undone it, it
+ * tries again, three times.
+ */
+export async function runMutation(
+  withPgClient: WithPgClient,
+  pgSettings: Record<string, string | undefined> | null,
+  call: MutationCall,
+): Promise<MutationResult> {
+  const { version, operation, input, idempotencyKey, validateOnly, timeout } = call;
+  const json = toJson(input);
+  if (halfCharacter.test(json))
+    throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
+  const refusals = await call.check?.(input as Record<string, unknown>, {
+    version,
+    scopes: call.scopes,
+    query: (text, values) =>
+      withPgClient(pgSettings as Record<string, string>, async (client) => {
+        return (await client.query<any>({ text, values })).rows;
+      }),
+  });
+  if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
+  const values = [version, operation, json, idempotencyKey, validateOnly];
+  const settings = { ...pgSettings, statement_timeout: String(timeout) };
+  for (let attempt = 1; ; attempt++) {
+    let isUnderWay = false;
+    try {
+      // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
+      return await withPgClient(settings as Record<string, string>, async (client) => {
+        isUnderWay = true;
+        const { rows } = await client.query<{ result: MutationResult }>({
+          text: "select mutation.run($1, $2, $3, $4, $5) as result",
+          name: "mutation.run",
+          values,
+        });
+        return rows[0]!.result;
+      });
+    } catch (error) {
+      if (!isCollision(error) || attempt === attempts) {
+        // Without a key, the caller can't find out by asking again whether it was done.
+        throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
+      }
+      await sleep(10 * attempt * (1 + Math.random()));
+    }
+  }
+}
+
+function toJson(input: unknown): string {
+  try {
+    return JSON.stringify(input);
+  } catch (error) {
+    if (error instanceof RangeError) throw apiError("BAD_USER_INPUT", "A JSON value is nested too deeply.");
+    throw error;
+  }
+}

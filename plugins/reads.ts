@@ -1,0 +1,79 @@
+import type {} from "postgraphile";
+import type { GrafastExecutionArgs } from "postgraphile/grafast";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
+import { answerBy } from "../src/reads/answer.ts";
+import { findMeaning, findRows } from "./lib/find-field-source.ts";
+import { know } from "../src/reads/field-source.ts";
+import type { Way } from "../src/reads/counts.ts";
+import { readCounts } from "../src/reads/counts.ts";
+import type { ReadStatement, Request } from "../src/reads/statements.ts";
+import { ReadStatements } from "../src/reads/statements.ts";
+
+/** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
+export type OnRead = (way: Way, args: GrafastExecutionArgs) => void;
+
+const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
+
+/** The one statement that answers a request; null when Grafast is to answer it. */
+export function readStatementOf(request: Request): ReadStatement | null {
+  const { schema } = request;
+  let statements = bySchema.get(schema);
+  if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
+  return statements.find(request);
+}
+
+const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
+  getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
+
+/**
+ * Answers read operations by one SQL statement each, which makes the finished JSON text.
+ *
+ * It knows what fields mean from the schema's own making, and takes an operation only when it knows everything that is
+ * in it. All else goes to Grafast, whose answers are the measure: test/reads compares them. docs/performance.md tells
+ * what is covered.
+ */
+export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugin => ({
+  name: "ReadsPlugin",
+  description: "Answers read operations by one SQL statement each",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLObjectType(config, build, { scope }) {
+        const rows = scope.isPgClassType ? findRows(build, scope.pgCodec) : undefined;
+        if (rows) config.extensions = { ...config.extensions, rows };
+        return config;
+      },
+      GraphQLObjectType_fields_field: {
+        // Before those that replace plans, so that what is seen here is the library's own.
+        before: ["ConnectionsPlugin", "ListColumnsPlugin", "GlobalNodePlugin"],
+        callback(field, build, { Self, scope }) {
+          const meaning = findMeaning(build, Self.name, scope);
+          if (!meaning) return field;
+          know(field.plan);
+          field.extensions = { ...field.extensions, meaning };
+          return field;
+        },
+      },
+    },
+  },
+  grafast: {
+    middleware: {
+      execute: {
+        // Whoever refuses operations comes first.
+        after: ["ScopeCheckPlugin"],
+        callback(next, { args }) {
+          const statement = readStatementOf(args);
+          const byGrafast = () => {
+            readCounts.grafast++;
+            onRead("grafast", args);
+            return next();
+          };
+          if (statement === null) return isQuery(args) ? byGrafast() : next();
+          onRead("sql", args);
+          return answerBy(statement, args, byGrafast);
+        },
+      },
+    },
+  },
+});

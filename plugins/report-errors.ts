@@ -1,0 +1,104 @@
+import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
+import { getOperationAST, GraphQLError, OperationTypeNode } from "postgraphile/graphql";
+import type { ExecutionConfig } from "postgraphile/grafserv";
+import type { Logger } from "pino";
+import "../src/http/locals.ts";
+import type { ServiceContext } from "../src/graphql/context.ts";
+import type { MutationLog } from "../src/graphql/mutation-log.ts";
+import type { ErrorScene } from "../src/errors/client-errors.ts";
+import { clientError } from "../src/errors/client-errors.ts";
+import { extensionsOf } from "../src/http/extensions.ts";
+
+type Execute = ExecutionConfig["execute"];
+
+/**
+ * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Says what
+ * the operation cost.
+ *
+ * Grafserv's own place for errors, `maskError`, doesn't know the request.
+ */
+export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
+  return {
+    name: "ReportErrorsPlugin",
+    description: "Turns errors into answers that carry a code and the id of the request",
+    version: "1.0.0",
+    grafserv: {
+      middleware: {
+        setPreset(next, event) {
+          const { getExecutionConfig } = event;
+          event.getExecutionConfig = async function (context) {
+            const config = await getExecutionConfig.call(this, context);
+            const locals = context.expressv4!.res.locals as Express.Locals;
+            const { requestId, operation } = locals;
+            const { document } = operation!;
+            return {
+              ...config,
+              // Read by an earlier station
+              parseAndValidate: () => ({ document: document! }),
+              execute: reportingExecutor(config.execute, { requestId, logger }, extensionsOf(locals)),
+            };
+          };
+          return next();
+        },
+      },
+    },
+  };
+}
+
+function reportingExecutor(execute: Execute, scene: ErrorScene, extensions: object): Execute {
+  return async (args: ExecutionArgs) => {
+    try {
+      const answer = (await execute(args)) as ExecutionResult;
+      const result = { ...answer, extensions: { ...answer.extensions, ...extensions } };
+      if (!result.errors) return result;
+      return { ...result, errors: result.errors.map((error) => report(error, args, scene)) };
+    } catch (error) {
+      return { errors: [report(error, args, scene)], extensions: { ...extensions } };
+    }
+  };
+}
+
+/** What a client is told of an error, which depends on whether something has been done by then. */
+function report(error: unknown, { document, operationName, contextValue }: ExecutionArgs, scene: ErrorScene) {
+  const reported = clientError(error, scene);
+  const { mutationLog } = contextValue as ServiceContext;
+  if (getOperationAST(document, operationName)?.operation !== OperationTypeNode.MUTATION || !mutationLog)
+    return reported;
+  const { path } = reported;
+  const cause = error instanceof GraphQLError ? error.originalError : error;
+  const isAfterCommit = path ? path.length > 1 || mutationLog.isUnreadable(cause) : mutationLog.isAnyDone;
+  if (isAfterCommit) return unavailable(reported, mutationLog);
+  // Sent again, the operation would do once more what others of its mutations have done
+  return mutationLog.isRepeatable
+    ? reported
+    : withExtensions(reported, reported.message, { retryable: false });
+}
+
+/** Their messages advise to send the request again, without knowing that a mutation has been done. */
+const outages = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
+
+/** An error in reading what a mutation answers. The mutation itself has been done, and committed. */
+function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
+  const { code, retryable } = error.extensions;
+  const advice = isRepeatable
+    ? "Its idempotencyKey makes it safe to send again."
+    : "Read what you need; sending it again would do it once more.";
+  const reason = outages.has(code) ? `${code as string}.` : error.message;
+  const message = `The mutation was done, but what it answers can't be read: ${reason} ${advice}`;
+  return withExtensions(error, message, {
+    code: "PAYLOAD_UNAVAILABLE",
+    retryable: isRepeatable && retryable === true,
+    cause: code,
+  });
+}
+
+function withExtensions(error: GraphQLError, message: string, more: Record<string, unknown>): GraphQLError {
+  const { nodes, source, positions, path, extensions } = error;
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: { ...extensions, ...more },
+  });
+}

@@ -1,0 +1,77 @@
+import { LRUCache } from "lru-cache";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { ChangeListener } from "./change-listener.ts";
+
+/** Answers to questions of one kind. */
+export interface Remembered<Key, Answer> {
+  /** The answer that is right now: from memory, or from the database. */
+  of(key: Key): Promise<Answer>;
+}
+
+/**
+ * What a process remembers about who may do what: credentials, the plan, and by which keys tokens are known.
+ *
+ * The database is asked once, and the answer remembered until something of the kind changes: the database says so to
+ * every process. While a process can't hear it, it remembers nothing and asks each time. So a change takes effect
+ * at once everywhere, and a request normally costs no statement.
+ */
+export class Memory {
+  readonly #listener: ChangeListener;
+  readonly #forgetting: (() => void)[] = [];
+  /** Grows when answers become outdated, also those that are still under way. */
+  #era = 0;
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#listener = new ChangeListener(pool, logger, () => {
+      this.#era++;
+      for (const forget of this.#forgetting) forget();
+    });
+  }
+
+  /** Whether a change made right now would be heard. */
+  get hears(): boolean {
+    return this.#listener.hears;
+  }
+
+  /** For what is remembered elsewhere: called on each change, and whenever one may have been missed. */
+  onOutdated(forget: () => void): void {
+    this.#forgetting.push(forget);
+  }
+
+  /**
+   * Remembers answers of one kind.
+   *
+   * @param ask asks the database
+   * @param max how many answers are kept
+   * @param lifetime for how many milliseconds an answer holds, where that is known beforehand
+   */
+  remember<Key extends string, Answer>(
+    ask: (key: Key) => Promise<Answer>,
+    max: number,
+    lifetime: (answer: Answer) => number = () => Infinity,
+  ): Remembered<Key, Answer> {
+    const kept = new LRUCache<Key, { answer: Answer }>({ max });
+    this.onOutdated(() => kept.clear());
+    return {
+      of: async (key) => {
+        if (this.#listener.hears) {
+          const known = kept.get(key);
+          if (known) return known.answer;
+        }
+        const era = this.#era;
+        const answer = await ask(key);
+        const ttl = lifetime(answer);
+        if (era === this.#era && this.#listener.hears && ttl >= 1) {
+          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+        }
+        return answer;
+      },
+    };
+  }
+
+  /** Ends the connection that listens for changes. */
+  close(): Promise<void> {
+    return this.#listener.close();
+  }
+}

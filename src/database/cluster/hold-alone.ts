@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { UserError } from "../../errors/user-error.ts";
+
+/** Milliseconds between two looks whether Postgres has recovered from a crash. */
+const recoveryCheckMs = 250;
+
+/**
+ * Takes the lock that says who uses the cluster. Postgres gives it back when the process ends, however it ends. While
+ * Postgres is still recovering, waits.
+ *
+ * @throws {UserError} when another process has it
+ */
+export async function holdAlone(
+  url: string,
+  home: string,
+  isRunning: () => Promise<boolean>,
+): Promise<pg.Client> {
+  const client = await connectWhenReady(url, isRunning);
+  const { rows } = await client.query(
+    "select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held",
+  );
+  if (rows[0].held) return client;
+  await client.end();
+  throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
+}
+
+async function connectWhenReady(url: string, isRunning: () => Promise<boolean>): Promise<pg.Client> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      // cannot_connect_now
+      if ((error as { code?: string }).code !== "57P03" || !(await isRunning())) throw error;
+      await sleep(recoveryCheckMs);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import type { Logger } from "pino";
+import { UserError } from "../../errors/user-error.ts";
+
+/** Milliseconds before Postgres is started again, failure after failure. After the last one nobody tries any more. */
+const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
+/** Milliseconds that it must have run for its earlier failures to be forgotten. */
+const soundMs = 60_000;
+
+export interface KeepRunningOptions {
+  /** A connection that lasts as long as Postgres does. */
+  lock: Client;
+  /** Starts Postgres, unless it runs, and waits until it lets us in. Answers such a connection. */
+  bringBack(): Promise<Client>;
+  /** Where it writes its log. */
+  log: string;
+  logger: Logger;
+  /** Aborted when Postgres is to end. The promise is rejected then as well. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Starts Postgres again whenever it has ended by itself. Once that fails again and again nothing here can mend it, and
+ * whoever runs the service has to know.
+ *
+ * @throws {UserError} when it doesn't come back
+ */
+export async function keepRunning({
+  lock,
+  bringBack,
+  log,
+  logger,
+  stopping,
+}: KeepRunningOptions): Promise<never> {
+  let failures = 0;
+  for (;;) {
+    const begin = performance.now();
+    await lost(lock, stopping);
+    if (performance.now() - begin > soundMs) failures = 0;
+    for (let isBack = false; !isBack;) {
+      const pauseMs = pausesMs[failures++];
+      if (pauseMs === undefined)
+        throw new UserError(`Postgres has ended, and doesn't come back. Its log ${log} says why.`);
+      await sleep(pauseMs, undefined, { signal: stopping });
+      logger.warn({ attempt: failures }, "Postgres has ended by itself; starting it again");
+      try {
+        lock = await bringBack();
+        isBack = true;
+        logger.warn("Postgres runs again");
+      } catch (error) {
+        logger.error({ err: error }, "Postgres can't be started");
+      }
+      stopping.throwIfAborted();
+    }
+  }
+}
+
+/** Waits until a connection has ended. */
+async function lost(client: Client, stopping: AbortSignal): Promise<void> {
+  // What has ended before anybody listened fails to answer
+  const asked = client.query("select").then(() => once(client, "end", { signal: stopping }));
+  await asked.catch(() => {});
+  stopping.throwIfAborted();
+}

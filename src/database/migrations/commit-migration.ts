@@ -1,0 +1,150 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { randomUUID } from "node:crypto";
+import { UserError } from "../../errors/user-error.ts";
+import { withClient } from "../client.ts";
+import type { CurrentFile } from "./migration-files.ts";
+import {
+  currentFolder,
+  hasStatements,
+  isWithoutTransaction,
+  joined,
+  migrationsFolder,
+  namesOf,
+  readCurrent,
+} from "./migration-files.ts";
+import { requireSameMigrations } from "./migration-history.ts";
+import type { MigrateOptions } from "./migrator.ts";
+import { migratingUrl } from "./migrator.ts";
+import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
+import { writeSchema } from "./schema-file.ts";
+
+const blank = "-- Enter migration here\n";
+
+/** graphile-migrate has failed; its message is what it said. */
+class CommandFailure extends UserError {
+  /** Whether for locks that others held. */
+  readonly isLocked: boolean;
+
+  constructor(command: string, output: string) {
+    super(`graphile-migrate ${command} failed, and nothing of it was kept:\n${withoutStack(output).trim()}`);
+    this.isLocked = /^ *Code:\s+(55P03|40P01)|Failed to get exclusive lock/m.test(output);
+  }
+}
+
+/** What graphile-migrate says, without the places in its code. */
+function withoutStack(output: string): string {
+  return output.replace(/^ +at .*\n?/gm, "");
+}
+
+/**
+ * Turns files of db/current into a committed migration, which is first tried on a shadow database, made anew for it.
+ *
+ * @param message becomes part of the file's name
+ * @param names which files; all when empty
+ * @throws {UserError} when it can't be run; db/current is as it was then
+ */
+export async function commitMigration(
+  adminUrl: string,
+  message: string,
+  names: readonly string[] = [],
+  options: MigrateOptions = {},
+): Promise<void> {
+  const files = await readCurrent();
+  const unknown = names.filter((name) => !files.some((file) => file.name === name));
+  if (unknown.length > 0) throw new UserError(`There is no ${unknown.join(", ")} in db/current.`);
+  const wanted = names.length === 0 ? files : files.filter(({ name }) => names.includes(name));
+  requireFirst(wanted, files);
+  await commitText(adminUrl, message, joined(wanted), options);
+  await Promise.all(wanted.map(({ name }) => rm(new URL(name, currentFolder))));
+  if (wanted.length === files.length) await writeFile(new URL("1-current.sql", currentFolder), blank);
+}
+
+/** Later files may build on earlier ones, so these are committed first. */
+function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFile[]): void {
+  const last = files.findLastIndex((file) => wanted.includes(file));
+  const skipped = files.slice(0, last).filter((file) => !wanted.includes(file) && hasStatements(file));
+  if (skipped.length > 0)
+    throw new UserError(`${namesOf(skipped)} must be committed before: migrations run in their order.`);
+}
+
+/**
+ * Commits a migration that need not be in db/current: nothing there is read or changed, so that a process that runs
+ * db/current at every change doesn't notice. Writes db/schema.sql anew.
+ *
+ * @throws {UserError} when it can't be run
+ */
+export async function commitText(
+  adminUrl: string,
+  message: string,
+  text: string,
+  { locks = defaultLockPatience, onWait = () => {} }: MigrateOptions = {},
+): Promise<void> {
+  await withClient(adminUrl, requireSameMigrations);
+  const folder = await mkdtemp(join(tmpdir(), "migration-"));
+  const application = `migration ${randomUUID()}`;
+  const isPatient = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
+  const url = migratingUrl(adminUrl, application, isPatient ? 0 : locks.lockTimeoutMs);
+  const observer = new LockObserver(adminUrl, application, locks.lockTimeoutMs);
+  try {
+    for (const part of ["committed", "fixtures"])
+      await symlink(join(migrationsFolder, part), join(folder, part), "junction");
+    await writeFile(join(folder, "current.sql"), text);
+    await writeFile(join(folder, ".gmrc"), '{ "migrationsFolder": ".", "databaseOwner": "service_owner" }');
+    await retryLocked(() => graphileMigrate(url, adminUrl, folder, ["commit", "--message", message]), {
+      name: `“${message}”`,
+      holders: () => observer.holders(),
+      onWait,
+      isLocked: (error) => error instanceof CommandFailure && error.isLocked,
+      ...locks,
+    });
+  } finally {
+    await observer.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+  await writeSchema(adminUrl);
+}
+
+/** Brings the newest committed migration back into db/current. */
+export async function uncommitMigration(adminUrl: string): Promise<void> {
+  const url = migratingUrl(adminUrl, "uncommit", 0);
+  await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
+  await writeSchema(adminUrl);
+}
+
+/**
+ * Runs a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection.
+ *
+ * @param url the database, as its owner
+ * @param folder where its settings are
+ */
+async function graphileMigrate(
+  url: string,
+  adminUrl: string,
+  folder: string,
+  words: string[],
+): Promise<void> {
+  const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
+  const shadow = new URL(url);
+  shadow.pathname += "_shadow";
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      DATABASE_URL: url,
+      SHADOW_DATABASE_URL: shadow.href,
+      ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
+    },
+  });
+  let output = "";
+  const collect = (chunk: Buffer) => void (output += chunk.toString());
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new CommandFailure(words.join(" "), output);
+}

@@ -1,0 +1,59 @@
+import pg from "pg";
+import { UserError } from "../../errors/user-error.ts";
+import { isWithoutTransaction } from "./migration-files.ts";
+
+/**
+ * Says in plain words why a migration failed: in which file and line, where that is known, what Postgres says, and what
+ * was being derived from it.
+ *
+ * @param name of the migration
+ * @param text what was run, with its fixtures in it
+ */
+export function migrationFailure(error: Error, name: string, text: string): Error {
+  // To be asked to stop is no failure
+  if (error instanceof UserError || error.name === "AbortError") return error;
+  const rest = isWithoutTransaction(text)
+    ? "it runs without a transaction, so look what is left of it"
+    : "nothing of it was kept";
+  const heading = `${name} failed, and ${rest}`;
+  if (!(error instanceof pg.DatabaseError))
+    return new UserError(`${heading}: ${error.message}`, { cause: error });
+  const place = error.position === undefined ? null : placeOf(text, Number(error.position));
+  const lines = [
+    [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
+    error.detail,
+    error.hint,
+    // What finish_migration says has it in its detail
+    error.detail === undefined ? innermost(error.where) : undefined,
+  ];
+  const facts = lines
+    .filter((line) => line !== undefined)
+    .map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
+  return new UserError(`${heading}:\n${facts.join("\n")}`, { cause: error });
+}
+
+/** The file and line at a position of a migration, counted from 1. */
+function placeOf(text: string, position: number): string {
+  const lines = text.slice(0, position).split("\n");
+  const open: { file: string; line: number }[] = [{ file: "", line: 0 }];
+  for (const line of lines) {
+    const [, split] = /^--! split: (.+)$/.exec(line) ?? [];
+    const [, included] = /^--! Included (.+)$/.exec(line) ?? [];
+    if (split !== undefined) open.splice(0, open.length, { file: `db/current/${split}`, line: 0 });
+    else if (included !== undefined) open.push({ file: `db/fixtures/${included}`, line: 0 });
+    else if (line.startsWith("--! EndIncluded ") && open.length > 1) {
+      open.pop();
+      open.at(-1)!.line++;
+    } else open.at(-1)!.line++;
+  }
+  const { file, line } = open.at(-1)!;
+  const places = [`line ${line}`];
+  if (file !== "") places.unshift(file);
+  if (open.length > 1 && open[0]!.file !== "") places.push(`which ${open[0]!.file} includes`);
+  return places.join(", ");
+}
+
+/** The statement that a function was at when it failed. */
+function innermost(where: string | undefined): string | undefined {
+  return where?.split("\n").slice(0, 2).join("\n").slice(0, 500);
+}

@@ -1,0 +1,92 @@
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { compileIncludes, parseMigrationText } from "graphile-migrate/dist/migration.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import { UserError } from "../../errors/user-error.ts";
+
+const root = new URL("../../../", import.meta.url);
+
+/** Where migrations are. */
+export const migrationsFolder = fileURLToPath(new URL("db", root));
+export const currentFolder = new URL("db/current/", root);
+const committedFolder = new URL("db/committed/", root);
+
+/** The first line of a migration that runs outside of a transaction, as `create index concurrently` must. */
+const withoutTransaction = /^--! ?no-transaction\b/;
+
+/** A file of db/current. */
+export interface CurrentFile {
+  name: string;
+  text: string;
+}
+
+/** The files of db/current, in the order in which they run: that of the numbers that their names begin with. */
+export async function readCurrent(): Promise<CurrentFile[]> {
+  const names = (await readdir(currentFolder).catch(() => [])).filter((name) => /^\d.*\.sql$/.test(name));
+  const files = names
+    .toSorted((a, b) => numberOf(a) - numberOf(b))
+    .map(async (name) => ({ name, text: await readFile(new URL(name, currentFolder), "utf8") }));
+  return Promise.all(files);
+}
+
+const numberOf = (name: string) => Number.parseInt(name);
+
+/** Whether there is a migration in db/current that isn't committed yet. */
+export async function hasCurrentMigration(): Promise<boolean> {
+  return (await readCurrent()).some(hasStatements);
+}
+
+/** Whether a file does anything. */
+export function hasStatements({ text }: CurrentFile): boolean {
+  const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
+  return text.split("\n").some(isStatement);
+}
+
+/** Whether a migration runs outside of a transaction. */
+export function isWithoutTransaction(text: string): boolean {
+  return withoutTransaction.test(text);
+}
+
+/**
+ * Several files as one migration, each after a line with its name, as graphile-migrate does it.
+ *
+ * @throws {UserError} when they can't be one
+ */
+export function joined(files: readonly CurrentFile[]): string {
+  const wanted = files.filter(hasStatements);
+  const numbers = new Set(wanted.map(({ name }) => numberOf(name)));
+  if (numbers.size < wanted.length)
+    throw new UserError(`Two files of db/current begin with the same number: ${namesOf(wanted)}.`);
+  const alone = wanted.find(({ text }) => isWithoutTransaction(text));
+  if (alone === undefined)
+    return wanted.map(({ name, text }) => `--! split: ${name}\n${text.trim()}\n`).join("\n");
+  if (wanted.length === 1) return alone.text;
+  throw new UserError(
+    `${alone.name} runs without a transaction, and so must be a migration of its own: commit it by itself, npm run db:commit -- "message" ${alone.name}.`,
+  );
+}
+
+export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
+
+/** The text of a migration with its fixtures in it. */
+export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
+  const { body } = parseMigrationText("db/current", text, false);
+  return compileIncludes(settings, body, new Set());
+}
+
+/** How many migrations are committed. */
+export async function countCommitted(): Promise<number> {
+  return (await committedNames()).length;
+}
+
+/** The hash of the first committed migration: those after it hold the hash of the one before each. */
+export async function firstCommittedHash(): Promise<string> {
+  const [first] = (await committedNames()).sort();
+  const { headers } = parseMigrationText(first!, await readFile(new URL(first!, committedFolder), "utf8"));
+  return headers.Hash!;
+}
+
+async function committedNames(): Promise<string[]> {
+  const names = await readdir(committedFolder).catch(() => []);
+  return names.filter((name) => /^\d+.*\.sql$/.test(name));
+}

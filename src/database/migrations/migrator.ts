@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { calculateHash } from "graphile-migrate/dist/hash.js";
+import type { FileMigration } from "graphile-migrate/dist/migration.js";
+import {
+  _migrateMigrationSchema,
+  compilePlaceholders,
+  getLastMigration,
+  getMigrationsAfter,
+  runStringMigration,
+} from "graphile-migrate/dist/migration.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import { parseSettings } from "graphile-migrate/dist/settings.js";
+import { UserError } from "../../errors/user-error.ts";
+import { withClient } from "../client.ts";
+import { migrationFailure } from "./migration-failure.ts";
+import {
+  compiled,
+  hasStatements,
+  isWithoutTransaction,
+  joined,
+  migrationsFolder,
+  namesOf,
+  readCurrent,
+} from "./migration-files.ts";
+import { requireSameMigrations } from "./migration-history.ts";
+import type { LockPatience } from "./retry-locked.ts";
+import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
+import { asRole } from "../roles.ts";
+
+export interface MigrateOptions {
+  locks?: LockPatience;
+  /** Told a line whenever a migration waits for others. */
+  onWait?: (line: string) => void;
+}
+
+/** Held while migrations run; graphile-migrate takes it too. */
+const lockOfMigrations = "4727445306447283";
+/** How often it is told whom a migration waits for that waits without limit. */
+const tellEveryMs = 10_000;
+
+// Since each migration brings what finishes it, a database that has not had that one yet has its forerunner
+const finish = `do $finish$ begin
+  if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
+  elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
+end $finish$;`;
+
+/** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
+export class Migrator {
+  /** graphile-migrate wants one of a pool, and uses it like any other. */
+  readonly #client: pg.PoolClient;
+  readonly #settings: ParsedSettings;
+  readonly #locks: LockPatience;
+  readonly #observer: LockObserver;
+  readonly #onWait: (line: string) => void;
+
+  private constructor(
+    client: pg.Client,
+    settings: ParsedSettings,
+    observer: LockObserver,
+    options: MigrateOptions,
+  ) {
+    this.#client = client as unknown as pg.PoolClient;
+    this.#settings = settings;
+    this.#observer = observer;
+    this.#locks = options.locks ?? defaultLockPatience;
+    this.#onWait = options.onWait ?? (() => {});
+  }
+
+  /** @param adminUrl the database, as a role that may become its owner */
+  static async with<T>(
+    adminUrl: string,
+    options: MigrateOptions,
+    work: (migrator: Migrator) => Promise<T>,
+  ): Promise<T> {
+    const { lockTimeoutMs } = options.locks ?? defaultLockPatience;
+    const application = `migration ${randomUUID()}`;
+    const url = migratingUrl(adminUrl, application, lockTimeoutMs);
+    const settings = await parseSettings({
+      connectionString: url,
+      migrationsFolder,
+      databaseOwner: "service_owner",
+    });
+    return withClient(url, async (client) => {
+      await requireSameMigrations(client);
+      const observer = new LockObserver(adminUrl, application, lockTimeoutMs);
+      try {
+        return await new Migrator(client, settings, observer, options).#alone(work);
+      } finally {
+        await observer.close();
+      }
+    });
+  }
+
+  /** Runs the committed migrations that the database doesn't have yet. */
+  async runCommitted(): Promise<void> {
+    await this.#retry("Looking for new migrations", () =>
+      _migrateMigrationSchema(this.#client, this.#settings),
+    );
+    const last = await getLastMigration(this.#client, this.#settings);
+    const wanted = await getMigrationsAfter(this.#settings, last);
+    for (const migration of wanted) {
+      requireUntouched(migration);
+      await this.#run(migration.realFilename, migration.body, () =>
+        runStringMigration(
+          this.#client,
+          this.#settings,
+          this.#context,
+          migration.body,
+          migration.filename,
+          migration,
+        ),
+      );
+    }
+    // What is in db/current comes after them, so it is not what has been run any more
+    if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");
+  }
+
+  /**
+   * Runs what is in db/current, if it is not what was run last.
+   *
+   * @returns whether it has been run
+   */
+  async runCurrent(): Promise<boolean> {
+    const files = (await readCurrent()).filter(hasStatements);
+    const text = compilePlaceholders(this.#settings, await compiled(joined(files), this.#settings));
+    const { rows } = await this.#client.query<{ content: string }>(
+      "select content from graphile_migrate.current where filename = 'current.sql'",
+    );
+    if (rows[0]?.content === text) return false;
+    const isInTransaction = !isWithoutTransaction(text);
+    const note = `insert into graphile_migrate.current (content) values (${pg.escapeLiteral(text)})
+      on conflict (filename) do update set content = excluded.content, date = excluded.date;`;
+    const end = files.length > 0 ? `${finish}\n${note}` : note;
+    await this.#run(`db/current (${namesOf(files)})`, text, async () => {
+      const run = (sql: string) =>
+        runStringMigration(this.#client, this.#settings, this.#context, sql, "current.sql");
+      if (isInTransaction) await run(`${text}\n${end}`);
+      else {
+        await run(text);
+        await run(end);
+      }
+    });
+    return true;
+  }
+
+  get #context() {
+    return { database: String(this.#settings.databaseName) };
+  }
+
+  /** Migrations run one after the other, from whichever process. */
+  async #alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
+    await this.#retry("Another process migrates: this one", () =>
+      this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
+    );
+    return work(this);
+  }
+
+  async #run(name: string, text: string, work: () => Promise<unknown>): Promise<void> {
+    const isPatient = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
+    try {
+      await this.#retry(name, () => (isPatient ? this.#withoutLimit(name, work) : work()));
+    } catch (error) {
+      throw migrationFailure(error as Error, name, text);
+    }
+  }
+
+  /**
+   * What works `concurrently` waits for older transactions and holds up nobody meanwhile, but leaves an invalid index
+   * when it is broken off.
+   */
+  async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
+    const tell = () => {
+      if (this.#observer.holders() !== "")
+        this.#onWait(`${name} waits for a lock${this.#observer.holders()}.`);
+    };
+    const telling = setInterval(tell, tellEveryMs);
+    try {
+      await this.#client.query("set lock_timeout = 0");
+      await work();
+    } finally {
+      clearInterval(telling);
+      await this.#client.query("reset lock_timeout");
+    }
+  }
+
+  #retry<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const holders = () => this.#observer.holders();
+    return retryLocked(work, { name, holders, onWait: this.#onWait, ...this.#locks });
+  }
+}
+
+/** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
+export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
+  // For as long as it takes: limits that the role or the database has are meant for requests
+  const patience = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  const url = new URL(
+    asRole(adminUrl, "service_owner", { ...patience, lock_timeout: String(lockTimeoutMs) }),
+  );
+  url.searchParams.set("application_name", application);
+  return url.href;
+}
+
+/** @throws {UserError} when a committed migration is not what was committed */
+function requireUntouched({ body, previousHash, hash, allowInvalidHash, realFilename }: FileMigration): void {
+  if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
+  throw new UserError(
+    `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
+  );
+}

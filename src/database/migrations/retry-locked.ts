@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { UserError } from "../../errors/user-error.ts";
+
+/** How long a migration waits for locks. While it waits, whoever comes later for the same table waits behind it. */
+export interface LockPatience {
+  /** For one lock; a migration that says `set local lock_timeout` has its own. */
+  lockTimeoutMs: number;
+  /** How often a migration is begun before it is given up. */
+  attempts: number;
+}
+
+export const defaultLockPatience: LockPatience = { lockTimeoutMs: 1_000, attempts: 20 };
+
+/** Pauses, as parts of the time-out: after the first attempt, how much they grow with each, and the longest. */
+const pauses = { first: 0.5, growth: 1.5, longest: 5 };
+
+/** lock_not_available, which is what a lock_timeout ends in, and deadlock_detected */
+const codesOfWaiting = ["55P03", "40P01"];
+
+/** Whether work failed because others held what it needed, so that it may succeed later. */
+export function isLockFailure(error: unknown): boolean {
+  return error instanceof Error && "code" in error && codesOfWaiting.includes(String(error.code));
+}
+
+export interface RetryLockedOptions extends LockPatience {
+  /** What is tried, for the lines that are told. */
+  name: string;
+  /** Who holds what it waited for, in words; empty when that isn't known. */
+  holders: () => string;
+  /** Told a line after each attempt that failed. */
+  onWait: (line: string) => void;
+  /** Whether a failure is one of locks. */
+  isLocked?: (error: unknown) => boolean;
+}
+
+/**
+ * Does work that needs locks, again and again with growing pauses while others hold them. It must leave nothing behind
+ * when it fails: in the pauses the others go on.
+ *
+ * @throws {UserError} when the last attempt has failed for its locks, too
+ */
+export async function retryLocked<T>(
+  work: () => Promise<T>,
+  { name, lockTimeoutMs, attempts, holders, onWait, isLocked = isLockFailure }: RetryLockedOptions,
+): Promise<T> {
+  let pauseMs = pauses.first * lockTimeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (!isLocked(cause)) throw cause;
+      const waits = `${name} waits for a lock${holders()}`;
+      if (attempt >= attempts) {
+        throw new UserError(
+          `${waits}. It was given up after ${attempts} attempts, and nothing of it was kept. Let that transaction end, or end it by pg_terminate_backend; MIGRATION_LOCK_TIMEOUT and MIGRATION_LOCK_ATTEMPTS give migrations more time.`,
+          { cause },
+        );
+      }
+      onWait(`${waits}. Attempt ${attempt} of ${attempts}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauses.growth * pauseMs, pauses.longest * lockTimeoutMs);
+    }
+  }
+}
+
+const blockers = `
+  select l.waits_for, b.pid, b.usename, nullif(b.application_name, '') as application, b.xact_start
+  from pg_stat_activity w
+  cross join lateral unnest(pg_blocking_pids(w.pid)) as holding (pid)
+  join pg_stat_activity b on b.pid = holding.pid
+  cross join lateral (
+    select string_agg(distinct k.relation::regclass::text, ', ') as waits_for from pg_locks k
+    where k.pid = w.pid and not k.granted
+  ) l
+  where w.application_name = $1`;
+
+interface Blocker {
+  waits_for: string | null;
+  pid: number;
+  usename: string | null;
+  application: string | null;
+  xact_start: Date | null;
+}
+
+/** Sees, on a connection of its own, who holds what the connections of one application name wait for. */
+export class LockObserver {
+  readonly #url: string;
+  readonly #application: string;
+  readonly #everyMs: number;
+  #client: pg.Client | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #last = "";
+
+  /**
+   * @param url a role that may see what others do, as far as there is one
+   * @param lockTimeoutMs how long they wait: it looks several times in that
+   */
+  constructor(url: string, application: string, lockTimeoutMs: number) {
+    this.#url = url;
+    this.#application = application;
+    this.#everyMs = Math.max(20, Math.min(250, lockTimeoutMs / 4));
+    this.#timer = setInterval(() => void this.#look(), this.#everyMs);
+    this.#timer.unref();
+  }
+
+  /** What it saw last, as the end of a sentence; empty when it saw nobody. */
+  holders(): string {
+    return this.#last;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      if (this.#client === null) {
+        const client = new pg.Client({ connectionString: this.#url });
+        client.on("error", () => {});
+        await client.connect();
+        if (this.#timer === undefined) return void (await client.end());
+        this.#client = client;
+      }
+      const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);
+      if (rows.length > 0) this.#last = described(rows);
+    } catch {
+      // To know who holds a lock is a help, and no more
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
+
+function described(rows: Blocker[]): string {
+  const wanted = rows[0]!.waits_for === null ? "" : ` on ${rows[0]!.waits_for}`;
+  const holders = rows.map(({ pid, usename, application, xact_start: begun }) => {
+    const facts = [usename, application, begun && `since ${begun.toISOString()}`].filter(Boolean).join(", ");
+    return `process ${pid}${facts && ` (${facts})`}`;
+  });
+  return `${wanted} that ${[...new Set(holders)].join(" and ")} holds`;
+}

@@ -1,0 +1,158 @@
+import type { ClientBase, Submittable } from "pg";
+import type { PgSettings, SettingsStatement } from "./settings.ts";
+import { settingsStatement } from "./settings.ts";
+import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
+import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
+import type { Wire, WireField, WireListener } from "./wire.ts";
+import { parserOf, prepareValue } from "./wire.ts";
+
+/** A statement to be sent. */
+export interface Statement {
+  text: string;
+  values?: readonly unknown[] | undefined;
+  /** Statements with a name are prepared once per connection. Equal names must mean equal texts. */
+  name?: string | undefined;
+  /** Rows as arrays instead of objects. */
+  arrayMode?: boolean | undefined;
+}
+
+export interface FlightResult {
+  rows: unknown[];
+  rowCount: number | null;
+}
+
+type Callback = (error: Error | null, result: FlightResult | null) => void;
+
+const noValues: readonly unknown[] = [];
+
+/**
+ * Settings and a statement, sent together and ended by one Sync: Postgres runs both in one implicit transaction, and
+ * answers once. The same with BEGIN, SET, the statement and COMMIT takes four answers.
+ *
+ * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
+ * the `handle…` functions as the answers come.
+ */
+export class Flight implements Submittable, WireListener {
+  callback: Callback;
+  readonly #client: ClientBase;
+  readonly #settings: SettingsStatement | null;
+  readonly #statement: Statement;
+  readonly #prepared: PreparedStatements;
+  readonly #rows: unknown[] = [];
+  #rowCount: number | null = null;
+  /** Whether the answers that come are still those to the settings. */
+  #isSetting = false;
+  /** What this flight is the first to prepare. If it fails, nobody knows how far that got. */
+  readonly #fresh: string[] = [];
+  #target: PreparedStatement = { name: "", columns: null };
+
+  constructor(
+    client: ClientBase,
+    settings: SettingsStatement | null,
+    statement: Statement,
+    callback: Callback,
+  ) {
+    this.#client = client;
+    this.#prepared = preparedOn(client);
+    this.#settings = settings;
+    this.#statement = statement;
+    this.callback = callback;
+  }
+
+  /** @returns an error when nothing was sent */
+  submit(connection: unknown): Error | null {
+    const wire = connection as Wire;
+    const { text, values = noValues, name } = this.#statement;
+    let mapped: unknown[];
+    try {
+      mapped = values.map(prepareValue);
+    } catch (error) {
+      return error as Error;
+    }
+    wire.stream.cork();
+    try {
+      for (const outdated of this.#prepared.takeOutdated()) wire.close({ type: "S", name: outdated });
+      const settings = this.#settings;
+      if (settings) {
+        this.#isSetting = true;
+        this.#run(wire, this.#prepare(wire, settings.text, settings.text), settings.values);
+      }
+      if (name === undefined) wire.parse({ name: "", text });
+      else this.#target = this.#prepare(wire, name, text);
+      const { columns } = this.#target;
+      this.#run(wire, this.#target, mapped, columns === null);
+      wire.sync();
+    } finally {
+      wire.stream.uncork();
+    }
+    return null;
+  }
+
+  #prepare(wire: Wire, key: string, text: string): PreparedStatement {
+    if (!canPrepareOn(this.#client)) {
+      wire.parse({ name: "", text });
+      return { name: "", columns: null };
+    }
+    const known = this.#prepared.get(key);
+    if (known) return known;
+    const statement = this.#prepared.add(key);
+    this.#fresh.push(key);
+    wire.parse({ name: statement.name, text });
+    return statement;
+  }
+
+  #run(wire: Wire, { name }: PreparedStatement, values: readonly unknown[], describe = false): void {
+    wire.bind({ statement: name, values, valueMapper: asItIs });
+    if (describe) wire.describe({ type: "P", name: "" });
+    wire.execute({ portal: "" });
+  }
+
+  handleRowDescription({ fields }: { fields: readonly WireField[] }): void {
+    this.#target.columns = fields.map((field) => ({
+      name: field.name,
+      parse: parserOf(this.#client, field),
+    }));
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    const columns = this.#target.columns!;
+    const { arrayMode } = this.#statement;
+    const values = fields.map((field, index) => (field === null ? null : columns[index]!.parse(field)));
+    this.#rows.push(
+      arrayMode ? values : Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])),
+    );
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    if (this.#isSetting) this.#isSetting = false;
+    else this.#rowCount = Number(/\d+$/.exec(text)?.[0] ?? Number.NaN);
+  }
+
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+  handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
+    connection.sendCopyFail("Nothing is copied here.");
+  }
+  handleCopyData(): void {}
+
+  handleError(error: Error): void {
+    for (const key of this.#fresh) this.#prepared.forget(key);
+    this.#fresh.length = 0;
+    this.callback(error, null);
+  }
+
+  handleReadyForQuery(): void {
+    const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
+    this.callback(null, { rows: this.#rows, rowCount });
+  }
+}
+
+const asItIs = (value: unknown): unknown => value;
+
+/** Runs a statement in a transaction of its own, which has the settings, by one message to Postgres. */
+export function fly(client: ClientBase, settings: PgSettings, statement: Statement): Promise<FlightResult> {
+  return new Promise((resolve, reject) => {
+    const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
+    client.query(new Flight(client, settingsStatement(settings), statement, done));
+  });
+}

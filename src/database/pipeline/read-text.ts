@@ -1,0 +1,30 @@
+import { isConnectionBroken } from "../broken.ts";
+import type { SharedPool } from "../shared-pool.ts";
+import { Flight } from "./pipelined-query.ts";
+import type { Statement } from "./pipelined-query.ts";
+import type { SettingsStatement } from "./settings.ts";
+
+/** Reads the one text that a statement answers, in a transaction of its own with settings, for a client. */
+export type ReadText = (
+  client: string,
+  settings: SettingsStatement,
+  statement: Statement,
+) => Promise<string | null>;
+
+/** The shortest way from a pool to a text: without a promise for each step. */
+export function textReader(pool: SharedPool): ReadText {
+  return (client, settings, { text, name, values }) =>
+    new Promise((resolve, reject) => {
+      pool.connect(client, (connectError, connection, release) => {
+        if (!connection) return reject(connectError!);
+        const statement = { text, name, values, arrayMode: true };
+        const flight = new Flight(connection, settings, statement, (error, result) => {
+          release!(error !== null && isConnectionBroken(error));
+          if (error) return reject(error);
+          const [[value]] = result!.rows as [[string | null]];
+          resolve(value);
+        });
+        connection.query(flight);
+      });
+    });
+}

@@ -1,0 +1,125 @@
+import type { ErrorCode } from "./api-error.ts";
+
+/** What clients are told about a failure of the database. */
+export interface DatabaseFailure {
+  code: ErrorCode;
+  message: string;
+  /** Whether sending the same again can help, where the code alone doesn't say. */
+  retryable?: boolean;
+}
+
+const timeout: DatabaseFailure = {
+  code: "QUERY_TIMEOUT",
+  message: "The operation took too long and was stopped. Ask for less at once.",
+};
+const conflict: DatabaseFailure = {
+  code: "CONFLICT_RETRY",
+  message: "Another operation was changing the same data. Send the request again.",
+};
+const unavailable: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message: "The service can't reach its data at the moment. Send the request again in a little while.",
+};
+const busy: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "Too many operations wait for the data. Send the request again in a little while, and fewer at once.",
+};
+const uncertain: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The connection to the data was lost while this was under way. It was done or not: look before you repeat it. " +
+    "With an idempotencyKey it can be repeated at once.",
+  retryable: false,
+};
+const notWritable: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The service can read its data, but not change it at the moment. Nothing was done. Send the request again later.",
+};
+const diskFull: DatabaseFailure = {
+  code: "SERVICE_UNAVAILABLE",
+  message:
+    "The service has no room for more data at the moment. Nothing was done. Send the request again later.",
+};
+const unstorable: DatabaseFailure = {
+  code: "BAD_USER_INPUT",
+  message: "An argument holds a character, a number or a depth of nesting that the data can't hold.",
+};
+
+const readOnly: DatabaseFailure = {
+  code: "FORBIDDEN",
+  message: "The merchant's plan allows queries only, no mutations.",
+};
+
+/** From the SQLSTATE of Postgres, or the error code of Node's sockets, to what clients are told. */
+const byCode: Readonly<Record<string, DatabaseFailure>> = {
+  "57014": timeout, // query_canceled: statement_timeout
+  "40001": conflict, // serialization_failure
+  "40P01": conflict, // deadlock_detected
+  "55P03": conflict, // lock_not_available: lock_timeout
+  "22003": unstorable, // numeric_value_out_of_range
+  "22021": unstorable, // character_not_in_repertoire: a null character in a text
+  "22P05": unstorable, // untranslatable_character
+  "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
+  "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
+  "25P03": unavailable, // idle_in_transaction_session_timeout
+  NO_TURN: busy, // of database/turns.ts
+  NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
+  "28000": unavailable, // invalid_authorization_specification: it lets nobody in who comes from here
+  "28P01": unavailable, // invalid_password: it was changed
+  "3D000": unavailable, // invalid_catalog_name: the database was dropped or renamed
+  "53100": diskFull, // disk_full
+  "58030": unavailable, // io_error
+  UE003: readOnly, // raised by mutation.run
+  EADDRNOTAVAIL: unavailable,
+  EAI_AGAIN: unavailable, // the name can't be looked up at the moment
+  ECONNABORTED: unavailable,
+  ECONNREFUSED: unavailable,
+  ECONNRESET: unavailable,
+  EHOSTDOWN: unavailable,
+  EHOSTUNREACH: unavailable,
+  EMFILE: unavailable, // too many files are open
+  ENETDOWN: unavailable,
+  ENETUNREACH: unavailable,
+  ENOENT: unavailable, // the socket file is gone
+  ENOTFOUND: unavailable,
+  EPIPE: unavailable,
+  ETIMEDOUT: unavailable,
+};
+
+/**
+ * Classes 08 (connection exceptions), 53 (insufficient resources, such as too many connections) and 57P (an operator
+ * intervened: shutdown, crash, recovery).
+ */
+const unavailableClass = /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P[0-9A-Z]{2})$/;
+
+// The driver gives these no code.
+const connectionLost =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
+
+const uncertainErrors = new WeakSet<object>();
+
+/** Notes of an error that, if it is a loss of the connection, it left open whether the work was done. */
+export function markUncertain(error: unknown): unknown {
+  if (error instanceof Error) uncertainErrors.add(error);
+  return error;
+}
+
+/** What clients are told about an error of the database or of the way to it; null when it is none of these. */
+export function databaseFailure(error: unknown): DatabaseFailure | null {
+  if (!(error instanceof Error)) return null;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const isLost = unavailableClass.test(code) || connectionLost.test(error.message);
+  const failure = byCode[code] ?? (isLost ? unavailable : null);
+  const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
+  return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
+}
+
+/**
+ * Whether Postgres ended the connection with the error. When the disk of its write-ahead log is full it ends all of
+ * them, and what was being committed may be there after the recovery.
+ */
+function endsConnection(error: Error): boolean {
+  return "severity" in error && error.severity !== "ERROR";
+}

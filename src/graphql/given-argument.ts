@@ -1,0 +1,139 @@
+import type {
+  FieldNode,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  TypeNode,
+  ValueNode,
+} from "postgraphile/graphql";
+import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
+import type { PayloadBound } from "../../plugins/lib/payload-bounds.ts";
+import { defaultBound } from "../../plugins/lib/payload-bounds.ts";
+import { maximalPageSize } from "../../plugins/connections.ts";
+import type { Variables } from "./operation.ts";
+
+/** Operators that no index answers: they look at one row after the other. */
+const scanning = new Set(["contains", "endsWith"]);
+/** Rows that such a comparison counts as. Any other counts as one. */
+const rowsPerScan = 20;
+
+/** What a size depends on: nothing but the document, which variables are given, or what they are. */
+export type Dependence = "document" | "given" | "values";
+
+/** An argument, such as the input of a mutation, as far as it is known before it is checked: anything may be in it. */
+export class GivenArgument {
+  readonly #value: unknown;
+  /** What its comparisons and lines depend on. A variable of a scalar type is one comparison, whatever its value. */
+  readonly dependence: Dependence;
+
+  constructor(
+    schema: GraphQLSchema,
+    node: FieldNode,
+    argument: string,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ) {
+    const given = node.arguments?.find(({ name }) => name.value === argument)?.value;
+    this.dependence = given ? dependenceOf(given, schema, operation) : "document";
+    this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
+  }
+
+  /** Elements of all lists in it. */
+  get lines(): number {
+    return elementsIn(this.#value);
+  }
+
+  /** What its comparisons, when it is a filter, weigh in rows. */
+  get comparisons(): number {
+    let rows = 0;
+    forEachPart(this.#value, (value, name) => {
+      if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
+      else if (!isObject(value)) rows += scanning.has(name) ? rowsPerScan : 1;
+    });
+    return rows;
+  }
+
+  /** Rows that a list of the payload can have. A list that isn't given may stand for anything. */
+  rowsWithin({ atMost, perLine }: PayloadBound = defaultBound): number {
+    let rows = atMost;
+    for (const [field, each] of perLine) {
+      const list =
+        isObject(this.#value) && Object.hasOwn(this.#value, field) ? this.#value[field] : undefined;
+      if (list !== undefined && list !== null) rows += each * lengthOf(list);
+      else if (atMost === 0) rows += each * maximalPageSize;
+    }
+    return rows;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** A single value stands for a list of one. Of more than can be given, nothing is done. */
+const lengthOf = (value: unknown): number =>
+  Math.min(Array.isArray(value) ? value.length : 1, maximalPageSize);
+
+/** Without recursion: what clients send may be nested more deeply than that can go. Elements of lists have no name. */
+function forEachPart(value: unknown, look: (value: unknown, name: string) => void): void {
+  const left: [value: unknown, name: string][] = [[value, ""]];
+  for (let next; (next = left.pop());) {
+    const [part, name] = next;
+    if (part === undefined) continue;
+    look(part, name);
+    if (Array.isArray(part)) for (const each of part) if (isObject(each)) left.push([each, ""]);
+    if (isObject(part) && !Array.isArray(part)) left.push(...swapped(part));
+  }
+}
+
+const swapped = (object: Record<string, unknown>): [unknown, string][] =>
+  Object.entries(object).map(([name, value]) => [value, name]);
+
+function elementsIn(value: unknown): number {
+  let count = 0;
+  forEachPart(value, (part) => {
+    if (Array.isArray(part)) count += part.length;
+  });
+  return count;
+}
+
+function dependenceOf(
+  node: ValueNode,
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+): Dependence {
+  if (node.kind === Kind.VARIABLE) return isLeaf(node.name.value, schema, operation) ? "given" : "values";
+  const parts =
+    node.kind === Kind.LIST
+      ? node.values
+      : node.kind === Kind.OBJECT
+        ? node.fields.map(({ value }) => value)
+        : [];
+  return parts.map((part) => dependenceOf(part, schema, operation)).reduce(stronger, "document");
+}
+
+/** The stronger of two dependences. */
+export const stronger = (one: Dependence, other: Dependence): Dependence =>
+  one === "values" || other === "values" ? "values" : one === "given" ? one : other;
+
+function isLeaf(
+  name: string,
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): boolean {
+  let type: TypeNode | undefined = variableDefinitions.find(
+    ({ variable }) => variable.name.value === name,
+  )?.type;
+  if (type?.kind === Kind.NON_NULL_TYPE) type = type.type;
+  return type?.kind === Kind.NAMED_TYPE && isLeafType(schema.getType(type.name.value));
+}
+
+function withDefaults(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Variables,
+): Variables {
+  const defaults = variableDefinitions.flatMap(({ variable: { name }, defaultValue }) =>
+    defaultValue && variables[name.value] === undefined
+      ? [[name.value, valueFromASTUntyped(defaultValue)]]
+      : [],
+  );
+  return defaults.length > 0 ? { ...variables, ...Object.fromEntries(defaults) } : variables;
+}

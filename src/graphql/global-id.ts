@@ -1,0 +1,47 @@
+import { apiError } from "../errors/api-error.ts";
+
+// Ids are compared as text by clients, so there is exactly one spelling: lower-case hexadecimal.
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const globalId = /^gid:\/\/service\/([A-Z][A-Za-z0-9]*)\/(.{36})$/;
+
+/** What every global id of a type begins with. */
+export const globalIdPrefix = (typeName: string): string => `gid://service/${typeName}/`;
+
+/** The global id of a row. */
+export const encodeGlobalId = (typeName: string, id: string): string => globalIdPrefix(typeName) + id;
+
+/** Whether a text is a uuid in the spelling that Postgres prints. */
+export const isUuid = (text: unknown): text is string => typeof text === "string" && uuid.test(text);
+
+/** Type and uuid of a global id, or null when the text is none. */
+export function decodeGlobalId(text: unknown): { typeName: string; uuid: string } | null {
+  const match = typeof text === "string" ? globalId.exec(text) : null;
+  return match && isUuid(match[2]) ? { typeName: match[1]!, uuid: match[2] } : null;
+}
+
+/**
+ * The uuid in the global id of a row of one type.
+ *
+ * @throws BAD_USER_INPUT when the text is no global id, or one of another type
+ */
+export function requireUuid(typeName: string, text: unknown): string {
+  const decoded = requireGlobalId(text, typeName);
+  if (decoded.typeName === typeName) return decoded.uuid;
+  throw apiError("BAD_USER_INPUT", `Expected the id of a ${typeName}, but got one of a ${decoded.typeName}.`);
+}
+
+/**
+ * Type and uuid of a global id.
+ *
+ * @throws BAD_USER_INPUT when the text is no global id
+ */
+export function requireGlobalId(text: unknown, typeName = "<Type>"): { typeName: string; uuid: string } {
+  const decoded = decodeGlobalId(text);
+  if (decoded) return decoded;
+  // Shortened, because it comes from the client and goes back and into the log.
+  const shown = JSON.stringify(String(text).slice(0, 80));
+  throw apiError(
+    "BAD_USER_INPUT",
+    `${shown} is not an id. Ids have the form ${globalIdPrefix(typeName)}<uuid>.`,
+  );
+}

@@ -1,0 +1,111 @@
+import type {
+  DocumentNode,
+  FieldNode,
+  GraphQLError,
+  GraphQLSchema,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
+import type { Variables } from "./operation.ts";
+import { findOperation, isLeftOut } from "./operation.ts";
+import { apiError } from "../errors/api-error.ts";
+
+/** What an operation asks about the schema itself. */
+export interface Introspection {
+  /** How often it asks for `__schema`. */
+  schemas: number;
+  /** Whether it asks for nothing else. */
+  isAll: boolean;
+  /** Things that the answer lists, by estimate: types, fields, arguments and so on. */
+  things: number;
+}
+
+const thingsPerPoint = 100;
+
+/** What the introspection in an operation costs, in points. */
+export const costOfIntrospection = ({ things }: Introspection): number => Math.ceil(things / thingsPerPoint);
+
+/** Why an operation asks for too much of the schema; null when it doesn't. */
+export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError | null {
+  if (schemas <= 1) return null;
+  const message = `The operation asks for \`__schema\` ${schemas} times; once is allowed.`;
+  return apiError("QUERY_TOO_COMPLEX", message, { schemas, maximum: 1 });
+}
+
+const none: Introspection = { schemas: 0, isAll: false, things: 0 };
+const known = new WeakMap<GraphQLSchema, { sizes: SchemaSizes; documents: WeakMap<DocumentNode, boolean> }>();
+
+/** Finds out what an operation asks about the schema. */
+export function introspectionOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+  variables: Variables,
+): Introspection {
+  let ofSchema = known.get(schema);
+  if (!ofSchema) known.set(schema, (ofSchema = { sizes: sizesOf(schema), documents: new WeakMap() }));
+  // Hardly any operation has it, so this is all that most of them cost
+  let hasAny = ofSchema.documents.get(document);
+  if (hasAny === undefined) ofSchema.documents.set(document, (hasAny = mentions(document)));
+  if (!hasAny) return none;
+  const { operation, fragments } = findOperation(document, operationName);
+  if (!operation) return none;
+  const found = { ...none, isAll: true };
+  const { sizes } = ofSchema;
+
+  /** Things in the answer to a selection set, of one thing that it is asked of. */
+  const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
+    let things = 0;
+    for (const node of set.selections) {
+      if (isLeftOut(node, operation, variables)) continue;
+      if (node.kind === Kind.FIELD) things += isRoot ? rootThings(node) : thingsOf(node);
+      else {
+        const below = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+        if (below) things += thingsIn(below.selectionSet, isRoot);
+      }
+    }
+    return things;
+  };
+  const thingsOf = ({ name, selectionSet }: FieldNode): number =>
+    selectionSet ? (sizes[name.value] ?? 1) * (1 + thingsIn(selectionSet, false)) : 0;
+  const rootThings = (node: FieldNode): number => {
+    const name = node.name.value;
+    if (name === "__schema") found.schemas++;
+    if (name === "__schema" || name === "__type") return thingsOf(node);
+    if (name !== "__typename") found.isAll = false;
+    return 0;
+  };
+  found.things = thingsIn(operation.selectionSet, true);
+  return found;
+}
+
+function mentions({ definitions }: DocumentNode): boolean {
+  const inSet = ({ selections }: SelectionSetNode): boolean =>
+    selections.some((node) => {
+      if (node.kind === Kind.FIELD && (node.name.value === "__schema" || node.name.value === "__type"))
+        return true;
+      return node.kind === Kind.INLINE_FRAGMENT && inSet(node.selectionSet);
+    });
+  return definitions.some((definition) => "selectionSet" in definition && inSet(definition.selectionSet));
+}
+
+/** How many things the lists of introspection hold on average, by their fields' names. */
+type SchemaSizes = Record<string, number>;
+
+function sizesOf(schema: GraphQLSchema): SchemaSizes {
+  const types = Object.values(schema.getTypeMap());
+  const objects = types.filter((type) => isObjectType(type) || isInterfaceType(type));
+  const fields = objects.flatMap((type) => Object.values(type.getFields()));
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+  const ofTypes = (counts: number[]) => sum(counts) / types.length;
+  return {
+    types: types.length,
+    directives: schema.getDirectives().length,
+    fields: ofTypes([fields.length]),
+    args: sum(fields.map(({ args }) => args.length)) / fields.length,
+    interfaces: ofTypes(objects.map((type) => type.getInterfaces().length)),
+    possibleTypes: ofTypes(types.filter(isInterfaceType).map((type) => schema.getPossibleTypes(type).length)),
+    enumValues: ofTypes(types.filter(isEnumType).map((type) => type.getValues().length)),
+    inputFields: ofTypes(types.filter(isInputObjectType).map((type) => Object.keys(type.getFields()).length)),
+  };
+}

@@ -1,0 +1,75 @@
+import type { RequestHandler } from "express";
+import type { Pool } from "pg";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { readCounts } from "../reads/counts.ts";
+import "./locals.ts";
+
+/** What a process counts about itself, for Prometheus. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = new Counter({
+    name: "service_requests_total",
+    help: "Requests to the GraphQL endpoint, by version and status of the answer.",
+    labelNames: ["version", "status"],
+    registers: [this.registry],
+  });
+  readonly #durations = new Histogram({
+    name: "service_request_duration_seconds",
+    help: "From the arrival of a GraphQL request to the end of its answer.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+    registers: [this.registry],
+  });
+  readonly #points = new Counter({
+    name: "service_points_total",
+    help: "What operations have cost, in points.",
+    registers: [this.registry],
+  });
+
+  readonly #webhooks = new Counter({
+    name: "service_webhook_attempts_total",
+    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+
+  constructor(pool: Pool) {
+    collectDefaultMetrics({ register: this.registry });
+    new Counter({
+      name: "service_reads_total",
+      help: "Read operations, by the way that they took: one SQL statement, or Grafast.",
+      labelNames: ["way"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [way, count] of Object.entries(readCounts)) this.inc({ way }, count);
+      },
+    });
+    new Gauge({
+      name: "service_connections",
+      help: "Connections to Postgres that answer requests, by what they do; and requests that wait for one.",
+      labelNames: ["state"],
+      registers: [this.registry],
+      collect() {
+        this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
+        this.set({ state: "idle" }, pool.idleCount);
+        this.set({ state: "wanted" }, pool.waitingCount);
+      },
+    });
+  }
+
+  /** Counts an attempt to send a webhook. */
+  readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
+
+  /** Counts a request when it has been answered. */
+  readonly count: RequestHandler = (_request, response, next) => {
+    const end = this.#durations.startTimer();
+    response.once("close", () => {
+      end();
+      const { version, operation } = response.locals;
+      // Versions that there are not would be labels without end
+      this.#requests.inc({ version: version?.slug ?? "none", status: response.statusCode });
+      if (operation) this.#points.inc(operation.cost.requested);
+    });
+    next();
+  };
+}

@@ -1,0 +1,55 @@
+import type { RequestHandler } from "express";
+import { isRefused } from "../../../plugins/scope-check.ts";
+import { readCounts } from "../../reads/counts.ts";
+import { readStatementOf } from "../../../plugins/reads.ts";
+import type { ReadText } from "../../database/pipeline/read-text.ts";
+import "../locals.ts";
+import type { UnreadAnswers } from "../unread-answers.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+import { readSettingsFor } from "../../versions/context.ts";
+import { sendData } from "../send-data.ts";
+
+/**
+ * Answers the reads that one SQL statement can answer (src/reads), as Grafserv would, but with less ado. All others
+ * are passed on to it, and so are those that fail: what clients are told about errors is written in one place.
+ */
+export function answerReads(
+  served: readonly ServedVersion[],
+  readText: ReadText,
+  unread: UnreadAnswers,
+): RequestHandler {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { locals } = response;
+    const { version, current } = bySlug.get(locals.version!.slug)!;
+    const { operationName, variables: variableValues } = request.body;
+    const asked = {
+      schema: current().schema,
+      document: locals.operation!.document!,
+      operationName,
+      variableValues,
+      contextValue: { scopes: locals.caller!.scopes },
+    };
+    const refused = isRefused(asked);
+    if (refused) locals.refusal = "FORBIDDEN";
+    const statement = refused ? null : readStatementOf(asked);
+    if (statement === null) return next();
+    const { caller, locale } = locals;
+    readText(caller!.credentialId, readSettingsFor(caller!, locale), statement)
+      .then(
+        (data) => {
+          if (data === null) return next();
+          readCounts.sql++;
+          // The head tells those who develop against it how they are answered.
+          if (version.kind === "floating") response.setHeader("x-read-by", "sql");
+          sendData(request, response, data);
+          unread.count(response);
+        },
+        (error: Error) => {
+          locals.readFailure = error;
+          next();
+        },
+      )
+      .catch(next);
+  };
+}

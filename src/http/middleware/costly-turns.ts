@@ -1,0 +1,37 @@
+import type { RequestHandler } from "express";
+import { Turns } from "../../lib/turns.ts";
+import "../locals.ts";
+import { refuse } from "../answers.ts";
+
+/** Points from which on an operation is costly. */
+const costlyPoints = 100;
+/** Costly operations at the same time: of one token, and of all. */
+const turns = { perClient: () => 1, total: 3 };
+
+/**
+ * Lets a token have one costly operation at a time, so that four of them don't take all processors while they spend
+ * what their token has saved up. What isn't costly doesn't notice.
+ */
+export function costlyTurns(): RequestHandler {
+  const waiting = new Turns({ ...turns, maxWaitMs: () => 15_000 });
+  return (request, response, next) => {
+    if (response.locals.operation!.cost.requested < costlyPoints) return next();
+    const { credentialId } = response.locals.caller!;
+    waiting.take(credentialId, (refusal) => {
+      if (refusal) {
+        response.setHeader("retry-after", "1");
+        const message = "Too many costly operations wait. Send the request again in a little while.";
+        return refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
+      }
+      let isOver = false;
+      const end = () => {
+        if (!isOver) waiting.end(credentialId);
+        isOver = true;
+      };
+      // The client may take its time to read; the answer has been made by then
+      response.once("prefinish", end).once("close", end);
+      if (response.closed) return end();
+      next();
+    });
+  };
+}

@@ -1,0 +1,109 @@
+import type { RequestHandler } from "express";
+import type { Availability } from "../../versions/availability.ts";
+import { retryAfterSeconds } from "../../versions/availability.ts";
+import { isServed, retirementOf } from "../../versions/lifetime.ts";
+import { pathOf } from "../../versions/versions.ts";
+import type { Version } from "../../versions/versions.ts";
+
+/** Where all versions are listed, with their dates. */
+export const versionsPath = "/api/versions";
+
+/**
+ * Refuses versions that aren't served, before anything else about the request is looked at. The body has the shape
+ * that the specification gives it, which is not that of a GraphQL answer. Where a version comes to its end, every answer
+ * says so: by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that can't be
+ * served for a fault of ours answers 503; the others go on.
+ *
+ * @param now what time it is, in milliseconds since 1970
+ */
+export function findVersion(
+  all: readonly Version[],
+  now: () => number,
+  availability: Pick<Availability, "isUnavailable">,
+): RequestHandler {
+  const known = new Map(
+    all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
+  );
+  return (request, response, next) => {
+    const time = now();
+    const slug = String(request.params.version);
+    const found = known.get(slug);
+    if (!found || !isServed(found.version, all, time)) {
+      return void response.status(400).json({ errors: [unsupported(slug, all, time)] });
+    }
+    if (availability.isUnavailable(slug)) {
+      response.setHeader("retry-after", retryAfterSeconds);
+      return void response.status(503).json({ errors: [unavailable(slug)] });
+    }
+    const { version, retirement } = found;
+    response.locals.version = version;
+    if (retirement && time >= retirement.deprecatedAt) {
+      const { deprecatedAt, sunsetAt, successor } = retirement;
+      response.setHeader("sunset", new Date(sunsetAt).toUTCString());
+      response.setHeader("deprecation", `@${deprecatedAt / 1000}`);
+      response.setHeader("x-service-api-deprecation-date", dayOf(deprecatedAt));
+      const links = [`<${versionsPath}>; rel="sunset"`];
+      if (successor && isServed(successor, all, time))
+        links.push(`<${pathOf(successor)}>; rel="successor-version"`);
+      response.setHeader("link", links.join(", "));
+    }
+    next();
+  };
+}
+
+function unsupported(requestedVersion: string, all: readonly Version[], time: number) {
+  const supportedVersions = all.filter((version) => isServed(version, all, time)).map(({ slug }) => slug);
+  return {
+    status: "400",
+    code: "SERVICE_GRAPHQL__UNSUPPORTED_API_VERSION",
+    title: "Unsupported API version",
+    detail: `The API version “${requestedVersion}” is not served. Served versions: ${supportedVersions.join(", ")}.`,
+    meta: { requestedVersion, supportedVersions },
+  };
+}
+
+function unavailable(requestedVersion: string) {
+  return {
+    status: "503",
+    code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
+    title: "API version unavailable",
+    detail: `The API version “${requestedVersion}” can't be served now, for a fault of ours. Nothing was done; try again later.`,
+    meta: { requestedVersion },
+  };
+}
+
+/** `GET /api/versions`: which versions are served, and until when. Needs no token. */
+export function listVersions(all: readonly Version[], now: () => number): RequestHandler {
+  return (_request, response) => {
+    response.json({ versions: timetable(all, now()) });
+  };
+}
+
+/** A line of the timetable of versions. Days are as YYYY-MM-DD, in UTC; null where none is known yet. */
+export interface VersionDates extends Version {
+  path: string;
+  state: "announced" | "served" | "deprecated" | "retired";
+  deprecatedOn: string | null;
+  /** The first day on which it is not served. */
+  sunsetOn: string | null;
+}
+
+/** All versions with their dates. */
+export function timetable(all: readonly Version[], time: number): VersionDates[] {
+  return all.map((version) => {
+    const retirement = retirementOf(version, all);
+    const isOver = retirement !== null && time >= retirement.sunsetAt;
+    const isEnding = retirement !== null && time >= retirement.deprecatedAt;
+    const isThere = isServed(version, all, time);
+    const state = isOver ? "retired" : !isThere ? "announced" : isEnding ? "deprecated" : "served";
+    return {
+      ...version,
+      path: pathOf(version),
+      state,
+      deprecatedOn: retirement && dayOf(retirement.deprecatedAt),
+      sunsetOn: retirement && dayOf(retirement.sunsetAt),
+    };
+  });
+}
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

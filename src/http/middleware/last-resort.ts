@@ -1,0 +1,28 @@
+import type { ErrorRequestHandler, RequestHandler } from "express";
+import type { Logger } from "pino";
+import { refuse, sendErrors } from "../answers.ts";
+import { clientError } from "../../errors/client-errors.ts";
+
+/** Answers requests that no station took. */
+export const notFound: RequestHandler = (request, response) => {
+  refuse(
+    request,
+    response,
+    404,
+    "BAD_USER_INPUT",
+    "There is nothing at this address. GET /api/versions lists where the API is.",
+  );
+};
+
+/** Answers requests at which a station failed, without telling why. */
+export function unexpectedError(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    // Of the router: an address that can't be decoded
+    if (error instanceof URIError)
+      return refuse(request, response, 400, "BAD_USER_INPUT", "The address is malformed.");
+    const { requestId } = response.locals;
+    const told = clientError(error, { requestId, logger });
+    sendErrors(request, response, told.extensions.code === "SERVICE_UNAVAILABLE" ? 503 : 500, [told]);
+  };
+}

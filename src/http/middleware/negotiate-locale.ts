@@ -1,0 +1,82 @@
+import type { Request, RequestHandler } from "express";
+import { LRUCache } from "lru-cache";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import "../locals.ts";
+import { addVary } from "../answers.ts";
+import { asAuthRole } from "../../database/as-role.ts";
+
+/** The locale that every text has. */
+const defaultLocale = "en-GB";
+/** How long the list of locales is used before it is read again, in milliseconds. */
+const freshness = 300_000;
+
+const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
+
+/**
+ * The locale that fits best to what the client prefers: for each of its languages in turn, the very same locale, or
+ * else one of the same language (de for de-AT).
+ *
+ * @param preferred language tags, the most wanted first
+ */
+export function chooseLocale(preferred: readonly string[], supported: readonly string[]): string {
+  for (const tag of preferred) {
+    if (tag === "*") return defaultLocale;
+    const same = supported.find((locale) => locale.toLowerCase() === tag.toLowerCase());
+    const related = same ?? supported.find((locale) => primary(locale) === primary(tag));
+    if (related !== undefined) return related;
+  }
+  return defaultLocale;
+}
+
+/** The locales of the database, read at first use and seldom again. */
+export class Locales {
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  #supported: readonly string[] = [defaultLocale];
+  #readAt = -Infinity;
+  // Clients send the same header with every request.
+  readonly #chosen = new LRUCache<string, string>({ max: 500 });
+
+  constructor(pool: Pool, logger: Logger) {
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  /** Reads the locales. Those known before stay in use when that fails. */
+  async refresh(): Promise<void> {
+    this.#readAt = performance.now();
+    try {
+      const { rows } = await asAuthRole(this.#pool, (client) =>
+        client.query<{ code: string }>("select auth.supported_locales() as code"),
+      );
+      this.#supported = rows.map(({ code }) => code);
+      this.#chosen.clear();
+    } catch (error) {
+      this.#logger.warn({ err: error }, "can't read the list of locales");
+    }
+  }
+
+  /** The locale to answer a request in. Doesn't wait for the database. */
+  choose(request: Request): string {
+    if (performance.now() - this.#readAt > freshness) void this.refresh();
+    const header = request.headers["accept-language"] ?? "*";
+    let locale = this.#chosen.get(header);
+    if (locale === undefined) {
+      locale = chooseLocale(request.acceptsLanguages(), this.#supported);
+      if (header.length < 500) this.#chosen.set(header, locale);
+    }
+    return locale;
+  }
+}
+
+/** Chooses the language of localised names by `Accept-Language`. */
+export function negotiateLocale(locales: Locales): RequestHandler {
+  return (request, response, next) => {
+    const locale = locales.choose(request);
+    response.locals.locale = locale;
+    response.setHeader("content-language", locale);
+    addVary(response, "Accept-Language");
+    next();
+  };
+}

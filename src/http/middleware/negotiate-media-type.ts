@@ -1,0 +1,38 @@
+import type { Request, RequestHandler } from "express";
+import { LRUCache } from "lru-cache";
+import { addVary, graphqlMediaTypes, refuse } from "../answers.ts";
+
+/** Takes GraphQL by POST only. Queries in addresses would end up in logs and caches. */
+export const onlyPost: RequestHandler = (request, response, next) => {
+  if (request.method === "POST") return next();
+  response.setHeader("allow", "POST");
+  refuse(request, response, 405, "BAD_USER_INPUT", "Send GraphQL requests by POST.");
+};
+
+// Clients send the same header with every request.
+const known = new LRUCache<string, { type: string | false }>({ max: 500 });
+
+/** The media type that a client prefers; false when it takes none of those that there are. */
+function preferredType(request: Request): string | false {
+  const header = request.headers.accept ?? "*/*";
+  let answer = known.get(header);
+  if (!answer) {
+    answer = { type: request.accepts(graphqlMediaTypes) };
+    if (header.length < 500) known.set(header, answer);
+  }
+  return answer.type;
+}
+
+/** Settles the media type of the answer, and refuses clients that take neither of the two that there are. */
+export const negotiateMediaType: RequestHandler = (request, response, next) => {
+  const type = preferredType(request);
+  if (!type) {
+    const message = "Answers are application/json or application/graphql-response+json. Accept one of these.";
+    return refuse(request, response, 406, "BAD_USER_INPUT", message);
+  }
+  // For Grafserv, which would choose otherwise for clients that don't care.
+  request.headers.accept = type;
+  addVary(response, "Accept");
+  response.setHeader("cache-control", "no-store");
+  next();
+};

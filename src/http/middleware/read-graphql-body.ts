@@ -1,0 +1,133 @@
+import type { Request, RequestHandler, Response } from "express";
+import { json, text } from "express";
+import type { HeavyWork } from "../../lib/heavy-work.ts";
+import { refuse } from "../answers.ts";
+import { isPlainJson, readPlainJson } from "../plain-json.ts";
+
+/** Bytes from which on reading JSON may hold up others. */
+const longBody = 65_536;
+/** Bytes of a body whose length isn't told, or is another one when it is unpacked: nobody has paid for it beforehand. */
+const maxUntoldBytes = 32_768;
+/** Lists and objects of a long body. JSON of a megabyte that has nothing else takes some 100 ms to read. */
+const maxBrackets = 50_000;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What is wrong with the parameters of a GraphQL request; null when nothing is. */
+function complaintAbout({
+  query,
+  operationName,
+  variables,
+  extensions,
+}: Record<string, unknown>): string | null {
+  if (typeof query !== "string") return "“query” must be a string: the GraphQL document.";
+  if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
+  if (variables != null && !isObject(variables)) return "“variables” must be an object.";
+  if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
+  return null;
+}
+
+/** Answers why a body isn't taken. */
+type Complaint = [status: number, message: string];
+
+/** Reads a body into `request.body`; calls back with what is wrong with it. */
+type ReadBody = (request: Request, response: Response, done: (complaint: Complaint | null) => void) => void;
+
+/**
+ * Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`.
+ *
+ * @param largest how many bytes it may have
+ */
+export function readGraphqlBody(largest: number, heavyWork: HeavyWork): RequestHandler {
+  const largestPlain = Math.min(largest, longBody - 1);
+  const readOther = otherBodies(largest, heavyWork);
+  return (request, response, next) => {
+    const refuseWith = (status: number, message: string) => {
+      if (status !== 503) return refuse(request, response, status, "BAD_USER_INPUT", message);
+      response.setHeader("retry-after", "1");
+      refuse(request, response, status, "SERVICE_UNAVAILABLE", message);
+    };
+    const check = () => {
+      if (Array.isArray(request.body))
+        return refuseWith(400, "A request holds one operation; there are no batches.");
+      const complaint = complaintAbout(request.body ?? {});
+      if (complaint) return refuseWith(400, complaint);
+      // Nothing else goes on to Grafserv, such as its experimental parameters.
+      const { query, operationName, variables } = request.body;
+      request.body = { query, operationName, variables };
+      next();
+    };
+    if (isPlainJson(request, largestPlain))
+      return readPlainJson(request, (error) =>
+        error ? refuseWith(...complaintAboutBody(error, largest)) : check(),
+      );
+    // It is null when there is no body at all, which the check of the parameters complains about.
+    if (request.is("application/json") === false)
+      return refuseWith(415, "Send the request as application/json.");
+    readOther(request, response, (complaint) => (complaint ? refuseWith(...complaint) : check()));
+  };
+}
+
+/** Reads those that few clients send: long ones, packed ones, and those whose length isn't told. */
+function otherBodies(largest: number, heavyWork: HeavyWork): ReadBody {
+  const isToldBy = ({ headers }: Request) =>
+    headers["content-length"] !== undefined && (headers["content-encoding"] ?? "identity") === "identity";
+  const type = "application/json";
+  const parseUntold = json({ limit: Math.min(largest, maxUntoldBytes), type });
+  const parse = json({ limit: largest, type });
+  const readText = text({ limit: largest, type });
+  return (request, response, done) => {
+    if (!isToldBy(request))
+      return parseUntold(request, response, (error?: unknown) =>
+        done(error ? complaintAboutUntold(error, largest) : null),
+      );
+    const isLong = Number(request.headers["content-length"]) >= longBody;
+    (isLong ? readText : parse)(request, response, (error?: unknown) => {
+      if (error) return done(complaintAboutBody(error, largest));
+      if (isLong) void parseLong(request, heavyWork).then(done);
+      else done(null);
+    });
+  };
+}
+
+/** Makes JSON of a long text in `request.body` when its turn has come. */
+async function parseLong(request: Request, heavyWork: HeavyWork): Promise<Complaint | null> {
+  const body = request.body as string;
+  const complaint = await heavyWork.run((): Complaint | "read" => {
+    if (hasMoreBrackets(body, maxBrackets))
+      return [400, `The body has more than ${maxBrackets} lists and objects.`];
+    try {
+      request.body = JSON.parse(body);
+      return "read";
+    } catch {
+      return [400, "The body is not valid JSON."];
+    }
+  });
+  if (complaint === "read") return null;
+  return complaint ?? [503, "Too many long requests wait to be read. Send it again in a little while."];
+}
+
+function hasMoreBrackets(body: string, max: number): boolean {
+  let count = 0;
+  for (const bracket of ["[", "{"])
+    for (let at = body.indexOf(bracket); at >= 0 && count <= max; at = body.indexOf(bracket, at + 1)) count++;
+  return count > max;
+}
+
+function complaintAboutUntold(error: unknown, largest: number): Complaint {
+  const complaint = complaintAboutBody(error, largest);
+  if (complaint[0] !== 413) return complaint;
+  return [
+    413,
+    `A body of more than ${maxUntoldBytes} bytes needs a Content-Length, and no Content-Encoding.`,
+  ];
+}
+
+/** Status and message for an error of Express's body parser. */
+function complaintAboutBody(error: unknown, largest: number): Complaint {
+  const status = error instanceof Error && "status" in error ? error.status : 400;
+  if (status === 413) return [413, `The body has more than ${largest} bytes.`];
+  if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
+  return [400, "The body is not valid JSON."];
+}

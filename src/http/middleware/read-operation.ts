@@ -1,0 +1,109 @@
+import type { Request, RequestHandler, Response } from "express";
+import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
+import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
+import { apiError } from "../../errors/api-error.ts";
+import "../locals.ts";
+import { refuse, sendErrors } from "../answers.ts";
+import { completed } from "../../errors/client-errors.ts";
+import type { PlanName } from "../../auth/plan.ts";
+import type { Meter } from "../../auth/rate-limits/meter.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+import { assess } from "../../graphql/assess.ts";
+import type { Reading } from "../../graphql/documents.ts";
+import type { HeavyWork } from "../../lib/heavy-work.ts";
+
+/** What a request asks for, or why it won't be done. */
+export interface Operation {
+  /** Valid, and the same object for the same text; null when the text is wrong. */
+  document: DocumentNode | null;
+  refusals: readonly GraphQLError[];
+  /** In points; shown in the answer's extensions. */
+  cost: { requested: number; maximum: number };
+}
+
+/** What reading a document costs that is then refused, in points. */
+const costOfRefusal = 10;
+/** Characters from which on reading a document may hold up others. */
+const longDocument = 2_000;
+
+/**
+ * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
+ * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
+ */
+export function readOperation(
+  served: readonly ServedVersion[],
+  meter: Meter,
+  heavyWork: HeavyWork,
+): RequestHandler {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { query } = request.body as { query: string };
+    const { documents } = bySlug.get(response.locals.version!.slug)!.current();
+    const { limits } = response.locals.plan!;
+    const read = () => {
+      const start = performance.now();
+      const reading = documents.read(query, limits);
+      meter.used(response.locals.caller!.credentialId, performance.now() - start);
+      return reading;
+    };
+    if (query.length < longDocument || documents.isKept(query, limits)) {
+      noteOperation(request, response, bySlug, read());
+      return next();
+    }
+    heavyWork
+      .run(read)
+      .then((reading) => {
+        if (reading) {
+          noteOperation(request, response, bySlug, reading);
+          return next();
+        }
+        response.setHeader("retry-after", "1");
+        const message = "Too many new documents wait to be read. Send the request again in a little while.";
+        refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
+      })
+      .catch(next);
+  };
+}
+
+/** Notes what a request asks for, and what that costs. */
+function noteOperation(
+  { body: { operationName, variables } }: Request,
+  { locals }: Response,
+  bySlug: ReadonlyMap<string, ServedVersion>,
+  reading: Reading,
+): void {
+  const { name, limits } = locals.plan!;
+  const { document = null, errors } = { document: undefined, ...reading };
+  const operation: Operation = {
+    document,
+    refusals: errors ?? [],
+    cost: { requested: costOfRefusal, maximum: limits.cost },
+  };
+  if (document) {
+    const { schema } = bySlug.get(locals.version!.slug)!.current();
+    const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
+    const refusal = excess ?? refusalByPlan(document, operationName, name);
+    if (refusal) operation.refusals = [refusal];
+    else operation.cost.requested = cost;
+  }
+  locals.operation = operation;
+}
+
+function refusalByPlan(
+  document: DocumentNode,
+  name: string | undefined,
+  plan: PlanName,
+): GraphQLError | null {
+  if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)
+    return null;
+  return apiError("FORBIDDEN", "The merchant's plan allows queries only, no mutations.");
+}
+
+/** Answers operations that won't be done, as GraphQL over HTTP says: by the media type, with 200 or 400. */
+export const refuseOperation: RequestHandler = (request, response, next) => {
+  const { refusals, cost } = response.locals.operation!;
+  if (refusals.length === 0) return next();
+  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
+  const errors = refusals.map((error) => completed(error, response.locals.requestId));
+  sendErrors(request, response, status, errors, { cost });
+};

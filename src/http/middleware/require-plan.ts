@@ -1,0 +1,48 @@
+import type { RequestHandler, Response } from "express";
+import type { Logger } from "pino";
+import "../locals.ts";
+import { sendErrors } from "../answers.ts";
+import { clientError } from "../../errors/client-errors.ts";
+import type { CurrentPlan } from "../../auth/plan.ts";
+
+/** Refuses every request while the merchant's plan has no API. Its body is not a GraphQL answer. */
+export function requirePlan(plan: CurrentPlan, logger: Logger): RequestHandler {
+  return async (request, response, next) => {
+    try {
+      response.locals.plan = await plan.of("current");
+    } catch (error) {
+      const { requestId } = response.locals;
+      response.setHeader("retry-after", "1");
+      return sendErrors(request, response, 503, [clientError(error, { requestId, logger })]);
+    }
+    if (response.locals.plan.name !== "none") return next();
+    refuseWithoutPlan(response);
+  };
+}
+
+/** The same at the token endpoint, whose own errors (RFC 6749) also tell when the plan can't be read. */
+export function requirePlanForTokens(plan: CurrentPlan): RequestHandler {
+  return async (_request, response, next) => {
+    const { name } = await plan.of("current");
+    if (name !== "none") return next();
+    refuseWithoutPlan(response);
+  };
+}
+
+function refuseWithoutPlan(response: Response): void {
+  response.setHeader("cache-control", "no-store");
+  response.status(402).json({
+    // For OAuth clients, at the token endpoint
+    error: "access_denied",
+    error_description: "The merchant's plan does not include the API.",
+    errors: [
+      {
+        status: "402",
+        code: "SERVICE_GRAPHQL__API_DISABLED",
+        title: "API disabled",
+        detail: "The merchant's plan does not include the API.",
+        meta: { requestId: response.locals.requestId },
+      },
+    ],
+  });
+}

@@ -1,0 +1,90 @@
+import type { Request, RequestHandler, Response } from "express";
+import type { Logger } from "pino";
+import "../locals.ts";
+import { refuse, sendErrors } from "../answers.ts";
+import { clientError } from "../../errors/client-errors.ts";
+import type { AccessTokens } from "../../auth/access-token.ts";
+import { TokenRefusal } from "../../auth/access-token.ts";
+import type { ActiveCredentials } from "../../auth/active-credentials.ts";
+import type { Caller } from "../../auth/caller.ts";
+import { callerOf } from "../../auth/caller.ts";
+import type { SessionCheck } from "../../auth/session-token.ts";
+import { sessionTokenPrefix } from "../../auth/session-token.ts";
+
+const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+/** Longer ones aren't ours. In characters. */
+const longestToken = 8_000;
+
+/**
+ * Lets only requests with a valid access token through, and finds out who asks.
+ *
+ * - No token, an expired or damaged one: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
+ *   helps.
+ * - A valid token of another kind, or one whose credential is deactivated, rotated or deleted: 403 and the code
+ *   UNAUTHORIZED. Not 401, for that makes clients fetch a new token and try again, which can't help here.
+ */
+export function requireToken(
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+  logger: Logger,
+  isSessionToken: SessionCheck,
+): RequestHandler {
+  return async (request, response, next) => {
+    try {
+      response.locals.caller = await identify(request, tokens, credentials, isSessionToken);
+    } catch (error) {
+      if (error instanceof TokenRefusal) return refuseToken(request, response, error);
+      const { requestId } = response.locals;
+      response.setHeader("retry-after", "1");
+      return sendErrors(request, response, 503, [clientError(error, { requestId, logger })]);
+    }
+    next();
+  };
+}
+
+async function identify(
+  request: Request,
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+  isSessionToken: SessionCheck,
+): Promise<Caller> {
+  const header = request.get("authorization");
+  if (header === undefined) throw new MissingToken();
+  const token = bearer.exec(header)?.[1];
+  if (token === undefined) {
+    throw new TokenRefusal(
+      "invalid",
+      "The Authorization header doesn't have the form “Bearer <access token>”.",
+    );
+  }
+  if (token.length > longestToken) throw new TokenRefusal("invalid", "The access token is not valid.");
+  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, request.ip ?? "")))
+    throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+  const claims = await tokens.verify(token);
+  const allowed = await credentials.of(claims.accessKey);
+  if (!allowed)
+    throw new TokenRefusal(
+      "foreign",
+      "The credential of this token has been deactivated, rotated or deleted.",
+    );
+  return callerOf(claims, allowed);
+}
+
+class MissingToken extends TokenRefusal {
+  constructor() {
+    super("invalid", "Send an access token: Authorization: Bearer <access token>.");
+  }
+}
+
+function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
+  if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
+  // RFC 6750 §3.1: a client that didn't try to authenticate is told no error.
+  const { message } = refusal;
+  const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
+  const error = refusal instanceof MissingToken ? "" : details;
+  response.setHeader("www-authenticate", `Bearer realm="service"${error}`);
+  return refuse(request, response, 401, "UNAUTHENTICATED", refusal.message);
+}
+
+/** RFC 6750 §3: printable ASCII, without quotation marks and backslashes. */
+const inHeader = (text: string): string => text.replaceAll(/[“”"\\]/g, "'").replaceAll(/[^\x20-\x7e]/g, "");

@@ -1,0 +1,92 @@
+import type { NextFunction, Request, RequestHandler, Response } from "express";
+import { LRUCache } from "lru-cache";
+import "../locals.ts";
+import { refuse } from "../answers.ts";
+import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
+import type { Meter } from "../../auth/rate-limits/meter.ts";
+import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+
+/** Bytes of a body, and characters of a document that has not come before, which reading costs a point for. */
+const perPoint = { bytes: 10_000, characters: 500 };
+/** Milliseconds that a client waits for an answer which tells it, again, to come later. */
+const repeatedRefusalMs = 500;
+/** Milliseconds within which it is told again. */
+const refusedRecentlyMs = 1_000;
+
+/** Points that were asked for, of which bucket, and what came of it. */
+interface Take {
+  bucket: Bucket;
+  points: number;
+  taken: Taken;
+}
+
+/** Takes points for what requests cost, at the places where that becomes known. */
+export class Spending {
+  readonly #rates: RateLimits;
+  readonly #meter: Meter;
+  readonly #served: ReadonlyMap<string, ServedVersion>;
+  readonly #refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedRecentlyMs });
+
+  constructor(rates: RateLimits, meter: Meter, served: readonly ServedVersion[]) {
+    this.#rates = rates;
+    this.#meter = meter;
+    this.#served = new Map(served.map((version) => [version.version.slug, version]));
+  }
+
+  /** Takes what reading a long body costs, before it is read. Short ones cost nothing. */
+  readonly forBody: RequestHandler = (request, response, next) => {
+    const points = Math.floor(Number(request.headers["content-length"] ?? 0) / perPoint.bytes);
+    if (!(points > 0)) return next();
+    return this.#take(request, response, points, next);
+  };
+
+  /** Takes what reading a new document costs, before it is read. One that comes again costs nothing. */
+  readonly forDocument: RequestHandler = (request, response, next) => {
+    const { documents } = this.#served.get(response.locals.version!.slug)!.current();
+    const { query } = request.body as { query: string };
+    if (documents.isKept(query, response.locals.plan!.limits)) return next();
+    const points = Math.floor(query.length / perPoint.characters);
+    if (points === 0) return next();
+    return this.#take(request, response, points, next);
+  };
+
+  /**
+   * Takes what the operation costs, and tells in headers (draft-ietf-httpapi-ratelimit-headers) what is left and when
+   * the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be enough.
+   */
+  readonly forOperation: RequestHandler = (request, response, next) =>
+    this.#take(request, response, response.locals.operation!.cost.requested, next);
+
+  #take(request: Request, response: Response, points: number, next: NextFunction): void {
+    const { bucket: capacity, refill: perSecond } = response.locals.plan!.limits;
+    const { credentialId } = response.locals.caller!;
+    const bucket: Bucket = { name: "points", capacity, perSecond };
+    const taken = this.#rates.take(bucket, credentialId, points);
+    const go = (found: Taken) => this.#goOn(request, response, { bucket, points, taken: found }, next);
+    if (taken instanceof Promise) taken.then(go).catch(next);
+    else go(taken);
+  }
+
+  #goOn(request: Request, response: Response, { bucket, points, taken }: Take, next: NextFunction): void {
+    const { capacity, perSecond } = bucket;
+    const { credentialId } = response.locals.caller!;
+    response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);
+    response.setHeader("ratelimit", `"points";r=${taken.remaining};t=${taken.fullInSeconds}`);
+    if (taken.isAllowed) {
+      this.#meter.paid(bucket, credentialId, points);
+      return next();
+    }
+    response.setHeader("retry-after", taken.retryInSeconds);
+    const message = messageOf(points, perSecond, taken);
+    const answer = () => refuse(request, response, 429, "THROTTLED", message);
+    // Who asks again at once is kept waiting, or it would be served refusals all the time
+    if (this.#refused.has(credentialId)) setTimeout(answer, repeatedRefusalMs);
+    else answer();
+    this.#refused.set(credentialId, true);
+  }
+}
+
+const messageOf = (points: number, perSecond: number, { remaining, retryInSeconds }: Taken): string =>
+  `This costs ${points} points; the token has ${remaining} left, and ${perSecond} come back per second. ` +
+  `Try again in ${retryInSeconds} s.`;

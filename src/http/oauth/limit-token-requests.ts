@@ -1,0 +1,37 @@
+import type { RequestHandler } from "express";
+import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
+import { parseBasic } from "./client-credentials.ts";
+import { OAuthError } from "./oauth-error.ts";
+
+/** How much more an address may ask than one of its clients: several may stand behind it. */
+const clientsPerAddress = 10;
+
+/**
+ * Lets a client ask for so many tokens a minute from one address, so that nobody can lock out another, and an address
+ * for ten times as many, whatever clients it names. Comes after the body has been read.
+ *
+ * @throws {OAuthError} with status 429
+ */
+export function limitTokenRequests(rates: RateLimits, perMinute: number): RequestHandler {
+  const bucketOf = (name: string, capacity: number) => ({ name, capacity, perSecond: capacity / 60 });
+  const ofAddress = bucketOf("token-address", perMinute * clientsPerAddress);
+  const ofClient = bucketOf("token-client", perMinute);
+  return async (request, response, next) => {
+    const address = request.ip ?? "";
+    const named = parseBasic(request.get("authorization") ?? "")?.accessKey ?? request.body?.client_id;
+    const client = typeof named === "string" ? named.slice(0, 100) : "";
+    const takings = await Promise.all([
+      rates.take(ofAddress, address, 1),
+      rates.take(ofClient, `${address} ${client}`, 1),
+    ]);
+    const refused = takings.filter(({ isAllowed }) => !isAllowed);
+    if (refused.length === 0) return next();
+    const wait = Math.max(...refused.map(({ retryInSeconds }) => retryInSeconds));
+    response.setHeader("retry-after", wait);
+    throw new OAuthError(
+      429,
+      "temporarily_unavailable",
+      `There were too many requests for tokens. A token lasts ten minutes: use it again. Try again in ${wait} s.`,
+    );
+  };
+}

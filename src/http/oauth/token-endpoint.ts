@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import type { ErrorRequestHandler, RequestHandler } from "express";
+import { json, Router, urlencoded } from "express";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { databaseFailure } from "../../errors/postgres-errors.ts";
+import type { CurrentPlan } from "../../auth/plan.ts";
+import { requirePlanForTokens } from "../middleware/require-plan.ts";
+import type { AccessTokens } from "../../auth/access-token.ts";
+import { accessTokenLifetime } from "../../auth/access-token.ts";
+import { asAuthRole } from "../../database/as-role.ts";
+import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
+import { limitTokenRequests } from "./limit-token-requests.ts";
+import type { Refusals } from "../refusals.ts";
+import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
+import { readTokenRequest } from "./token-request.ts";
+
+/** Of a request's body, in bytes. */
+const largestBody = 16_384;
+
+export interface TokenEndpointOptions {
+  pool: Pool;
+  plan: CurrentPlan;
+  tokens: AccessTokens;
+  logger: Logger;
+  rates: RateLimits;
+  /** Notes requests that are refused. */
+  refusals: Refusals;
+  /** Requests of one client from one address. */
+  perMinute: number;
+}
+
+/** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
+export function tokenEndpoint({
+  pool,
+  plan,
+  tokens,
+  logger,
+  rates,
+  refusals,
+  perMinute,
+}: TokenEndpointOptions): RequestHandler {
+  const router = Router();
+  router.use((_request, response, next) => {
+    response.setHeader("cache-control", "no-store");
+    response.setHeader("pragma", "no-cache");
+    next();
+  });
+  router.use(requirePlanForTokens(plan));
+  router.use(onlyPost);
+  router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
+  router.use(limitTokenRequests(rates, perMinute));
+  router.use(async (request, response) => {
+    const { client, scopes: wanted } = readTokenRequest(request);
+    const { credentialId, scopes: held } = await authenticate(pool, client.accessKey, client.secret);
+    const scopes = narrow(held, wanted);
+    const accessToken = await tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
+    response.json({
+      token_type: "Bearer",
+      expires_in: accessTokenLifetime,
+      access_token: accessToken,
+      scope: scopes.join(" "),
+    });
+  });
+  router.use(sendOAuthError(logger, refusals));
+  return router;
+}
+
+const onlyPost: RequestHandler = ({ method }, response, next) => {
+  if (method === "POST") return next();
+  response.setHeader("allow", "POST");
+  throw new OAuthError(405, "invalid_request", "Ask for a token by POST.");
+};
+
+async function authenticate(pool: Pool, accessKey: string, secret: string) {
+  const hash = createHash("sha256").update(secret).digest();
+  // Postgres refuses null characters. No key is empty.
+  const key = accessKey.includes("\0") ? "" : accessKey;
+  const { rows } = await asAuthRole(pool, (client) =>
+    client.query<{ id: string; scopes: string[] }>(
+      "select credential_id as id, scopes from auth.authenticate_credential($1, $2)",
+      [key, hash],
+    ),
+  );
+  const [credential] = rows;
+  if (!credential) throw invalidClient();
+  return { credentialId: credential.id, scopes: credential.scopes };
+}
+
+/** The scopes of the token: those that were asked for, or all. Writing a resource includes reading it. */
+function narrow(held: string[], wanted: string[] | null): string[] {
+  if (!wanted) return held;
+  const lacking = wanted.find((scope) => !held.includes(scope));
+  if (lacking !== undefined) {
+    throw new OAuthError(
+      400,
+      "invalid_scope",
+      "The credential doesn't have one of the scopes that were asked for.",
+    );
+  }
+  return [...new Set(wanted.flatMap((scope) => [scope, scope.replace(/:write$/, ":read")]))];
+}
+
+function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const { requestId } = response.locals;
+    const { status, code, message } = oauthError(error, (level) => {
+      logger[level]({ requestId, err: error }, "token exchange failed");
+    });
+    // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
+    if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
+    if (status === 503) response.setHeader("retry-after", "1");
+    if (status < 500) refusals.note(code, request, { requestId: response.locals.requestId, status });
+    response.status(status).json({ error: code, error_description: message });
+  };
+}
+
+function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (error instanceof Error && "type" in error && "status" in error) {
+    // Of Express's body parsers
+    if (error.status === 413) return new OAuthError(413, "invalid_request", "The body is too large.");
+    return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
+  }
+  const failure = databaseFailure(error);
+  const isAway = failure !== null && failure.code !== "BAD_USER_INPUT";
+  log(isAway ? "warn" : "error");
+  if (isAway) {
+    return new OAuthError(
+      503,
+      "temporarily_unavailable",
+      "Tokens can't be issued at the moment. Try again in a little while.",
+    );
+  }
+  return new OAuthError(500, "server_error", "Something went wrong on our side.");
+}

@@ -1,0 +1,63 @@
+import type { Request } from "express";
+import { parseBasic } from "./client-credentials.ts";
+import type { ClientPair } from "./client-credentials.ts";
+import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
+
+/** A well-formed request for a token. */
+export interface TokenRequest {
+  client: ClientPair;
+  /** The scopes asked for; null: all that the credential has. */
+  scopes: string[] | null;
+}
+
+/**
+ * Reads a request for a token by the client credentials grant (RFC 6749 §4.4). Its client may prove itself in the
+ * body, JSON or form, or by HTTP Basic.
+ *
+ * @throws {OAuthError} when it isn't one
+ */
+export function readTokenRequest(request: Request): TokenRequest {
+  const parameters = readParameters(request.body);
+  const grantType = parameters.get("grant_type");
+  if (grantType === undefined) throw invalidRequest("grant_type is missing.");
+  if (grantType !== "client_credentials") {
+    throw new OAuthError(400, "unsupported_grant_type", "The only grant_type here is client_credentials.");
+  }
+  const scopes = parameters.get("scope")?.split(" ").filter(Boolean);
+  return {
+    client: readClient(request.get("authorization"), parameters),
+    scopes: scopes?.length ? scopes : null,
+  };
+}
+
+/** The parameters that have a value: an empty one counts as left out (RFC 6749 §3.2). */
+function readParameters(body: unknown): Map<string, string> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalidRequest("Send a JSON object or a form, with the Content-Type that says so.");
+  }
+  const parameters = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (Array.isArray(value)) throw invalidRequest(`${name} is there more than once.`);
+    if (value === null || value === "") continue;
+    if (typeof value !== "string") throw invalidRequest(`${name} must be a string.`);
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+function readClient(header: string | undefined, parameters: Map<string, string>): ClientPair {
+  const accessKey = parameters.get("client_id");
+  const secret = parameters.get("client_secret");
+  if (header === undefined) {
+    if (accessKey === undefined || secret === undefined) throw invalidClient();
+    return { accessKey, secret };
+  }
+  if (secret !== undefined)
+    throw invalidRequest("The client proves itself both in the header and in the body.");
+  const pair = parseBasic(header);
+  if (!pair) throw invalidClient();
+  if (accessKey !== undefined && accessKey !== pair.accessKey) {
+    throw invalidRequest("The client_id of the body is not that of the header.");
+  }
+  return pair;
+}

@@ -1,0 +1,88 @@
+import type { Request, RequestHandler } from "express";
+import type { Logger } from "pino";
+import { Counter } from "prom-client";
+import type { Registry } from "prom-client";
+import "./locals.ts";
+import { networkOf } from "../lib/network-of.ts";
+
+/** Lines of the log about one reason and address, and altogether, in each span of time. The rest becomes a sum. */
+const maxLines = { ofOne: 5, ofAll: 100 };
+/** Reasons and addresses that are told apart in each span of time. */
+const maxTold = 1_000;
+const defaultSpanMs = 60_000;
+
+/** What is of no concern to an operator by itself: the client has made a mistake. */
+const mistakes = new Set(["BAD_USER_INPUT", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
+
+/**
+ * Leaves a trace of requests that are refused: counts them by reason, and tells the log of failed authentications,
+ * refused operations and exhausted buckets, only so often that nobody can fill it.
+ */
+export class Refusals {
+  readonly #counter: Counter;
+  readonly #logger: Logger;
+  readonly #spanMs: number;
+  #told = new Map<string, { lines: number; silent: number }>();
+  #lines = 0;
+  #silent = 0;
+  #end: NodeJS.Timeout | undefined;
+
+  constructor(registry: Registry, logger: Logger, spanMs = defaultSpanMs) {
+    this.#logger = logger;
+    this.#spanMs = spanMs;
+    this.#counter = new Counter({
+      name: "service_refusals_total",
+      help: "Requests that were refused, by code of the error.",
+      labelNames: ["reason"],
+      registers: [registry],
+    });
+  }
+
+  /** Notes requests to the GraphQL endpoint that stations refuse, when they have been answered. */
+  readonly watch: RequestHandler = (request, response, next) => {
+    response.once("close", () => {
+      const { refusal, requestId, caller } = response.locals;
+      if (refusal) this.note(refusal, request, { requestId, credentialId: caller?.credentialId });
+    });
+    next();
+  };
+
+  /** Notes a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
+  note(reason: string, { ip = "" }: Pick<Request, "ip">, facts: Record<string, unknown>): void {
+    this.#counter.inc({ reason });
+    if (mistakes.has(reason)) return;
+    this.#end ??= setTimeout(() => this.#sumUp(), this.#spanMs).unref();
+    const address = networkOf(ip);
+    const key = `${reason} ${address}`;
+    let told = this.#told.get(key);
+    if (!told && this.#told.size < maxTold) this.#told.set(key, (told = { lines: 0, silent: 0 }));
+    if (told && told.lines < maxLines.ofOne && this.#lines < maxLines.ofAll) {
+      told.lines++;
+      this.#lines++;
+      this.#logger.warn({ ...facts, reason, address }, "refused a request");
+    } else {
+      this.#silent++;
+      if (told) told.silent++;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#end);
+    this.#sumUp();
+  }
+
+  #sumUp(): void {
+    const most = [...this.#told]
+      .filter(([, { silent }]) => silent > 0)
+      .sort(([, one], [, other]) => other.silent - one.silent)
+      .slice(0, 10)
+      .map(([key, { silent }]) => {
+        const [reason, address] = key.split(" ");
+        return { reason, address, count: silent };
+      });
+    if (this.#silent > 0) this.#logger.warn({ count: this.#silent, most }, "refused more requests");
+    this.#told = new Map();
+    this.#lines = this.#silent = 0;
+    this.#end = undefined;
+  }
+}

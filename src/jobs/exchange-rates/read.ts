@@ -1,0 +1,52 @@
+import { open } from "node:fs/promises";
+import { UserError } from "../../errors/user-error.ts";
+import { download } from "./download.ts";
+
+/** Limits for reading what may come from anywhere. */
+export interface ReadLimits {
+  /** The most that is read. The list of 90 days has a fiftieth of the usual 5 MB. */
+  bytes: number;
+  /** How long a download may take, from its beginning to its end. */
+  milliseconds: number;
+  /** How often a server may send the download elsewhere. */
+  redirects: number;
+}
+
+export const usualLimits: ReadLimits = { bytes: 5_000_000, milliseconds: 15_000, redirects: 3 };
+
+/**
+ * Reads a text from a file or from the web.
+ *
+ * @param from path of a file, or an address with https: or http:
+ * @param stopping breaks a download off
+ * @throws {UserError} when it can't be read, or is too large
+ */
+export async function readText(
+  from: string,
+  { limits = {}, stopping }: { limits?: Partial<ReadLimits>; stopping?: AbortSignal } = {},
+): Promise<string> {
+  const all = { ...usualLimits, ...limits };
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(from);
+  const bytes = await (isAddress ? download(from, all, stopping) : readFile(from, all));
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UserError(`${isAddress ? "The download" : from} is no text in UTF-8.`);
+  }
+}
+
+async function readFile(path: string, { bytes }: ReadLimits): Promise<Uint8Array> {
+  const file = await open(path).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "ENOENT" ? "there is no such file" : cause.message;
+    throw new UserError(`${path} can't be read: ${reason}.`, { cause });
+  });
+  try {
+    const stats = await file.stat();
+    // A device or a pipe might never end
+    if (!stats.isFile()) throw new UserError(`${path} can't be read: it is no file.`);
+    if (stats.size > bytes) throw new UserError(`${path} is larger than ${bytes / 1_000_000} MB.`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { createWorkerPool } from "../database/background-pool.ts";
+import { runUntilTrouble } from "./run.ts";
+import type { BackgroundWork, Patience } from "./run.ts";
+import { within } from "../lib/within.ts";
+
+/** Milliseconds before the next attempt to begin; doubled each time that fails, up to the longest. */
+const retryDelay = 500;
+const longestDelay = 15_000;
+/** Milliseconds that closing connections may take. */
+const closing = 1_000;
+/** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
+const longestStop = 8_000;
+
+export interface WorkerOptions extends BackgroundWork {
+  /** The database, as the role that the service logs in with. */
+  url: string;
+  /** Jobs at a time. */
+  concurrency: number;
+  logger: Logger;
+  /** How long jobs under way are waited for. */
+  patience?: Patience;
+}
+
+/** Background work under way. */
+export interface Worker {
+  /** Lets jobs under way end, for some seconds, or gives them back. */
+  stop(): Promise<void>;
+}
+
+/** Begins to take jobs from the queue. While the database can't be reached, it keeps trying. */
+export function startWorker(options: WorkerOptions): Worker {
+  const stop = new AbortController();
+  const ended = keepWorking(options, stop.signal);
+  return {
+    async stop() {
+      stop.abort();
+      await within(longestStop, ended);
+    },
+  };
+}
+
+async function keepWorking(options: WorkerOptions, stopping: AbortSignal): Promise<void> {
+  const { url, concurrency, logger } = options;
+  const held: string[] = [];
+  let delay = retryDelay;
+  while (!stopping.aborted) {
+    // New connections for each run: what is left of one in trouble must not get into the way of the next
+    const pool = createWorkerPool(url, concurrency);
+    try {
+      await runUntilTrouble({ ...options, pool, held, stopping });
+      delay = retryDelay;
+      if (!stopping.aborted) logger.warn("background work lost the database; starting again");
+    } catch (error) {
+      if (!stopping.aborted) logger.warn({ err: error }, "background work can't begin; trying again");
+    } finally {
+      await within(closing, pool.end());
+    }
+    await sleep(delay, undefined, { signal: stopping, ref: false }).catch(() => {});
+    delay = Math.min(2 * delay, longestDelay);
+  }
+}

@@ -1,0 +1,54 @@
+import type { JobHelpers, TaskList } from "graphile-worker";
+import { z } from "zod";
+import { importRates } from "./exchange-rates/import.ts";
+
+/** Settings that tasks need. The service's settings (src/process/settings.ts) have them, among others. */
+export interface TaskSettings {
+  /** File or address that exchange rates are imported from; without it there is no such task. */
+  exchangeRatesFrom: string | undefined;
+}
+
+/** Tasks of which a job is queued at each start. */
+export const tasksAtStart = ["fill_default_currency_prices"];
+
+/** What background work can do, by the names that jobs carry. A job may be done twice, so that must do no harm. */
+export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
+  return {
+    fill_default_currency_prices: fillDefaultCurrencyPrices,
+    prune_events: pruneEvents,
+    erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
+      void (await query("select auth.erase_retired_keys()")),
+    ...(from !== undefined && {
+      import_exchange_rates: async (_payload: unknown, { query, abortSignal }: JobHelpers) =>
+        void (await importRates({ from, query, stopping: abortSignal })),
+    }),
+  };
+}
+
+/** Lines of a goods receipt that one job fills. It holds them locked, so it is to be short. */
+const batch = 1_000;
+
+/** Events that one job deletes at most. */
+const pruneBatch = 500;
+
+const place = z.object({ after: z.uuid().optional() });
+
+async function fillDefaultCurrencyPrices(
+  payload: unknown,
+  { query, addJob, job }: JobHelpers,
+): Promise<void> {
+  const { after } = place.parse(payload);
+  const { rows } = await query<{ filled: number; last: string | null }>(
+    "select filled, last from erp.fill_default_currency_prices($1, $2)",
+    [after ?? null, batch],
+  );
+  const { filled, last } = rows[0]!;
+  // The rest is a job of its own, so that other jobs have their turn
+  if (filled === batch) await addJob(job.task_identifier, { after: last }, { jobKey: job.task_identifier });
+}
+
+async function pruneEvents(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
+  const { rows } = await query<{ pruned: number }>("select events.prune($1) as pruned", [pruneBatch]);
+  // There may be more
+  if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
+}

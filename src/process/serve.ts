@@ -1,0 +1,155 @@
+import type { Logger } from "pino";
+import { createApp } from "../http/app.ts";
+import type { App } from "../http/app.ts";
+import { canceller } from "../database/cancel.ts";
+import { createPool } from "../database/pool.ts";
+import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
+import { boundedServer } from "../http/bounded-server.ts";
+import type { Figures } from "./serve-metrics.ts";
+import type { Settings } from "./settings.ts";
+import { AllowList } from "../webhooks/addresses.ts";
+import { startWebhooks } from "../webhooks/start.ts";
+import { crontabOf } from "../jobs/crontab.ts";
+import { startWorker } from "../jobs/start.ts";
+import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
+import { within } from "../lib/within.ts";
+import { HttpServer } from "../http/http-server.ts";
+
+/** Milliseconds in which a process stops, unless it is told otherwise. */
+export const defaultStopMs = 9_000;
+/** Milliseconds of them that are left for the connections to Postgres when all requests have been answered. */
+const closingMs = 1_500;
+
+/** Connections of a process at most for tokens, documents and the administration. They close when they are idle. */
+const servicePoolSize = 4;
+
+/** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
+export interface Serving {
+  app: App;
+  /** What it counts about itself. */
+  figures: Figures;
+  /** Where it listens. */
+  port: number;
+  /** Has the readiness say that this process is about to stop. It goes on serving. */
+  announceStop(): void;
+  /**
+   * Answers what has been asked, then stops. What takes too long is broken off.
+   *
+   * @param withinMs milliseconds that it may take
+   */
+  stop(withinMs?: number): Promise<void>;
+}
+
+export interface ServeOptions {
+  /** The database, as the role that the service logs in with. */
+  databaseUrl: string;
+  /** The same, as the role for operations of clients. */
+  apiUrl: string;
+  settings: Settings;
+  logger: Logger;
+  /** Whether this process does background work too, and sends webhooks. */
+  isBackground: boolean;
+}
+
+/**
+ * Serves from a database that is ready.
+ *
+ * @throws {UserError} when the port is taken
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
+  const session = { timeouts: settings.timeouts, prepare: settings.preparedStatements };
+  const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
+  const apiPool = createPool(apiUrl, {
+    ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
+    ...session,
+  });
+  const cancellers = [pool, apiPool].map(canceller);
+  const cancelStatements = () => cancellers.forEach((cancel) => cancel());
+  const limiterPool = settings.sharedRates
+    ? createPool(databaseUrl, { max: 2, role: "service_limiter" })
+    : null;
+  const background: { stop(): Promise<void> }[] = [];
+  let app: App | undefined;
+  let server: HttpServer | undefined;
+  let warmer: PoolWarmer | undefined;
+  let isStopping = false;
+
+  const stop = async (withinMs = defaultStopMs) => {
+    const deadline = performance.now() + withinMs;
+    isStopping = true;
+    await Promise.all([
+      server?.stop(deadline - closingMs, cancelStatements),
+      ...background.map((work) => within(withinMs - closingMs, work.stop())),
+    ]);
+    // A database that is silent could put these off
+    const close = async () => {
+      await warmer?.close();
+      await app?.close();
+      await Promise.all([pool.end(), apiPool.end(), limiterPool?.end()]);
+    };
+    await within(Math.max(0, deadline - performance.now()), close());
+  };
+  try {
+    app = await createApp({ settings, pool, apiPool, limiterPool, logger });
+    const { metrics, readiness } = app;
+    readiness.add("process", () => (isStopping ? stopping : null));
+    const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));
+    await listening.listen(settings);
+    server = listening;
+    warmer = new PoolWarmer(apiPool, logger);
+    if (isBackground) background.push(...startBackground(app, options));
+    const announceStop = () => void (isStopping = true);
+    return { app, figures: metrics.registry, port: listening.port, announceStop, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Begins background work, and sends webhooks, as far as the settings want it. */
+function startBackground(
+  { metrics, payloadReader, secrets }: App,
+  { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
+): { stop(): Promise<void> }[] {
+  const started: { stop(): Promise<void> }[] = [];
+  if (settings.workerConcurrency > 0) {
+    started.push(
+      startWorker({
+        url: databaseUrl,
+        concurrency: settings.workerConcurrency,
+        logger,
+        tasks: tasksOf(settings),
+        crontab: crontabOf(settings),
+        atStart: tasksAtStart,
+      }),
+    );
+  }
+  if (settings.webhookConcurrency > 0) {
+    const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
+    const payloadPool = createPool(apiUrl, {
+      max: queryConnections,
+      timeouts: { statement: queryTimeoutMs, lock: settings.timeouts.lock },
+      prepare: settings.preparedStatements,
+      name: "webhook payloads",
+    });
+    const webhooks = startWebhooks({
+      url: databaseUrl,
+      concurrency: settings.webhookConcurrency,
+      allowed: new AllowList(settings.webhookAllow, settings.webhookPorts),
+      readPayload: payloadReader(payloadPool),
+      secrets,
+      onAttempt: metrics.countWebhook,
+      logger,
+    });
+    started.push({
+      async stop() {
+        await webhooks.stop();
+        await payloadPool.end();
+      },
+    });
+  }
+  return started;
+}
+
+const stopping = { code: "STOPPING", message: "This process is about to stop." };

@@ -1,0 +1,32 @@
+import "./graphile-env.ts";
+// One of the processes that `npm start -- --workers N` serves with. It learns from its parent what to do, and ends with
+// it.
+import { once } from "node:events";
+import { pino } from "pino";
+import { AggregatorRegistry } from "prom-client";
+import { UserError } from "../errors/user-error.ts";
+import { serve } from "./serve.ts";
+import type { FromWorker, Order, ToWorker } from "./worker-processes.ts";
+
+const tell = (message: FromWorker) => void process.send?.(message);
+
+// The parent says when to stop; what the terminal tells all processes is for it
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+
+const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [ToWorker];
+try {
+  const logger = pino({ level: settings.logLevel });
+  const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground });
+  new AggregatorRegistry(); // It is what hears the parent ask
+  AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
+  process.on("message", (message: unknown) => {
+    const { order, withinMs } = message as Partial<Order>; // Others are of prom-client, which asks for figures
+    if (order === "announce stop") serving.announceStop();
+    if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
+  });
+  process.on("disconnect", () => process.exit(1));
+  tell({ port: serving.port });
+} catch (error) {
+  tell({ failure: error instanceof UserError ? error.message : String((error as Error)?.stack) });
+  process.exit(1);
+}

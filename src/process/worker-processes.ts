@@ -1,0 +1,195 @@
+import cluster from "node:cluster";
+import type { Worker } from "node:cluster";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import { AggregatorRegistry } from "prom-client";
+import type { Settings } from "./settings.ts";
+import type { Figures } from "./serve-metrics.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { Identity } from "../database/cluster/postgres-user.ts";
+import { defaultStopMs } from "./serve.ts";
+
+/** What a process is told at its start. */
+export interface ToWorker {
+  databaseUrl: string;
+  apiUrl: string;
+  settings: Settings;
+  /** Whether it does background work: the first one does. */
+  isBackground: boolean;
+}
+
+/** What it answers once. */
+export type FromWorker = { port: number; failure?: never } | { failure: string };
+
+/** What it may be told later, see `Serving` (serve.ts). */
+export type Order = { order: "announce stop"; withinMs?: never } | { order: "stop"; withinMs: number };
+
+/** Milliseconds before a process that has died is replaced. */
+const replaceDelayMs = 500;
+/** Milliseconds after its time to stop at which a process is killed. */
+const killDelayMs = 500;
+/** The part of the time to stop in which one process after the other begins to. */
+const shareOfTurns = 1 / 3;
+
+export interface WorkersOptions {
+  count: number;
+  databaseUrl: string;
+  apiUrl: string;
+  settings: Settings;
+  logger: Logger;
+  /** As whom they run; null for the user of this process. */
+  identity: Identity | null;
+}
+
+/** Several processes that serve behind one port. */
+export interface Workers {
+  port: number;
+  figures: Figures;
+  announceStop(): void;
+  /** Stops them one after the other, so that those which are left take what comes. */
+  stop(withinMs?: number): Promise<void>;
+  /** Puts a new process in the place of each, one after the other. Nothing is refused meanwhile. */
+  replace(): Promise<void>;
+}
+
+/**
+ * Serves with several processes that share a port. One that dies is replaced.
+ *
+ * @throws {UserError} when the first can't serve
+ */
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  cluster.setupPrimary({
+    exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
+    args: [],
+    ...options.identity,
+  });
+  const crew = new Crew(options);
+  try {
+    // The first takes the port, so that only one complains when it can't be had
+    const port = await crew.start(0);
+    await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.start(i + 1)));
+    const all = new AggregatorRegistry();
+    const figures: Figures = { contentType: all.contentType, metrics: () => all.clusterMetrics() };
+    return {
+      port,
+      figures,
+      announceStop: () => crew.announceStop(),
+      stop: (withinMs) => crew.stop(withinMs),
+      replace: () => crew.replace(),
+    };
+  } catch (error) {
+    await crew.stop();
+    throw error;
+  }
+}
+
+/** The processes, each in a place of its own. */
+class Crew {
+  readonly #options: WorkersOptions;
+  /** All that have not ended, those that leave too. */
+  readonly #running = new Set<Worker>();
+  /** The one that serves in each place. */
+  readonly #serving = new Map<number, Worker>();
+  /** The place whose process is being replaced. */
+  #replacing: number | null = null;
+  #replacement: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a process in a place. Answers the port when it serves. */
+  async start(place: number): Promise<number> {
+    const { databaseUrl, apiUrl, settings } = this.#options;
+    const worker = cluster.fork();
+    this.#running.add(worker);
+    worker.once("exit", (code, signal) => {
+      this.#running.delete(worker);
+      if (this.#serving.get(place) !== worker) return;
+      this.#serving.delete(place);
+      if (this.#isStopping || this.#replacing === place) return;
+      this.#options.logger.error({ code, signal }, "a process has died; starting another");
+      void this.#keepStarting(place);
+    });
+    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorker);
+    const [answer] = (await Promise.race([
+      once(worker, "message"),
+      once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
+    ])) as [FromWorker];
+    if (answer.failure !== undefined) throw new UserError(answer.failure);
+    this.#serving.set(place, worker);
+    return answer.port;
+  }
+
+  async #keepStarting(place: number): Promise<void> {
+    while (!this.#isStopping) {
+      await sleep(replaceDelayMs);
+      try {
+        await this.start(place);
+        return;
+      } catch (error) {
+        this.#options.logger.error({ err: error }, "a process can't start; trying again");
+      }
+    }
+  }
+
+  announceStop(): void {
+    for (const worker of this.#running) tell(worker, { order: "announce stop" });
+  }
+
+  async stop(withinMs = defaultStopMs): Promise<void> {
+    this.#isStopping = true;
+    const deadline = performance.now() + withinMs;
+    const turnMs = (withinMs * shareOfTurns) / this.#options.count;
+    const ends: Promise<void>[] = [];
+    for (const worker of [...this.#running]) {
+      const end = leave(worker, deadline - performance.now());
+      ends.push(end);
+      await Promise.race([end, sleep(turnMs, undefined, { ref: false })]);
+    }
+    await Promise.all(ends);
+  }
+
+  /** Replaces all. What is asked for while that is under way comes after it. */
+  replace(): Promise<void> {
+    return (this.#replacement = this.#replacement.then(() => this.#replaceAll()));
+  }
+
+  async #replaceAll(): Promise<void> {
+    const { count, logger } = this.#options;
+    for (let place = 0; place < count && !this.#isStopping; place++) {
+      const old = this.#serving.get(place);
+      if (!old) continue; // A new one is on its way already
+      this.#replacing = place;
+      try {
+        await this.start(place);
+        if (this.#isStopping) return;
+        await leave(old, defaultStopMs);
+      } catch (error) {
+        logger.error({ err: error }, "a new process can't start; the old ones go on");
+        if (!this.#serving.has(place)) void this.#keepStarting(place);
+        return;
+      } finally {
+        this.#replacing = null;
+      }
+    }
+    if (!this.#isStopping) logger.info({ count }, "all processes have been replaced");
+  }
+}
+
+/** Has a process stop, and kills it when it takes too long. */
+async function leave(worker: Worker, withinMs: number): Promise<void> {
+  if (worker.isDead()) return;
+  const ended = once(worker, "exit");
+  tell(worker, { order: "stop", withinMs });
+  const timer = setTimeout(() => worker.process.kill("SIGKILL"), withinMs + killDelayMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+function tell(worker: Worker, order: Order): void {
+  if (worker.isConnected()) worker.send(order);
+}

@@ -1,0 +1,59 @@
+import type { execute, GrafastExecutionArgs } from "postgraphile/grafast";
+import type { ExecutionResult } from "postgraphile/graphql";
+import { GraphQLError, isNonNullType } from "postgraphile/graphql";
+import { databaseFailure } from "../errors/postgres-errors.ts";
+import { readCounts } from "./counts.ts";
+import type { ReadStatement } from "./statements.ts";
+
+type Answer = ReturnType<typeof execute>;
+
+/** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be done again. */
+export async function answerBy(
+  statement: ReadStatement,
+  args: GrafastExecutionArgs,
+  answerByGrafast: () => Answer,
+): Promise<Awaited<Answer>> {
+  const { withPgClient, pgSettings, readFailure } = args.contextValue as Grafast.Context;
+  const { text, name, values } = statement;
+  let data: string | null;
+  try {
+    if (readFailure) throw readFailure;
+    const { rows } = await withPgClient(pgSettings, (client) =>
+      client.query<[string | null]>({ text, name, values, arrayMode: true }),
+    );
+    data = rows[0]![0];
+  } catch (error) {
+    if (isFinal(error)) return failed(statement, args, error as Error);
+    return answerByGrafast();
+  }
+  if (data === null) return answerByGrafast();
+  readCounts.sql++;
+  return { data: args.outputDataAsString ? data : JSON.parse(data) };
+}
+
+/** Whether doing it once more would only make it worse: the time is up, or the database is away. */
+function isFinal(error: unknown): boolean {
+  const code = databaseFailure(error)?.code;
+  return code === "QUERY_TIMEOUT" || code === "CONFLICT_RETRY" || code === "SERVICE_UNAVAILABLE";
+}
+
+/** The answer when nothing could be read: what Grafast says when each root field fails. */
+function failed(
+  { fields }: ReadStatement,
+  { schema, outputDataAsString }: GrafastExecutionArgs,
+  originalError: Error,
+): ExecutionResult<any> {
+  const types = schema.getQueryType()!.getFields();
+  const asked = [...fields()].filter(([, { name }]) => name !== "__typename");
+  const errorOf = ([key, { node }]: (typeof asked)[number]) =>
+    new GraphQLError(originalError.message, { nodes: node, path: [key], originalError });
+  const required = asked.find(([, { name }]) => isNonNullType(types[name]!.type));
+  if (required) return { data: null, errors: [errorOf(required)] };
+  const data = Object.fromEntries(
+    [...fields()].map(([key, { name }]) => [key, name === "__typename" ? "Query" : null]),
+  );
+  return {
+    data: outputDataAsString ? JSON.stringify(data) : data,
+    errors: asked.map(errorOf),
+  };
+}

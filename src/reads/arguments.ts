@@ -1,0 +1,146 @@
+import type { ArgumentNode, FieldNode, GraphQLField, ValueNode } from "postgraphile/graphql";
+import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
+import { checkPageSize } from "../../plugins/connections.ts";
+import type { Position } from "../graphql/cursor.ts";
+import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
+import type { FilterTree, FilterValue } from "./filter-conditions.ts";
+import { readFilter } from "./filter-conditions.ts";
+import { requireGlobalId, requireUuid } from "../graphql/global-id.ts";
+import type { FieldMeaning } from "./field-source.ts";
+import type { Coerced } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+
+/** The arguments of one field of an operation, as one request gives them. */
+export interface Given {
+  /** What the SQL depends on. Two requests of the same shape have the same SQL. */
+  shape: string;
+  /** What is handed to Postgres beside the SQL. */
+  values: readonly unknown[];
+  page?: Page;
+  /** The type in the id of `node`; null when it is no type. */
+  typeName?: string;
+}
+
+/** What a list is asked for. Its values are those of the cursor, if there is one, and then those of the filter. */
+export interface Page {
+  first: number;
+  /** The stages of the cursor; null without one. */
+  after: readonly StageValues[] | null;
+  filter: FilterTree;
+  /** Where the values of the filter begin. */
+  filterIndex: number;
+}
+
+/** Where the values of a stage of a cursor are: its key, how it stands in cursors, what was open. */
+export interface StageValues {
+  uuid: number;
+  /** Null where cursors that follow have no use for it. */
+  text: number | null;
+  /** Null where nothing was open. */
+  open: number | null;
+}
+
+/** Reads the arguments of one field from the variables of a request. */
+export type ReadArguments = (variables: Coerced) => Given;
+
+/**
+ * Makes what reads the arguments of a field: of a list, of one row.
+ *
+ * Reading throws what the field itself would refuse the arguments with.
+ */
+export function argumentsReader(
+  meaning: FieldMeaning,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): ReadArguments {
+  const value = valueReaders(field, node);
+  if (meaning.kind === "row") {
+    const { name: typeName } = getNamedType(field.type);
+    return (variables) => ({ shape: "", values: [requireUuid(typeName, value("id")(variables))] });
+  }
+  if (meaning.kind === "node") {
+    return (variables) => {
+      const id = requireGlobalId(value("id")(variables));
+      return { shape: id.typeName, values: [id.uuid], typeName: id.typeName };
+    };
+  }
+  if (meaning.kind !== "list") throw new NotCovered(`arguments of ${meaning.kind}`);
+  const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
+  return (variables) => {
+    const first = checkPageSize(readFirst(variables) as number | null | undefined);
+    const cursor = readAfter(variables) as string | null | undefined;
+    const wanted = readWanted(variables) as FilterValue | null | undefined;
+    const filter = wanted == null ? null : readFilter(meaning.filterColumns!, wanted);
+    const values: unknown[] = [];
+    const isFollowed = meaning.followed !== undefined;
+    const after =
+      cursor == null ? null : describePosition(decodeCursor(meaning.list, cursor, isFollowed), values);
+    const filterIndex = values.length;
+    const shape = `${first}${after?.shape ?? ""}${describe(filter, values)}`;
+    return { shape, values, page: { first, after: after?.stages ?? null, filter, filterIndex } };
+  };
+}
+
+const knownArguments = new Set(["id", "first", "after", "filter"]);
+
+/** Readers of the values of a field's arguments, by name. */
+function valueReaders(field: GraphQLField<unknown, unknown>, node: FieldNode) {
+  const given = new Map(node.arguments?.map((argument) => [argument.name.value, argument]));
+  for (const { name, defaultValue } of field.args) {
+    const matters = given.has(name) || defaultValue !== undefined;
+    if (matters && !knownArguments.has(name)) throw new NotCovered(`argument ${name}`);
+  }
+  return (name: string) => {
+    const definition = field.args.find((argument) => argument.name === name);
+    return definition ? valueReader(definition, given.get(name)) : () => undefined;
+  };
+}
+
+function valueReader(
+  { type, defaultValue }: GraphQLField<unknown, unknown>["args"][number],
+  argument: ArgumentNode | undefined,
+): (variables: Coerced) => unknown {
+  if (!argument) return () => defaultValue;
+  const { value } = argument;
+  if (value.kind === Kind.VARIABLE) {
+    const name = value.name.value;
+    return (variables) => (variables[name] === undefined ? defaultValue : variables[name]);
+  }
+  if (hasVariables(value)) return (variables) => valueFromAST(value, type, variables);
+  const constant: unknown = valueFromAST(value, type);
+  return () => constant;
+}
+
+function hasVariables(value: ValueNode): boolean {
+  if (value.kind === Kind.VARIABLE) return true;
+  if (value.kind === Kind.LIST) return value.values.some(hasVariables);
+  return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
+}
+
+/** Writes down the form of a cursor, and its values. */
+function describePosition(
+  position: Position,
+  values: unknown[],
+): { shape: string; stages: readonly StageValues[] } {
+  const note = (value: unknown): number => values.push(value) - 1;
+  const isPlain = position.length === 1 && position[0].open === "";
+  const stages = position.map((stage) => ({
+    uuid: note(stage.uuid),
+    text: isPlain ? null : note(stageText(stage)),
+    open: stage.open === "" ? null : note(openRanges(stage.open)),
+  }));
+  return { shape: stages.map(({ open }) => (open === null ? "a" : "o")).join(""), stages };
+}
+
+/** Writes down the form of a filter, and its values. */
+function describe(tree: FilterTree, values: unknown[]): string {
+  if (tree === null) return "";
+  if (tree.kind === "not") return `!(${describe(tree.tree, values)})`;
+  if (tree.kind !== "comparison") {
+    const sign = tree.kind === "and" ? "&" : "|";
+    return `${sign}(${tree.trees.map((inner) => describe(inner, values)).join()})`;
+  }
+  const { column, name, flag, parameters } = tree.comparison;
+  for (const { value } of parameters) values.push(value);
+  return `${column}.${name}${flag ?? parameters.length}`;
+}

@@ -1,0 +1,81 @@
+import type { PgResource } from "postgraphile/@dataplan/pg";
+import type { FieldNode, GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
+import type { Given } from "./arguments.ts";
+import type { Piece } from "./json-text.ts";
+import { identifier, json } from "./json-text.ts";
+import type { FieldMeaning, Hop } from "./field-source.ts";
+import { meaningOf } from "./field-source.ts";
+import type { Coerced, Operation, SelectedField } from "./operation.ts";
+import { NotCovered, selectedFields } from "./operation.ts";
+
+/** Where a parameter's value comes from: which field's arguments, and which value of these. */
+export interface Slot {
+  node: FieldNode;
+  index: number;
+}
+
+/** More fields than this are left to Grafast: their statement would be longer than it is worth. */
+const mostFields = 3_000;
+
+/** What the parts of a statement share while it is made. */
+export class Compilation {
+  readonly operation: Operation;
+  readonly variables: Coerced;
+  readonly given: ReadonlyMap<FieldNode, Given>;
+  /** Where the values of $1, $2, … come from. */
+  readonly slots: Slot[] = [];
+  #aliases = 0;
+  #fields = 0;
+
+  constructor(operation: Operation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
+    this.operation = operation;
+    this.variables = variables;
+    this.given = given;
+  }
+
+  /** A name for the rows of a view that no other has. */
+  alias(): string {
+    return `t${this.#aliases++}`;
+  }
+
+  /** A parameter of the statement. */
+  parameter(node: FieldNode, index: number, type: string): string {
+    this.slots.push({ node, index });
+    return `$${this.slots.length}::${type}`;
+  }
+
+  /** What a field selects of its object, by names in the answer. */
+  select(type: GraphQLObjectType, { below }: Pick<SelectedField, "below">): [string, SelectedField][] {
+    const fields = [...selectedFields(this.operation, type, below, this.variables)];
+    this.#fields += fields.length;
+    if (this.#fields > mostFields) throw new NotCovered("too many fields");
+    return fields;
+  }
+}
+
+export const typename = (type: GraphQLObjectType): Piece[] => [json(JSON.stringify(type.name))];
+
+/** A field with its meaning. @throws {NotCovered} when that isn't known */
+export function understood(
+  type: GraphQLObjectType,
+  name: string,
+): { field: GraphQLField<unknown, unknown>; meaning: FieldMeaning } {
+  const field = type.getFields()[name];
+  const meaning = field && meaningOf(field);
+  if (!meaning) throw new NotCovered(`${type.name}.${name}`);
+  return { field, meaning };
+}
+
+/** A view, as it stands after `from`. */
+export function fromOf(resource: PgResource): string {
+  const { text, values } = sql.compile(resource.from as never);
+  if (values.length > 0) throw new NotCovered(`from ${resource.name}`);
+  return text;
+}
+
+/** The condition that a hop makes, with the names of the rows on both sides. */
+export const joinOf = ({ on }: Hop, local: string, remote: string): string =>
+  on
+    .map((match) => `${remote}.${identifier(match.remote)}=${local}.${identifier(match.local)}`)
+    .join(" and ");

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import type { FieldNode, GraphQLObjectType } from "postgraphile/graphql";
+import { getNamedType, isInterfaceType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import type { Given } from "./arguments.ts";
+import type { Slot } from "./compilation.ts";
+import { Compilation, fromOf, typename, understood } from "./compilation.ts";
+import type { Piece } from "./json-text.ts";
+import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
+import { listExpression } from "./lists.ts";
+import { rowsOf } from "./field-source.ts";
+import { objectExpression } from "./objects.ts";
+import type { Coerced, Operation, SelectedField } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+
+/** An operation as one SQL statement, which answers one row with one column: the data as JSON text. */
+export interface CompiledRead {
+  text: string;
+  /** Equal for equal texts. */
+  name: string;
+  slots: readonly Slot[];
+}
+
+/** @throws {NotCovered} when some part of the operation has no SQL form that is known */
+export function compile(
+  operation: Operation,
+  variables: Coerced,
+  given: ReadonlyMap<FieldNode, Given>,
+): CompiledRead {
+  const compilation = new Compilation(operation, variables, given);
+  const query = operation.schema.getQueryType()!;
+  const set = { below: [operation.definition.selectionSet] };
+  const fields = compilation.select(query, set).map(([key, selected]) => {
+    return [
+      key,
+      selected.name === "__typename" ? typename(query) : [root(compilation, query, selected)],
+    ] as const;
+  });
+  const text = `select ${concatenated(objectPieces(fields))}`;
+  const name = createHash("sha256").update(text).digest("base64url").slice(0, 32);
+  return { text, name, slots: compilation.slots };
+}
+
+function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
+  const { field, meaning } = understood(query, selected.name);
+  if (meaning.kind === "list") return expression(listExpression(compilation, field, meaning, selected, null));
+  if (meaning.kind !== "row" && meaning.kind !== "node") throw new NotCovered(meaning.kind);
+  if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
+  const { typeName } = compilation.given.get(selected.node)!;
+  const named = getNamedType(field.type);
+  const type = isInterfaceType(named) ? compilation.operation.schema.getType(typeName!) : named;
+  // The id of a thing that has no type: there is nothing behind it.
+  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === "Node")) return json("null");
+  const rows = rowsOf(type);
+  if (!rows) throw new NotCovered(`rows of ${type.name}`);
+  const alias = compilation.alias();
+  const key = `${alias}.${identifier(rows.key)}=${compilation.parameter(selected.node, 0, "uuid")}`;
+  const object = objectExpression(compilation, type, selected, alias);
+  return expression(
+    `coalesce((select ${object} from ${fromOf(rows.resource)} ${alias} where ${key}),'null')`,
+  );
+}

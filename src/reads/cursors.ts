@@ -1,0 +1,28 @@
+import { quoted } from "./json-text.ts";
+
+/** A stage of the cursor that a page begins at: SQL expressions of its key, and of how it stands in cursors. */
+export interface Before {
+  uuid: string;
+  text: string;
+}
+
+/**
+ * The JSON text of the cursor of a row: the same as `encodeCursor` makes (src/graphql/cursor.ts).
+ *
+ * @param key SQL expression of the row's key, a uuid; with null the cursor is null
+ * @param open SQL expression of the transactions that are open; null in lists that are not followed
+ * @param before where the page began that the row is on
+ */
+export function cursorExpression(
+  list: string,
+  key: string,
+  open: string | null = null,
+  before: readonly Before[] = [],
+): string {
+  const farther = before.map(({ uuid, text }) => `case when ${uuid}>${key} then ${text}||'/' else '' end`);
+  const position = [quoted(`${list}:`), ...farther, `${key}::text`, ...(open ? [open] : [])].join("||");
+  const checksum = `lpad(to_hex(crc32(convert_to(${position},'UTF8'))),8,'0')`;
+  const base64 = `encode(convert_to(${position}||':'||${checksum},'UTF8'),'base64')`;
+  // As base64url has it, and without the line breaks that Postgres puts in
+  return `'"'||translate(${base64},E'+/=\\n','-_')||'"'`;
+}

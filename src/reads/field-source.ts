@@ -1,0 +1,89 @@
+import type {} from "postgraphile";
+import type { PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { FilterColumns } from "./filter-conditions.ts";
+import type { Followed } from "./followed.ts";
+import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+
+/** A pair of columns that must be equal: of a row at hand, and of the row that is looked for. */
+export interface Match {
+  local: string;
+  remote: string;
+}
+
+/** From one view to the next. */
+export interface Hop {
+  to: PgResource;
+  on: readonly Match[];
+}
+
+/** What a field stands for in SQL. */
+export type FieldMeaning =
+  | { kind: "column"; name: string; attribute: PgCodecAttribute }
+  /** The one row that a column points at. */
+  | { kind: "related"; hop: Hop }
+  /** A page of rows: all of a view, or those that hops lead to. `list` is the name in its cursors. */
+  | {
+      kind: "list";
+      resource: PgResource;
+      key: string;
+      list: string;
+      hops: readonly Hop[];
+      filterColumns: FilterColumns | undefined;
+      followed: Followed | undefined;
+    }
+  /** The row with a global id, of the field's type. */
+  | { kind: "row" }
+  /** The row with a global id, of any type. */
+  | { kind: "node" }
+  /** Parts of a page. */
+  | { kind: "edges" | "pageInfo" | "entry" | "cursor" }
+  | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };
+
+/** A view with its key column. */
+export interface Rows {
+  resource: PgResource;
+  key: string;
+}
+
+declare module "postgraphile/graphql" {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged declarations have the same parameters
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+    /** What the field stands for in SQL, if that is known. */
+    meaning?: FieldMeaning;
+  }
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- as above
+  interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
+    /** The view that the type's objects are rows of. */
+    rows?: Rows;
+  }
+}
+
+type Plan = ((...args: any[]) => unknown) | undefined;
+
+// A field without a plan of its own reads the property of its name; the library has that built in.
+const known = new WeakSet<NonNullable<Plan>>();
+const isKnown = (plan: Plan): boolean => plan === undefined || known.has(plan);
+
+/** Notes that what a plan does is what the meaning of its field says. */
+export function know(plan: Plan): void {
+  if (plan) known.add(plan);
+}
+
+/**
+ * Notes that a plan, which takes the place of another, keeps to the meaning of its field. Only for plans whose effect
+ * src/reads has an SQL form of: fields with other plans are left to Grafast.
+ */
+export function keepsMeaning<T extends NonNullable<Plan>>(before: Plan, plan: T): T {
+  if (isKnown(before)) known.add(plan);
+  return plan;
+}
+
+/** What a field stands for, if its plan is still one that does that; otherwise undefined. */
+export function meaningOf(field: GraphQLField<unknown, unknown>): FieldMeaning | undefined {
+  const { meaning, grafast } = field.extensions as typeof field.extensions & { grafast?: { plan?: Plan } };
+  const isUntouched = field.resolve === undefined && field.subscribe === undefined && isKnown(grafast?.plan);
+  return isUntouched ? meaning : undefined;
+}
+
+/** The view that a type's objects are rows of. */
+export const rowsOf = (type: GraphQLObjectType): Rows | undefined => type.extensions.rows;

@@ -1,0 +1,163 @@
+import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { apiError, isApiError } from "../errors/api-error.ts";
+import type { Operator, Parameter } from "./filter-operators.ts";
+import { checkText } from "./filter-operators.ts";
+
+/** A column that a filter can look at. */
+export interface FilterColumn {
+  /** Name in SQL. */
+  name: string;
+  /** How its values become parameters. */
+  codec: PgCodecAnyScalar;
+  operators: Readonly<Record<string, Operator>>;
+}
+
+/** What the filter input of one type holds beside AND, OR and NOT: columns by GraphQL name. */
+export type FilterColumns = ReadonlyMap<string, FilterColumn>;
+
+/** A filter as GraphQL hands it over: coerced by the input types, so of the right shape but for nulls. */
+export type FilterValue = { readonly [name: string]: unknown };
+
+/** The most values in one list of a filter. */
+const maximalListLength = 250;
+const maximalDepth = 10;
+const maximalComparisons = 1000;
+
+/** Where in the filter we are, for error messages, and how much of it there was. */
+interface Position {
+  path: string;
+  depth: number;
+  budget: { comparisons: number };
+}
+
+/** A comparison of a column, with the operand as Postgres is given it. */
+export interface Comparison {
+  column: string;
+  /** The operator by name. */
+  name: string;
+  operator: Operator;
+  flag?: boolean;
+  parameters: readonly Parameter[];
+}
+
+/** What a filter asks for, checked. Null holds for every row. */
+export type FilterTree =
+  | null
+  | { kind: "comparison"; comparison: Comparison }
+  | { kind: "not"; tree: FilterTree }
+  | { kind: "and" | "or"; trees: readonly FilterTree[] };
+
+/**
+ * Reads a filter.
+ *
+ * Fields side by side must all hold. An empty filter holds for every row, and so does an empty list of AND or OR.
+ *
+ * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
+ */
+export function readFilter(columns: FilterColumns, filter: FilterValue): FilterTree {
+  return treeOf(columns, filter, {
+    path: "filter",
+    depth: 0,
+    budget: { comparisons: maximalComparisons },
+  });
+}
+
+function treeOf(columns: FilterColumns, filter: FilterValue, at: Position): FilterTree {
+  if (at.depth > maximalDepth) refuse(at.path, `filters can't be nested deeper than ${maximalDepth} levels.`);
+  const trees: FilterTree[] = [];
+  for (const [name, value] of Object.entries(filter)) {
+    const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
+    if (value === undefined) continue;
+    if (value === null) refuse(here.path, `must not be null. Leave it out${orIsNull(columns.get(name))}.`);
+    if (name === "NOT") {
+      trees.push({ kind: "not", tree: treeOf(columns, value as FilterValue, here) });
+    } else if (name === "AND" || name === "OR") {
+      trees.push(branches(columns, value as FilterValue[], name, here));
+    } else {
+      trees.push(comparisons(columns.get(name)!, value as FilterValue, here));
+    }
+  }
+  return all(trees);
+}
+
+function all(trees: readonly FilterTree[]): FilterTree {
+  const some = trees.filter((tree) => tree !== null);
+  return some.length > 1 ? { kind: "and", trees: some } : (some[0] ?? null);
+}
+
+function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR", at: Position): FilterTree {
+  checkLength(list, at.path);
+  const trees = list.map((filter, index) => treeOf(columns, filter, { ...at, path: `${at.path}[${index}]` }));
+  if (name === "AND") return all(trees);
+  // A branch without condition holds always, and so does the whole.
+  return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
+}
+
+/** Names the operator that looks for null, where there is one: filters of ids have none. */
+function orIsNull(column: FilterColumn | undefined): string {
+  return column?.operators.isNull ? ", or look for null with `isNull: true`" : "";
+}
+
+function comparisons(column: FilterColumn, operands: FilterValue, at: Position): FilterTree {
+  const trees: FilterTree[] = [];
+  for (const [name, operand] of Object.entries(operands)) {
+    const path = `${at.path}.${name}`;
+    if (operand === undefined) continue;
+    if (operand === null) refuse(path, `must not be null. Leave it out${orIsNull(column)}.`);
+    if (at.budget.comparisons-- <= 0) refuse("filter", `more than ${maximalComparisons} comparisons.`);
+    const operator = column.operators[name]!;
+    const values = Array.isArray(operand) ? operand : [operand];
+    checkLength(values, path);
+    try {
+      values.forEach(checkText);
+      const parameters = operator.parameters(operand, column.codec);
+      const comparison = { column: column.name, name, operator, parameters };
+      const isFlag = operator.operand === "flag";
+      trees.push({
+        kind: "comparison",
+        comparison: isFlag ? { ...comparison, flag: operand as boolean } : comparison,
+      });
+    } catch (error) {
+      // The codec of ids refuses without knowing where it stands.
+      throw isApiError(error) ? apiError(error.extensions.code, `${path}: ${error.message}`) : error;
+    }
+  }
+  return all(trees);
+}
+
+/**
+ * The condition that a filter makes.
+ *
+ * @param alias the rows that it is about
+ * @param toSql what stands for a parameter; called for each, in the order in which the tree holds them
+ * @returns null when every row matches
+ */
+export function conditionOf(
+  tree: FilterTree,
+  alias: SQL,
+  toSql: (parameter: Parameter) => SQL = ({ value, type }) => sql`${sql.value(value)}::${type}`,
+): SQL | null {
+  if (tree === null) return null;
+  if (tree.kind === "comparison") {
+    const { column, operator, parameters, flag } = tree.comparison;
+    return operator.condition(sql`${alias}.${sql.identifier(column)}`, parameters.map(toSql), flag);
+  }
+  if (tree.kind === "not") {
+    const inner = conditionOf(tree.tree, alias, toSql);
+    return inner ? sql`not (${inner})` : sql.false;
+  }
+  const conditions = tree.trees.map((inner) => sql`(${conditionOf(inner, alias, toSql)!})`);
+  return sql.join(conditions, tree.kind === "and" ? " and " : " or ");
+}
+
+function checkLength(list: unknown[], path: string): void {
+  if (list.length > maximalListLength) {
+    throw apiError("BAD_USER_INPUT", `${path}: lists can't be longer than ${maximalListLength}.`);
+  }
+}
+
+function refuse(path: string, problem: string): never {
+  throw apiError("BAD_USER_INPUT", `${path}: ${problem}`);
+}

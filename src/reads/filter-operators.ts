@@ -1,0 +1,144 @@
+import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { apiError } from "../errors/api-error.ts";
+
+/** A value as Postgres is given it. */
+export interface Parameter {
+  value: SQLRawValue;
+  type: SQL;
+}
+
+/** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
+export interface Operator {
+  /** What is compared with: a value of the field's type, a list of such values, or a flag. */
+  operand: "value" | "list" | "flag";
+  description: string;
+  /**
+   * What Postgres is given of an operand.
+   *
+   * @throws BAD_USER_INPUT for an operand that the column can't be compared with
+   */
+  parameters(operand: any, codec: PgCodecAnyScalar): Parameter[];
+  /** The condition; null values of the column follow SQL's rules. A flag is itself given, other operands are not. */
+  condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
+}
+
+const parameter = (value: unknown, codec: PgCodec): Parameter => ({
+  value: codec.toPg(value),
+  type: codec.sqlType,
+});
+const ofText = (text: string): Parameter => parameter(text, TYPES.text);
+
+const comparison = (operator: SQL, description: string): Operator => ({
+  operand: "value",
+  description,
+  parameters: (value, codec) => [parameter(value, codec)],
+  condition: (column, [value]) => sql`${column} ${operator} ${value!}`,
+});
+
+const ofList = (description: string, condition: Operator["condition"]): Operator => ({
+  operand: "list",
+  description,
+  parameters: (values, codec) => [parameter(values, listOfCodec(codec))],
+  condition,
+});
+
+/** The text with the three characters that mean something to LIKE taken literally. */
+const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
+const like = (pattern: (text: string) => string, description: string): Operator => ({
+  operand: "value",
+  description: `${description} Upper and lower case differ.`,
+  parameters: (text: string) => [ofText(pattern(escaped(text)))],
+  condition: (column, [value]) => sql`${column} like ${value!}`,
+});
+
+/**
+ * The first text, in the order of code points, that is greater than all that begin with a prefix; null when there is
+ * none.
+ */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix, (character) => character.codePointAt(0)!);
+  while (points.length > 0) {
+    const next = points.pop()! + 1;
+    // Code points from U+D800 to U+DFFF are no characters
+    if (next <= 0x10ffff) return String.fromCodePoint(...points, next === 0xd800 ? 0xe000 : next);
+  }
+  return null;
+}
+
+/**
+ * A range instead of LIKE, in the order of code points: behind row-level security Postgres uses indexes only for
+ * comparisons that it knows to leak nothing, and LIKE is not among them.
+ */
+const startsWith: Operator = {
+  operand: "value",
+  description: "Begins with this text. Upper and lower case differ.",
+  parameters(prefix: string) {
+    const end = afterPrefix(prefix);
+    return end === null ? [ofText(prefix)] : [ofText(prefix), ofText(end)];
+  },
+  condition(column, [prefix, end]) {
+    const begin = sql`${column} >= ${prefix!} collate "C"`;
+    return end === undefined ? begin : sql`${begin} and ${column} < ${end} collate "C"`;
+  },
+};
+
+/** Every operator by its name in GraphQL. */
+export const operators = {
+  equals: comparison(sql`=`, "Exactly this value."),
+  lt: comparison(sql`<`, "Less than this value."),
+  lte: comparison(sql`<=`, "Less than or equal to this value."),
+  gt: comparison(sql`>`, "Greater than this value."),
+  gte: comparison(sql`>=`, "Greater than or equal to this value."),
+  before: comparison(sql`<`, "Earlier than this moment."),
+  after: comparison(sql`>`, "Later than this moment."),
+  in: ofList(
+    "Any of these values, at most 250. An empty list matches nothing.",
+    (column, [values]) => sql`${column} = any(${values!})`,
+  ),
+  notIn: ofList(
+    "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
+    (column, [values]) => sql`${column} <> all(${values!})`,
+  ),
+  contains: like((text) => `%${text}%`, "Holds this text somewhere."),
+  startsWith,
+  endsWith: like((text) => `%${text}`, "Ends with this text."),
+  isNull: {
+    operand: "flag",
+    description: "`true` for fields that are null, `false` for those that are not.",
+    parameters: () => [],
+    condition: (column, _parameters, isNull) =>
+      isNull ? sql`${column} is null` : sql`${column} is not null`,
+  },
+} satisfies Record<string, Operator>;
+
+export type OperatorName = keyof typeof operators;
+
+const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
+
+/** Which operators the filter of a scalar has. Enums have {@link enumOperators}. */
+export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>> = {
+  ID: ["equals", "in", "notIn"],
+  String: ["equals", "in", "contains", "startsWith", "endsWith", "isNull"],
+  Int: ordered,
+  Float: ordered,
+  DateTime: ["equals", "before", "after", "isNull"],
+  Boolean: ["equals"],
+};
+
+/** Which operators the filter of an enum has. */
+export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];
+
+/**
+ * Refuses what Postgres could not take as a parameter.
+ *
+ * @throws BAD_USER_INPUT for a text with a NUL character
+ */
+export function checkText(value: unknown): void {
+  if (typeof value === "string" && value.includes("\0")) {
+    throw apiError("BAD_USER_INPUT", "A text can't hold the character U+0000.");
+  }
+}

@@ -1,0 +1,114 @@
+import type {} from "postgraphile";
+import type { PgResource } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { tagText } from "../../plugins/lib/tags.ts";
+
+/**
+ * Lists that people follow: they keep `endCursor`, and read on from there some time later.
+ *
+ * Ids are given before the commit, so a row can become visible behind others that were read already. Cursors of such
+ * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor gives their rows too.
+ * Nothing is locked and nobody waits. docs/decisions.md ("Following") says why no row is missed.
+ */
+export interface Followed {
+  /** The column with the number of the transaction that a row was made by. */
+  transaction: string;
+  /** The view. */
+  from: SQL;
+}
+
+/** What a view's tag @followed says; undefined when its lists are not followed. */
+export function followedOf(resource: PgResource): Followed | undefined {
+  const transaction = tagText(resource.codec, "followed");
+  if (transaction === undefined || typeof resource.from === "function") return undefined;
+  if (!resource.codec.attributes?.[transaction])
+    throw new Error(`${resource.name} has no column ${transaction}, which its tag @followed names`);
+  return { transaction, from: resource.from };
+}
+
+/** The SQL expression of the transactions that are open, as cursors spell them. */
+export const openTransactions = sql`(select erp.open_transactions())`;
+
+/** SQL expressions of what a stage of a cursor says. */
+export interface StageSql {
+  uuid: SQL;
+  /** A multirange; null where nothing was open. */
+  open: SQL | null;
+}
+
+/** Rows of a list as a statement names them. */
+export interface Rows {
+  alias: SQL;
+  key: string;
+  followed: Followed | undefined;
+}
+
+type Stages = readonly [StageSql, ...StageSql[]];
+interface Late {
+  stage: StageSql & { open: SQL };
+  /** Rows up to this one were given, unless the next stage says otherwise; null after the last. */
+  floor: SQL | null;
+}
+
+const lateOf = (stages: Stages): Late[] =>
+  stages.flatMap(({ uuid, open }, index) =>
+    open ? [{ stage: { uuid, open }, floor: stages[index + 1]?.uuid ?? null }] : [],
+  );
+
+const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
+
+/** Whether a row is one of those that were not visible when pages up to the cursor were read. */
+function isLate({ alias, key, followed }: Rows, late: readonly Late[]): SQL {
+  const transaction = column(alias, followed!.transaction);
+  const conditions = late.map(({ stage, floor }) =>
+    floor === null
+      ? sql`${transaction} <@ ${stage.open}`
+      : sql`(${transaction} <@ ${stage.open} and ${column(alias, key)} > ${floor})`,
+  );
+  return sql.join(conditions, " or ");
+}
+
+/** Transactions are looked up one by one as long as they are not more than this in a row. */
+const maxLookUps = sql.literal(1000);
+
+/**
+ * The least key of the rows that came late, or null: where to begin to read. Of each transaction it is one look at the
+ * index. The comparisons are ranges, so that Postgres can't take the index on the key alone for as good.
+ */
+function leastLate({ key, followed }: Rows, late: readonly Late[]): SQL {
+  const { transaction, from } = followed!;
+  const [row, run, number] = [sql.identifier("r"), sql.identifier("run"), sql.identifier("n")];
+  const [x, t] = [column(row, key), column(row, transaction)];
+  const keys = late.flatMap(({ stage, floor }) => {
+    const begun = floor === null ? sql.blank : sql` and ${x} > ${floor}`;
+    return [
+      sql`select f.k from unnest(${stage.open}) ${run}
+        cross join lateral generate_series(lower(${run}), least(upper(${run}), lower(${run}) + ${maxLookUps}) - 1) ${number}
+        cross join lateral (select ${x} as k from ${from} ${row}
+          where ${t} >= ${number} and ${t} <= ${number}${begun} order by ${t}, ${x} limit 1) f`,
+      sql`select f.k from unnest(${stage.open}) ${run}
+        cross join lateral (select ${x} as k from ${from} ${row}
+          where ${t} >= lower(${run}) + ${maxLookUps} and ${t} < upper(${run})${begun} offset 0) f
+        where upper(${run}) > lower(${run}) + ${maxLookUps}`,
+    ];
+  });
+  return sql`(select l.k from (${sql.join(keys, " union all ")}) l order by l.k limit 1)`;
+}
+
+/** The condition that a row was not given yet: it stands after the cursor, or came late. */
+export function notYetGiven(rows: Rows, stages: Stages): SQL {
+  const key = column(rows.alias, rows.key);
+  const [{ uuid }] = stages;
+  const late = lateOf(stages);
+  if (late.length === 0) return sql`${key} > ${uuid}`;
+  return sql`${key} >= least(${uuid}, ${leastLate(rows, late)}) and (${key} > ${uuid} or ${isLate(rows, late)})`;
+}
+
+/** The condition that a row was given: it stands before the cursor, or is the one of the cursor. */
+export function given(rows: Rows, stages: Stages): SQL {
+  const [{ uuid }] = stages;
+  const before = sql`${column(rows.alias, rows.key)} <= ${uuid}`;
+  const late = lateOf(stages);
+  return late.length === 0 ? before : sql`${before} and (${isLate(rows, late)}) is not true`;
+}

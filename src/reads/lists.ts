@@ -1,0 +1,209 @@
+import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import { getNamedType, isObjectType } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { conditionOf } from "./filter-conditions.ts";
+import type { StageSql } from "./followed.ts";
+import { given, notYetGiven, openTransactions } from "./followed.ts";
+import type { Page } from "./arguments.ts";
+import type { Compilation } from "./compilation.ts";
+import { fromOf, joinOf, typename, understood } from "./compilation.ts";
+import { cursorExpression } from "./cursors.ts";
+import type { Piece } from "./json-text.ts";
+import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
+import type { FieldMeaning } from "./field-source.ts";
+import { objectExpression } from "./objects.ts";
+import type { SelectedField } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+import { PageText } from "./page-text.ts";
+
+type Field = GraphQLField<unknown, unknown>;
+type List = FieldMeaning & { kind: "list" };
+/** Which rows, as far as the cursor goes: those that it stands before, or behind. */
+type Side = typeof given | typeof notYetGiven;
+
+/**
+ * The JSON text of a page of rows.
+ *
+ * A subquery finds the rows, one more than asked if somebody wants to know whether there are more, and makes a text
+ * of each; around it these become one text. What lies before the page, or after an empty one, is a look at the index.
+ *
+ * @param parent the row that the list belongs to; null for lists of all rows
+ */
+export function listExpression(
+  compilation: Compilation,
+  field: Field,
+  list: List,
+  selected: SelectedField,
+  parent: string | null,
+): string {
+  return new ListCompilation(compilation, list, selected, parent).expression(objectType(field));
+}
+
+class ListCompilation {
+  readonly #compilation: Compilation;
+  readonly #list: List;
+  readonly #selected: SelectedField;
+  readonly #parent: string | null;
+  readonly #page: Page;
+  readonly #found: string;
+  readonly #text: PageText;
+
+  constructor(compilation: Compilation, list: List, selected: SelectedField, parent: string | null) {
+    this.#compilation = compilation;
+    this.#list = list;
+    this.#selected = selected;
+    this.#parent = parent;
+    this.#page = compilation.given.get(selected.node)!.page!;
+    this.#found = compilation.alias();
+    this.#text = new PageText(this.#page.first, this.#found);
+  }
+
+  expression(type: GraphQLObjectType): string {
+    const alias = this.#compilation.alias();
+    const text = concatenated(this.#answer(type, alias));
+    if (!this.#text.needsRows) return text;
+    const key = this.#keyOf(alias);
+    const rows =
+      `select ${this.#text.columns(key)} ${this.#rows(alias, this.#page.after ? notYetGiven : null)} ` +
+      `order by ${key} limit ${this.#text.limit}`;
+    return `(select ${text} from (${rows}) ${this.#found})`;
+  }
+
+  #answer(type: GraphQLObjectType, alias: string): Piece[] {
+    return this.#object(type, this.#selected, (field, kind, part) => {
+      if (kind === "edges") return this.#text.edges(() => this.#edge(objectType(field), part, alias));
+      if (kind !== "pageInfo") throw new NotCovered(kind);
+      return this.#object(objectType(field), part, (_field, question) => this.#pageInfo(question));
+    });
+  }
+
+  #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {
+    return concatenated(
+      this.#object(type, selected, (field, kind, part) => {
+        if (kind === "cursor") return [expression(this.#cursor(this.#keyOf(alias)))];
+        if (kind !== "entry") throw new NotCovered(kind);
+        return [expression(objectExpression(this.#compilation, objectType(field), part, alias))];
+      }),
+    );
+  }
+
+  #pageInfo(question: FieldMeaning["kind"]): Piece[] {
+    const { first, after } = this.#page;
+    switch (question) {
+      case "startCursor":
+      case "endCursor":
+        return this.#text.cursor(question, (key) => this.#cursor(key));
+      case "hasNextPage":
+        return first > 0 ? this.#text.hasMore() : [this.#exists(after ? notYetGiven : null)];
+      case "hasPreviousPage":
+        return [after ? this.#exists(given) : json("false")];
+      default:
+        throw new NotCovered(question);
+    }
+  }
+
+  #exists(side: Side | null): Piece {
+    const rows = this.#rows(this.#compilation.alias(), side);
+    return expression(`case when exists(select ${rows}) then 'true' else 'false' end`);
+  }
+
+  /** The pieces of an object of this page, each field but __typename by a function. */
+  #object(
+    type: GraphQLObjectType,
+    selected: SelectedField,
+    piecesOf: (field: Field, kind: FieldMeaning["kind"], part: SelectedField) => Piece[],
+  ): Piece[] {
+    const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
+      if (part.name === "__typename") return [key, typename(type)];
+      const { field, meaning } = understood(type, part.name);
+      if (part.node.arguments?.length) throw new NotCovered(`arguments of ${part.name}`);
+      return [key, piecesOf(field, meaning.kind, part)];
+    });
+    return objectPieces(fields);
+  }
+
+  /** The rows of the list, filtered, on one side of the cursor: from `from` to the end of the conditions. */
+  #rows(alias: string, side: Side | null): string {
+    const { resource, hops } = this.#list;
+    let from = `from ${fromOf(resource)} ${alias}`;
+    const conditions: string[] = [];
+    let [here, last] = [alias, hops.length - 1];
+    for (; last > 0; last--) {
+      const link = this.#compilation.alias();
+      from += ` join ${fromOf(hops[last - 1]!.to)} ${link} on ${joinOf(hops[last]!, link, here)}`;
+      here = link;
+    }
+    if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
+    if (side) conditions.push(`(${this.#beside(alias, side)})`);
+    const filter = this.#filter(alias);
+    if (filter) conditions.push(`(${filter})`);
+    return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
+  }
+
+  /** The condition that rows stand on one side of the cursor. */
+  #beside(alias: string, side: Side): string {
+    const places: string[] = [];
+    const note = (index: number, type: string) => sql.value(places.push(this.#value(index, type)));
+    const stages = this.#page.after!.map(({ uuid, open }) => ({
+      uuid: note(uuid, "uuid"),
+      open: open === null ? null : note(open, "int8multirange"),
+    }));
+    const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
+    return placed(side(rows, stages as [StageSql, ...StageSql[]]), places).text;
+  }
+
+  /** The cursor of the row that has a key. */
+  #cursor(key: string): string {
+    const { list, followed } = this.#list;
+    if (!followed) return cursorExpression(list, key);
+    const before = (this.#page.after ?? []).flatMap(({ uuid, text }) =>
+      text === null ? [] : [{ uuid: this.#value(uuid, "uuid"), text: this.#value(text, "text") }],
+    );
+    return cursorExpression(list, key, placed(openTransactions, []).text, before);
+  }
+
+  #value(index: number, type: string): string {
+    return this.#compilation.parameter(this.#selected.node, index, type);
+  }
+
+  #filter(alias: string): string | null {
+    const { filter, filterIndex } = this.#page;
+    const { node } = this.#selected;
+    let index = filterIndex;
+    const places: string[] = [];
+    const condition = conditionOf(filter, sql.identifier(alias), ({ type }) => {
+      places.push(this.#compilation.parameter(node, index++, sql.compile(type).text));
+      return sql.value(places.length);
+    });
+    if (!condition) return null;
+    const { text, count } = placed(condition, places);
+    if (count !== places.length) throw new NotCovered("a filter with dollar signs");
+    return text;
+  }
+
+  #keyOf(alias: string): string {
+    return `${alias}.${identifier(this.#list.key)}`;
+  }
+}
+
+/**
+ * The text of a fragment whose values are the numbers of places, from 1, with the places put in.
+ *
+ * @returns it, and how often one was put in
+ */
+function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
+  const { text, values } = sql.compile(fragment);
+  let count = 0;
+  const filled = text.replace(/\$(\d+)/g, (_match, number: string) => {
+    count++;
+    return places[(values[Number(number) - 1] as number) - 1]!;
+  });
+  return { text: filled, count };
+}
+
+function objectType(field: Field): GraphQLObjectType {
+  const type = getNamedType(field.type);
+  if (!isObjectType(type)) throw new NotCovered(`type of ${field.name}`);
+  return type;
+}

@@ -1,0 +1,81 @@
+import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import type { Compilation } from "./compilation.ts";
+import { fromOf, joinOf, typename, understood } from "./compilation.ts";
+import type { Piece } from "./json-text.ts";
+import { concatenated, expression, failure, identifier, objectPieces } from "./json-text.ts";
+import { listExpression } from "./lists.ts";
+import type { FieldMeaning } from "./field-source.ts";
+import type { SelectedField } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+import { encoderOf } from "./values.ts";
+
+/** The JSON text of an object, from a row. It fails when a value that must be there is not. */
+export function objectExpression(
+  compilation: Compilation,
+  type: GraphQLObjectType,
+  selected: Pick<SelectedField, "below">,
+  alias: string,
+): string {
+  let mayFail = false;
+  const fields = compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
+    if (part.name === "__typename") return [key, typename(type)];
+    const { field, meaning } = understood(type, part.name);
+    if (meaning.kind === "column" && isNonNullType(field.type)) mayFail = true;
+    return [key, [expression(valueExpression(compilation, field, meaning, part, alias))]];
+  });
+  const text = concatenated(objectPieces(fields));
+  return mayFail ? `coalesce(${text},${failure})` : text;
+}
+
+function valueExpression(
+  compilation: Compilation,
+  field: GraphQLField<unknown, unknown>,
+  meaning: FieldMeaning,
+  selected: SelectedField,
+  alias: string,
+): string {
+  if (meaning.kind === "column") return columnExpression(compilation, field, meaning, selected, alias);
+  if (meaning.kind === "list") return listExpression(compilation, field, meaning, selected, alias);
+  const type = getNamedType(field.type);
+  if (
+    meaning.kind !== "related" ||
+    !isObjectType(type) ||
+    isNonNullType(field.type) ||
+    selected.node.arguments?.length
+  )
+    throw new NotCovered(field.name);
+  const target = compilation.alias();
+  const object = objectExpression(compilation, type, selected, target);
+  const on = joinOf(meaning.hop, alias, target);
+  return `coalesce((select ${object} from ${fromOf(meaning.hop.to)} ${target} where ${on}),'null')`;
+}
+
+function columnExpression(
+  compilation: Compilation,
+  field: GraphQLField<unknown, unknown>,
+  { name, attribute }: FieldMeaning & { kind: "column" },
+  selected: SelectedField,
+  alias: string,
+): string {
+  if (selected.node.arguments?.length) throw new NotCovered(`arguments of ${field.name}`);
+  const column = `${alias}.${identifier(name)}`;
+  const type = getNamedType(field.type);
+  if (isObjectType(type)) {
+    if (!attribute.codec.arrayOfCodec?.attributes) throw new NotCovered(`composite ${field.name}`);
+    const element = compilation.alias();
+    const object = objectExpression(compilation, type, selected, element);
+    const list = (of: string) =>
+      `'['||array_to_string(array(select ${object} from unnest(${of}) ${element}),',')||']'`;
+    if (isNonNullType(field.type)) return list(column);
+    // Through a subquery that stays one, so that a column that has to be worked out is worked out once.
+    const once = compilation.alias();
+    return (
+      `(select case when ${once}.v is null then 'null' else ${list(`${once}.v`)} end ` +
+      `from (select ${column} as v offset 0) ${once})`
+    );
+  }
+  const encode = encoderOf(attribute.codec, field.type);
+  if (!encode) throw new NotCovered(`${attribute.codec.name} as ${String(field.type)}`);
+  return isNonNullType(field.type) ? encode(column) : `coalesce(${encode(column)},'null')`;
+}

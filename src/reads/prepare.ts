@@ -1,0 +1,78 @@
+import type {
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLNamedType,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
+import type { Given, ReadArguments } from "./arguments.ts";
+import { argumentsReader } from "./arguments.ts";
+import { meaningOf } from "./field-source.ts";
+import type { Coerced, Operation } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+
+/** What is worked out once for each operation of a document. */
+export interface PreparedOperation extends Operation {
+  /** Variables that @skip and @include look at. */
+  flags: readonly string[];
+  readers: readonly [FieldNode, ReadArguments][];
+}
+
+/** @throws {NotCovered} when the operation is no query, or has a field that is not known */
+export function prepareOperation(operation: Operation): PreparedOperation {
+  const { schema, definition, fragments } = operation;
+  if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
+    throw new NotCovered("no plain query");
+  const readers: [FieldNode, ReadArguments][] = [];
+  const flags = new Set<string>();
+  const visited = new Set<FragmentDefinitionNode>();
+
+  const visit = (type: GraphQLNamedType | undefined, set: SelectionSetNode): void => {
+    for (const node of set.selections) {
+      for (const { arguments: [argument] = [] } of node.directives ?? [])
+        if (argument?.value.kind === Kind.VARIABLE) flags.add(argument.value.name.value);
+      if (node.kind === Kind.FIELD) visitField(type, node);
+      else if (node.kind === Kind.INLINE_FRAGMENT) {
+        const condition = node.typeCondition?.name.value;
+        visit(condition ? schema.getType(condition) : type, node.selectionSet);
+      } else {
+        const fragment = fragments.get(node.name.value);
+        if (!fragment || visited.has(fragment)) continue;
+        visited.add(fragment);
+        visit(schema.getType(fragment.typeCondition.name.value), fragment.selectionSet);
+      }
+    }
+  };
+  const visitField = (type: GraphQLNamedType | undefined, node: FieldNode): void => {
+    const name = node.name.value;
+    if (name === "__typename") return;
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+    if (!field) throw new NotCovered(name);
+    const target = getNamedType(field.type);
+    // The only field of an interface is `id`, which its types have too
+    const meaning = isObjectType(type) ? meaningOf(field) : undefined;
+    if (isObjectType(type) && !meaning) throw new NotCovered(`${type.name}.${name}`);
+    if (meaning?.kind === "list" || meaning?.kind === "row" || meaning?.kind === "node") {
+      readers.push([node, argumentsReader(meaning, field, node)]);
+    }
+    if (node.selectionSet) visit(target, node.selectionSet);
+  };
+  visit(schema.getQueryType()!, definition.selectionSet);
+  return { ...operation, flags: [...flags], readers };
+}
+
+/** What a request gives an operation: the arguments of its fields, and a text that the SQL is the same for. */
+export function readRequest(
+  { flags, readers }: PreparedOperation,
+  variables: Coerced,
+): { key: string; given: Map<FieldNode, Given> } {
+  let key = "";
+  for (const flag of flags) key += variables[flag] === true ? "1" : "0";
+  const given = new Map<FieldNode, Given>();
+  for (const [node, read] of readers) {
+    const one = read(variables);
+    given.set(node, one);
+    key += `;${one.shape}`;
+  }
+  return { key, given };
+}

@@ -1,0 +1,106 @@
+import { LRUCache } from "lru-cache";
+import type { GrafastExecutionArgs } from "postgraphile/grafast";
+import type { DocumentNode, FieldNode, GraphQLSchema, OperationDefinitionNode } from "postgraphile/graphql";
+import { Kind } from "postgraphile/graphql";
+import { isApiError } from "../errors/api-error.ts";
+import { findOperation } from "../graphql/operation.ts";
+import type { Given } from "./arguments.ts";
+import type { CompiledRead } from "./compile.ts";
+import { compile } from "./compile.ts";
+import type { Coerced, SelectedField } from "./operation.ts";
+import { NotCovered, selectedFields } from "./operation.ts";
+import type { PreparedOperation } from "./prepare.ts";
+import { prepareOperation, readRequest } from "./prepare.ts";
+import { coerce } from "./variables.ts";
+
+/** The statement of one request, with its values. */
+export interface ReadStatement {
+  text: string;
+  name: string;
+  values: unknown[];
+  /** The root fields that were asked for. */
+  fields(): Map<string, SelectedField>;
+}
+
+/** A request for an operation. */
+export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
+
+/** Characters of SQL that are kept for one version. */
+const mostText = 16_000_000;
+/** Filters whose form takes longer to tell are left to Grafast. */
+const longestKey = 2_000;
+
+type Numbered = PreparedOperation & { number: number };
+
+/** The statements of a version's read operations. What is worked out for one is kept as long as it is used. */
+export class ReadStatements {
+  // The server keeps documents, so that the same query comes as the same object.
+  readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
+  #count = 0;
+  readonly #compiled = new LRUCache<string, CompiledRead | "not covered">({
+    maxSize: mostText,
+    sizeCalculation: (compiled, key) =>
+      key.length + (compiled === "not covered" ? 0 : compiled.text.length) + 200,
+  });
+
+  /** The statement that answers a request; null when Grafast is to answer it. */
+  find({ schema, document, operationName, variableValues }: Request): ReadStatement | null {
+    const operation = this.#prepare(schema, document, operationName);
+    const variables = operation && coerce(operation, variableValues);
+    if (!operation || !variables) return null;
+    let request;
+    try {
+      request = readRequest(operation, variables);
+    } catch (error) {
+      // What is wrong with the arguments Grafast says, in the right place.
+      if (isApiError(error)) return null;
+      throw error;
+    }
+    const { key, given } = request;
+    const compiled = key.length <= longestKey ? this.#compile(key, operation, variables, given) : null;
+    if (!compiled) return null;
+    const { text, name, slots } = compiled;
+    return {
+      text,
+      name,
+      values: slots.map(({ node, index }) => given.get(node)!.values[index]),
+      fields: () =>
+        selectedFields(operation, schema.getQueryType()!, [operation.definition.selectionSet], variables),
+    };
+  }
+
+  #prepare(schema: GraphQLSchema, document: DocumentNode, name: string | null | undefined): Numbered | null {
+    const { operation, fragments } = findOperation(document, name);
+    if (!operation || (!name && hasSeveral(document))) return null;
+    let prepared = this.#prepared.get(operation);
+    if (!prepared) {
+      const made = unlessNotCovered(() => prepareOperation({ schema, definition: operation, fragments }));
+      prepared = made ? { ...made, number: this.#count++ } : "not covered";
+      this.#prepared.set(operation, prepared);
+    }
+    return prepared === "not covered" ? null : prepared;
+  }
+
+  #compile(key: string, operation: Numbered, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
+    // With a sign between: a key begins with digits, those of the flags
+    const numberedKey = `${operation.number}:${key}`;
+    let compiled = this.#compiled.get(numberedKey);
+    if (!compiled) {
+      compiled = unlessNotCovered(() => compile(operation, variables, given)) ?? "not covered";
+      this.#compiled.set(numberedKey, compiled);
+    }
+    return compiled === "not covered" ? null : compiled;
+  }
+}
+
+const hasSeveral = ({ definitions }: DocumentNode): boolean =>
+  definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1;
+
+function unlessNotCovered<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof NotCovered) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type { PgCodec } from "postgraphile/@dataplan/pg";
+import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { GraphQLOutputType } from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+} from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
+import { globalIdPrefix } from "../graphql/global-id.ts";
+import { failure, quoted } from "./json-text.ts";
+
+/** Makes the SQL expression of a value's JSON text, null where the column is, from the SQL expression of a column. */
+export type Encode = (column: string) => string;
+
+const asText: Encode = (column) => `${column}::text`;
+// Cast to JSON, NaN and the infinities fail, as they do in GraphQL.
+const asNumber: Encode = (column) => `${column}::text::json::text`;
+const asString: Encode = (column) => `to_json(${column}::text)::text`;
+
+const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
+  Int: new Map<PgCodec, Encode>([
+    [TYPES.int2, asText],
+    [TYPES.int, asText],
+  ]),
+  Float: new Map<PgCodec, Encode>([
+    [TYPES.numeric, (column) => asNumber(`trim_scale(${column})`)],
+    [TYPES.float, asNumber],
+    [TYPES.float4, asNumber],
+    [TYPES.int, asText],
+    [TYPES.bigint, asText],
+  ]),
+  Boolean: new Map<PgCodec, Encode>([[TYPES.boolean, asText]]),
+  String: new Map<PgCodec, Encode>([
+    [TYPES.text, asString],
+    [TYPES.varchar, asString],
+    [TYPES.citext, asString],
+  ]),
+  JSON: new Map<PgCodec, Encode>([
+    [TYPES.json, asText],
+    [TYPES.jsonb, asText],
+  ]),
+};
+
+function baseOf(codec: PgCodec): PgCodec {
+  return codec.domainOfCodec ? baseOf(codec.domainOfCodec) : codec;
+}
+
+/** How values of a column become values of a field; undefined when that isn't known for these types. */
+export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
+  const type = getNullableType(fieldType);
+  if (isListType(type)) return codec.arrayOfCodec && encoderOfList(codec.arrayOfCodec, type.ofType);
+  if (isEnumType(type)) return encoderOfEnum(codec, type.getValues());
+  if (!isScalarType(type)) return undefined;
+  const { globalIdOf } = codec.extensions ?? {};
+  if (globalIdOf !== undefined && !codec.arrayOfCodec && type.name === "ID") {
+    return (column) => `'"${globalIdPrefix(globalIdOf)}'||${column}::text||'"'`;
+  }
+  if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {
+    return (column) => `'"'||${castFromPg(codec, column)}||'"'`;
+  }
+  return byScalar[type.name]?.get(baseOf(codec));
+}
+
+function castFromPg(codec: PgCodec, column: string): string {
+  // By a name that can't be anything else, for the library wants to be given an identifier.
+  const { text, values } = sql.compile(codec.castFromPg!(sql.identifier("the column"), false));
+  return text
+    .replace(/\$(\d+)/g, (_match, number: string) => quoted(String(values[Number(number) - 1])))
+    .replaceAll('"the column"', () => column);
+}
+
+function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
+  const isListOfTexts = baseOf(codec) === TYPES.text && getNamedType(elementType).name === "String";
+  if (!isListOfTexts || !isNonNullType(elementType)) return undefined;
+  return (column) =>
+    `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
+    `then array_to_json(${column})::text else ${failure} end`;
+}
+
+function encoderOfEnum(
+  codec: PgCodec,
+  values: readonly { name: string; value?: unknown }[],
+): Encode | undefined {
+  if (!isEnumCodec(codec) && !codec.extensions?.enumOfText) return undefined;
+  const cases = values.map(
+    ({ name, value }) => `when ${quoted(String(value))} then ${quoted(JSON.stringify(name))}`,
+  );
+  return (column) =>
+    `case when ${column} is not null then case ${column}::text ${cases.join(" ")} else ${failure} end end`;
+}

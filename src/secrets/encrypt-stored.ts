@@ -1,0 +1,74 @@
+import type { ClientBase } from "pg";
+import { UserError } from "../errors/user-error.ts";
+import type { StoredSecrets } from "./require-keys.ts";
+import { refuseLackingKeys } from "./require-keys.ts";
+import type { Secrets } from "./secrets.ts";
+import { signingKeyPlace, UnreadableSecret, webhookSecretPlace } from "./secrets.ts";
+
+/** Rows that one transaction changes, and keeps locked as long. */
+const batch = 100;
+
+const tables = [
+  { kind: "signing key", name: "auth.signing_key", placeOf: signingKeyPlace },
+  { kind: "webhook secret", name: "events.webhook_secret", placeOf: webhookSecretPlace },
+] as const;
+type Table = (typeof tables)[number];
+
+/**
+ * Encrypts what the database keeps plain, or encrypted with another key, with the current key. What is so already stays;
+ * when it is broken off it can be run again.
+ *
+ * @param connection the owner's
+ * @returns how many were encrypted, by kind
+ * @throws {UserError} when there is no key to encrypt with, or one is missing to decrypt
+ */
+export async function encryptStored(
+  connection: ClientBase,
+  secrets: Secrets,
+): Promise<Record<StoredSecrets["kind"], number>> {
+  if (secrets.currentKeyId === null) {
+    throw new UserError(
+      "SECRETS_KEY is not set. Make a key by `openssl rand -base64 32`, keep it apart from the database and its backups, " +
+        "and give it to every process and to this command.",
+    );
+  }
+  const { rows } = await connection.query<StoredSecrets>("select * from auth.stored_secrets()");
+  refuseLackingKeys(rows, secrets);
+  const counts = { "signing key": 0, "webhook secret": 0 };
+  for (const table of tables) {
+    let count;
+    do {
+      count = await encryptBatch(connection, secrets, table);
+      counts[table.kind] += count;
+    } while (count === batch);
+  }
+  return counts;
+}
+
+async function encryptBatch(
+  connection: ClientBase,
+  secrets: Secrets,
+  { name, placeOf }: Table,
+): Promise<number> {
+  await connection.query("begin");
+  try {
+    // What has expired may be encrypted with a key that is gone; it is deleted before long
+    const { rows } = await connection.query<{ id: string; secret: string }>(
+      `select id, secret from ${name}
+       where secret is not null and auth.secrets_key_id(secret) is distinct from $1
+         and (auth.secrets_key_id(secret) is null or auth.secrets_key_id(secret) = any ($2))
+       order by id limit ${batch} for no key update`,
+      [secrets.currentKeyId, secrets.keyIds],
+    );
+    const sealed = rows.map(({ id, secret }) => secrets.seal(secrets.open(secret, placeOf(id)), placeOf(id)));
+    await connection.query(
+      `update ${name} t set secret = n.secret from unnest($1::uuid[], $2::text[]) n (id, secret) where t.id = n.id`,
+      [rows.map(({ id }) => id), sealed],
+    );
+    await connection.query("commit");
+    return rows.length;
+  } catch (error) {
+    await connection.query("rollback").catch(() => {});
+    throw error instanceof UnreadableSecret ? new UserError(error.message) : error;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { asAuthRole } from "../database/as-role.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** How many secrets of a kind are kept in the same way. A row of auth.stored_secrets. */
+export interface StoredSecrets {
+  kind: "signing key" | "webhook secret";
+  /** The key that they are encrypted with; null when they are plain. */
+  key_id: string | null;
+  count: number;
+}
+
+const storedSecretsQuery = "select kind, key_id, count::integer as count from auth.stored_secrets()";
+
+/**
+ * Makes sure, at the start, that this process can decrypt what the database keeps.
+ *
+ * @param kinds which secrets it needs
+ * @throws {UserError} when SECRETS_KEY lacks a key
+ */
+export async function requireSecretsKeys(
+  pool: Pool,
+  secrets: Secrets,
+  kinds: readonly StoredSecrets["kind"][],
+  logger: Logger,
+): Promise<void> {
+  const { rows } = await asAuthRole(pool, (client) => client.query<StoredSecrets>(storedSecretsQuery));
+  const needed = rows.filter(({ kind }) => kinds.includes(kind));
+  refuseLackingKeys(needed, secrets);
+  const plain = needed.filter(({ key_id: keyId }) => keyId === null);
+  if (secrets.currentKeyId !== null && plain.length > 0)
+    logger.warn(`${describe(plain)} of the database are not encrypted yet: run \`npm run keys -- encrypt\``);
+}
+
+/** @throws {UserError} when there is no key for some of the secrets */
+export function refuseLackingKeys(stored: readonly StoredSecrets[], { keyIds }: Secrets): void {
+  const lacking = stored.filter(({ key_id: keyId }) => keyId !== null && !keyIds.includes(keyId));
+  if (lacking.length === 0) return;
+  const ids = [...new Set(lacking.map(({ key_id: keyId }) => keyId))].join(", ");
+  const problem =
+    keyIds.length === 0
+      ? "SECRETS_KEY is not set, but the database has secrets that are encrypted"
+      : `SECRETS_KEY (${keyIds.join(", ")}) lacks a key that the database has secrets encrypted with`;
+  throw new UserError(
+    `${problem}: ${describe(lacking)}, with ${ids}.\n` +
+      "Give every process the key that has this id; docs/operating.md says what to do when it is lost.",
+  );
+}
+
+const names: Record<StoredSecrets["kind"], string> = {
+  "signing key": "keys that sign access tokens",
+  "webhook secret": "secrets of webhooks",
+};
+
+function describe(stored: readonly StoredSecrets[]): string {
+  return stored.map(({ kind, count }) => `${count} ${names[kind]}`).join(" and ");
+}

@@ -1,0 +1,94 @@
+import type { KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from "node:crypto";
+
+/** The only form so far. The prefix tells encrypted secrets from plain ones, in SQL as well. */
+const form = "sealed:v1";
+const sealed = /^sealed:v1:([0-9a-f]{16}):([A-Za-z0-9_-]+)$/;
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** A secret that this process can't decrypt. */
+export class UnreadableSecret extends Error {
+  /** What clients are told of it is in http/postgres-errors.ts. */
+  readonly code = "NO_SECRETS_KEY";
+}
+
+/**
+ * Encrypts the secrets that the database keeps, and decrypts them: AES-256-GCM, with the row that a secret belongs to as
+ * associated data, so that it is of no use in another row.
+ *
+ * Without keys, secrets are kept as they are. Plain ones are read as they are in any case: until `npm run keys -- encrypt`
+ * has been run there are some.
+ */
+export class Secrets {
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+  /** The key that encrypts; null when nothing is encrypted. */
+  readonly currentKeyId: string | null;
+
+  /** @param keys 32 bytes each, in base64. The first encrypts, all decrypt */
+  constructor(keys: readonly string[]) {
+    this.#keys = new Map(
+      keys.map((text) => Buffer.from(text, "base64")).map((key) => [idOf(key), createSecretKey(key)]),
+    );
+    this.currentKeyId = this.keyIds[0] ?? null;
+  }
+
+  /** Ids of all keys, which tell nothing about them. */
+  get keyIds(): string[] {
+    return [...this.#keys.keys()];
+  }
+
+  /**
+   * What the database is to keep of a secret.
+   *
+   * @param place the table and the id of its row
+   */
+  seal(plain: string, place: string): string {
+    if (this.currentKeyId === null) return plain;
+    const key = this.#keys.get(this.currentKeyId)!;
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes });
+    cipher.setAAD(contextOf(this.currentKeyId, place));
+    const parts = [iv, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()];
+    return `${form}:${this.currentKeyId}:${Buffer.concat(parts).toString("base64url")}`;
+  }
+
+  /**
+   * The secret that the database keeps.
+   *
+   * @throws {UnreadableSecret} when there is no key for it, or it was changed or moved
+   */
+  open(stored: string, place: string): string {
+    const [, keyId, content] = sealed.exec(stored) ?? [];
+    if (keyId === undefined || content === undefined) return stored;
+    const key = this.#keys.get(keyId);
+    if (!key)
+      throw new UnreadableSecret(`SECRETS_KEY lacks the key ${keyId}, which ${place} is encrypted with.`);
+    const bytes = Buffer.from(content, "base64url");
+    try {
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, ivBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(contextOf(keyId, place));
+      decipher.setAuthTag(bytes.subarray(-tagBytes));
+      const text = decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, "utf8");
+      return text + decipher.final("utf8");
+    } catch {
+      throw new UnreadableSecret(
+        `The secret of ${place} can't be decrypted: it was changed, or belongs to another row.`,
+      );
+    }
+  }
+}
+
+const contextOf = (keyId: string, place: string): Buffer => Buffer.from(`${form}:${keyId}:${place}`);
+
+/** The prefix keeps it apart from hashes of the key for other purposes. */
+const idOf = (key: Buffer): string =>
+  createHash("sha256").update("id of a secrets key:").update(key).digest("hex").slice(0, 16);
+
+/** Where a key that signs access tokens is kept. */
+export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
+
+/** Where a secret of a webhook is kept. */
+export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;

@@ -1,0 +1,31 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { NewSecret } from "../graphql/new-secret.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { UnreadableSecret, webhookSecretPlace } from "../secrets/secrets.ts";
+import type { Delivery } from "./delivery-queues.ts";
+
+/** A new secret for a webhook: 256 random bits, in the form of Standard Webhooks. */
+export function newWebhookSecret(secrets: Secrets): NewSecret {
+  const id = randomUUID();
+  const plain = `whsec_${randomBytes(32).toString("base64")}`;
+  return { id, plain, stored: secrets.seal(plain, webhookSecretPlace(id)) };
+}
+
+/** What a delivery is signed with, the newest first; null when this process lacks the key to read it. */
+export type ReadSecrets = (delivery: Pick<Delivery, "secrets" | "secret_ids">) => string[] | null;
+
+/** Makes what reads the secrets of deliveries. What can't be read is logged once, however many deliveries need it. */
+export function secretsReader(secrets: Secrets, logger: Logger): ReadSecrets {
+  let told = "";
+  return ({ secrets: stored, secret_ids: ids }) => {
+    try {
+      return stored.map((secret, index) => secrets.open(secret, webhookSecretPlace(ids[index]!)));
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      if (error.message !== told) logger.error({ err: error }, "webhooks: a secret can't be read");
+      told = error.message;
+      return null;
+    }
+  };
+}

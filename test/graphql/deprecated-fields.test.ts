@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { buildSchema, parse } from "postgraphile/graphql";
+import { deprecatedFieldsOf } from "../../src/graphql/deprecated-fields.ts";
+
+const schema = buildSchema(`
+  type Query { product(id: ID, number: String @deprecated): Product, old: Product @deprecated(reason: "Use product.") }
+  type Product { name: String, weight: Int @deprecated(reason: ""), parent: Product }
+`);
+const found = (text: string) => deprecatedFieldsOf(schema, parse(text));
+
+test("deprecated fields and arguments are found, each once, also in fragments", () => {
+  assert.deepEqual(found("{ product { name parent { name } } }"), []);
+  assert.deepEqual(found("{ product { weight parent { weight w: weight } } old { name } }"), [
+    "Product.weight",
+    "Query.old",
+  ]);
+  assert.deepEqual(found('{ product(id: 1, number: "x") { ...f } } fragment f on Product { weight }'), [
+    "Product.weight",
+    "Query.product(number:)",
+  ]);
+});

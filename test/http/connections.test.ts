@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import type { RequestListener, Server, ServerResponse } from "node:http";
+import { connect } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { afterEach, describe, it } from "node:test";
+import { boundedServer } from "../../src/http/bounded-server.ts";
+import { until } from "../lib/service.ts";
+
+let server: Server | undefined;
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  server?.close();
+  server?.closeAllConnections();
+});
+
+async function start(max: number, listener: RequestListener): Promise<number> {
+  server = boundedServer(listener, max).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function open(port: number, text = ""): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  sockets.push(socket);
+  await once(socket, "connect");
+  socket.write(text);
+  socket.resume();
+  return socket;
+}
+
+/** Asks as a client that comes for the first time. */
+function ask(port: number, agent = new Agent(), path = "/"): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: "127.0.0.1", method: "POST", path, agent }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode!));
+    });
+    sent.on("error", reject).end("{}");
+  });
+}
+
+const answer: RequestListener = (incoming, response) => {
+  incoming.resume().on("end", () => response.end("done"));
+};
+
+describe("more connections than there may be", () => {
+  it("shut nobody out, when nothing is asked on them", async () => {
+    const port = await start(10, answer);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let n = 0; n < 40; n++) {
+      await open(port, n % 2 ? "POST / HTTP/1.1\r\nHost: a\r\nX-" : "");
+      assert.equal(await ask(port), 200);
+      assert.equal(await ask(port, agent), 200);
+    }
+    agent.destroy();
+  });
+
+  it("shut nobody out, when bodies come drop by drop", async () => {
+    const port = await start(10, answer);
+    for (let n = 0; n < 40; n++) {
+      await open(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{");
+      assert.equal(await ask(port), 200);
+    }
+  });
+
+  it("cut nobody off whose request is being worked on", async () => {
+    const working: ServerResponse[] = [];
+    const port = await start(3, (incoming, response) => {
+      if (incoming.url === "/slow") working.push(response);
+      incoming.resume();
+      if (incoming.url !== "/slow") response.end("done");
+    });
+    const slow = [1, 2, 3].map(() => ask(port, new Agent(), "/slow"));
+    await until(() => working.length === 3);
+    // There is no room to be made
+    await assert.rejects(ask(port), { code: "ECONNRESET" });
+    for (const response of working) response.end("done");
+    assert.deepEqual(await Promise.all(slow), [200, 200, 200]);
+    assert.equal(await ask(port), 200);
+  });
+});
+
+describe("requests that are sent at once on one connection", () => {
+  it("are done one after the other, and answered in their order", async () => {
+    const begun: string[] = [];
+    let most = 0;
+    let now = 0;
+    const port = await start(10, (incoming, response) => {
+      begun.push(incoming.url!);
+      most = Math.max(most, ++now);
+      incoming.resume().on("end", () =>
+        setImmediate(() => {
+          now--;
+          response.end(`answer ${incoming.url}`);
+        }),
+      );
+    });
+    const socket = await open(port);
+    let text = "";
+    socket.on("data", (part) => (text += part.toString()));
+    const paths = Array.from({ length: 20 }, (_, n) => `/${n}`);
+    socket.write(
+      paths.map((path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`).join(""),
+    );
+    await until(() => text.includes("answer /19"));
+    assert.deepEqual(begun, paths);
+    assert.deepEqual(
+      text.match(/answer \S+?(?=HTTP|$)/g)?.map((each) => each.slice(7)),
+      paths,
+    );
+    assert.equal(most, 1);
+  });
+
+  it("end it when there are too many", async () => {
+    let begun = 0;
+    const port = await start(10, () => begun++);
+    const socket = await open(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n".repeat(100));
+    await once(socket, "close");
+    assert.equal(begun, 1);
+  });
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import type { TaskList } from "graphile-worker";
+import type { WorkerOptions } from "../../src/jobs/start.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
+import type { TestWorker } from "./support.ts";
+
+let database: TestDatabase;
+let queue: Queue;
+let workers: TestWorker[] = [];
+before(async () => {
+  database = await openTestDatabase("template_schema");
+  queue = new Queue(database.ownerUrl);
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+  await queue.clear();
+});
+after(async () => {
+  await queue.owner.end();
+  await database.close();
+});
+
+function start(tasks: TaskList, options?: Partial<WorkerOptions>): TestWorker {
+  const worker = startTestWorker(database.loginUrl, tasks, options);
+  workers.push(worker);
+  return worker;
+}
+
+test("a job is done, and the log says so without telling what it was about", async () => {
+  const { done, note } = noting();
+  const { log } = start({ note });
+  await queue.add("note");
+  await queue.empties();
+  assert.deepEqual(done, [1]);
+  const [line] = log.filter(({ msg }) => msg === "a job is done");
+  assert.deepEqual(Object.keys(line.job), ["id", "task", "attempts", "maxAttempts"]);
+  assert.equal(line.job.task, "note");
+});
+
+test("a worker that waits hears of a new job at once", async () => {
+  const { done, note } = noting();
+  start({ note });
+  await queue.add("note");
+  await queue.empties();
+  const begin = performance.now();
+  for (const n of upTo(4)) {
+    await queue.add("note");
+    await eventually(() => done.length === n + 1);
+  }
+  assert.ok(performance.now() - begin < 2_000, "without listening, it looks every two seconds");
+});
+
+test("a job that fails is logged with its id and attempts, and tried again", async () => {
+  let attempts = 0;
+  const { log } = start({
+    stumble: () => {
+      if (++attempts === 1) throw new Error("a stone");
+    },
+  });
+  await queue.add("stumble");
+  await eventually(async () => (await queue.jobs())[0]?.last_error === "a stone");
+  const [job] = await queue.jobs();
+  assert.deepEqual([job.attempts, job.locked_by], [1, null]);
+  await queue.empties();
+  assert.equal(attempts, 2);
+  const [line] = log.filter(({ msg }) => msg === "a job failed");
+  assert.deepEqual(
+    [line.level, line.job, line.err.message],
+    [50, { id: String(job.id), task: "stumble", attempts: 1, maxAttempts: 25 }, "a stone"],
+  );
+});
+
+test("a job is queued at the start, and not twice when it waits already", async () => {
+  const { done, note } = noting();
+  const atStart = { atStart: ["greet"] };
+  await start({ note }, atStart).stop();
+  start({ note }, atStart);
+  await queue.add("note");
+  await eventually(() => done.length === 1);
+  assert.equal((await queue.jobs()).length, 1);
+});
+
+test("two workers share the jobs, and do each once", async () => {
+  const [one, other] = [noting(5), noting(5)];
+  start({ note: one.note });
+  start({ note: other.note });
+  await queue.add("note", 60);
+  await queue.empties();
+  assert.ok(one.done.length > 5 && other.done.length > 5, `${one.done.length} and ${other.done.length}`);
+  assert.deepEqual(sorted([...one.done, ...other.done]), upTo(60));
+});
+
+test("stopped under load, it ends the jobs under way, and loses none", async () => {
+  const first = noting(10);
+  await queue.add("note", 60);
+  const worker = start({ note: first.note });
+  await eventually(() => first.done.length >= 10);
+  await worker.stop();
+  const rest = await queue.jobs();
+  assert.equal(first.done.length + rest.length, 60);
+  assert.ok(rest.every(({ locked_by: holder, attempts }) => holder === null && attempts === 0));
+  const second = noting();
+  start({ note: second.note });
+  await queue.empties();
+  assert.deepEqual(sorted([...first.done, ...second.done]), upTo(60));
+});
+
+test("a job that is asked to break off, and does, is given back", async () => {
+  const patience = { asking: 50, givingBack: 4_000 };
+  const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { patience });
+  await queue.add("wait");
+  await eventually(async () => (await queue.jobs())[0].locked_by !== null);
+  await worker.stop();
+  const [job] = await queue.jobs();
+  assert.deepEqual([job.locked_by, job.attempts], [null, 1]);
+});
+
+test("a job that doesn't end is given back, and the worker stops all the same", async () => {
+  const patience = { asking: 50, givingBack: 100 };
+  const hung = Promise.withResolvers<void>();
+  const worker = start({ hang: () => hung.promise }, { patience });
+  await queue.add("hang");
+  await eventually(async () => (await queue.jobs())[0].locked_by !== null);
+  const begin = performance.now();
+  await worker.stop();
+  assert.ok(performance.now() - begin < 2_000);
+  const [job] = await queue.jobs();
+  assert.deepEqual([job.locked_by, job.last_error], [null, "The worker has stopped."]);
+  hung.resolve();
+});
+
+test("a worker that has never reached the database stops too", async () => {
+  const nowhere = Object.assign(new URL(database.loginUrl), { port: "1" }).href;
+  const worker = startTestWorker(nowhere, { note: () => {} });
+  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await worker.stop();
+});
+
+test("what is due by the clock is queued by the role of the worker, and made up for after a pause", async () => {
+  const { done, note } = noting();
+  const options = { crontab: "0 * * * * note ?fill=3h&jobKey=note" };
+  const first = start({ note }, options);
+  const known = async () =>
+    (await queue.owner.query("select last_execution from graphile_worker._private_known_crontabs")).rows;
+  await eventually(async () => (await known()).length === 1);
+  await first.stop();
+  await queue.owner.query(
+    "update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days', last_execution = now() - interval '1 day'",
+  );
+  start({ note }, options);
+  await eventually(() => done.length > 0);
+  assert.ok((await known())[0].last_execution > new Date(Date.now() - 3_700_000));
+});

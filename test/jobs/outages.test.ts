@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { join } from "node:path";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import { setUpDatabase } from "../../src/database/open.ts";
+import { asOwner } from "../../src/database/roles.ts";
+import { temporaryFolder } from "../commands/process.ts";
+import { cuttableWay } from "../lib/cuttable.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
+
+let database: TestDatabase;
+let queue: Queue;
+before(async () => {
+  database = await openTestDatabase("template_schema");
+  queue = new Queue(database.ownerUrl);
+});
+afterEach(() => queue.clear());
+after(async () => {
+  await queue.owner.end();
+  await database.close();
+});
+
+test("connections that are ended while it waits are replaced, and it hears of jobs again", async (t) => {
+  const { done, note } = noting();
+  const worker = startTestWorker(database.loginUrl, { note });
+  t.after(() => worker.stop());
+  await queue.add("note");
+  // Cut before it is struck off, it would be done again
+  await eventually(async () => done.length === 1 && (await queue.jobs()).length === 0);
+  assert.ok((await queue.cutConnections(database.adminUrl)) > 0);
+  await queue.add("note");
+  await eventually(() => done.length === 2);
+});
+
+test("connections that are ended again and again under load lose no job", async (t) => {
+  const { done, note } = noting(5);
+  const worker = startTestWorker(database.loginUrl, { note });
+  t.after(() => worker.stop());
+  await queue.add("note", 90);
+  for (const count of [10, 30, 50]) {
+    await eventually(() => done.length >= count);
+    await queue.cutConnections(database.adminUrl);
+  }
+  await queue.empties();
+  assert.deepEqual(sorted(new Set(done)), upTo(90));
+});
+
+test("a job that was done while the line was cut is not held any longer, and done again at worst", async (t) => {
+  const way = await cuttableWay(database.loginUrl);
+  t.after(() => way.close());
+  const hold = Promise.withResolvers<void>();
+  let attempts = 0;
+  const worker = startTestWorker(way.url, {
+    wait: async () => {
+      attempts++;
+      await hold.promise;
+    },
+  });
+  await queue.add("wait");
+  await eventually(() => attempts === 1);
+  way.cut();
+  hold.resolve();
+  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  assert.notEqual((await queue.jobs())[0].locked_by, null);
+  way.mend();
+  await queue.empties();
+  assert.equal(attempts, 2);
+  await worker.stop();
+});
+
+test("a worker that starts before the database can be reached begins when it can", async (t) => {
+  const way = await cuttableWay(database.loginUrl);
+  t.after(() => way.close());
+  way.cut();
+  const { done, note } = noting();
+  const worker = startTestWorker(way.url, { note });
+  await queue.add("note");
+  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  way.mend();
+  await eventually(() => done.length === 1);
+  await worker.stop();
+});
+
+test("stopped while the database can't be reached, it stops soon", async (t) => {
+  const way = await cuttableWay(database.loginUrl);
+  t.after(() => way.close());
+  const { done, note } = noting();
+  const worker = startTestWorker(way.url, { note });
+  await queue.add("note");
+  await eventually(() => done.length === 1);
+  way.cut();
+  const begin = performance.now();
+  await worker.stop();
+  assert.ok(performance.now() - begin < 3_000);
+});
+
+test("when Postgres itself is stopped and started again, work goes on", async (t) => {
+  const folder = await temporaryFolder();
+  const options = { directory: join(folder.path, "own"), flags: { fsync: "off" } };
+  let cluster = await startCluster(options);
+  t.after(async () => {
+    await cluster.stop();
+    await folder.remove();
+  });
+  const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
+  const own = new Queue(asOwner(cluster.adminUrl("postgres")));
+  const { done, note } = noting(5);
+  const worker = startTestWorker(loginUrl!, { note });
+  await own.add("note", 40);
+  await eventually(() => done.length >= 10);
+  await cluster.stop();
+  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  cluster = await startCluster(options);
+  await own.empties();
+  await worker.stop();
+  await own.owner.end();
+  assert.deepEqual(sorted(new Set(done)), upTo(40));
+});

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Task, TaskList } from "graphile-worker";
+import pg from "pg";
+import { pino } from "pino";
+import { startWorker } from "../../src/jobs/start.ts";
+import type { Worker, WorkerOptions } from "../../src/jobs/start.ts";
+
+/** A worker of a test's own. */
+export interface TestWorker extends Worker {
+  /** What it wrote to its log. */
+  log: any[];
+}
+
+/** Starts a worker with tasks of the test's own. */
+export function startTestWorker(
+  url: string,
+  tasks: TaskList,
+  options: Partial<WorkerOptions> = {},
+): TestWorker {
+  const log: any[] = [];
+  const logger = pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const usual = { url, tasks, logger, concurrency: 2, crontab: "", atStart: [] };
+  return { ...startWorker({ ...usual, ...options }), log };
+}
+
+/** A task that notes the numbers of the jobs that it has done. */
+export function noting(milliseconds = 0) {
+  const done: number[] = [];
+  const note: Task = async (payload) => {
+    if (milliseconds > 0) await sleep(milliseconds);
+    done.push((payload as { n: number }).n);
+  };
+  return { done, note };
+}
+
+/** The numbers from 1 on. */
+export const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+export const sorted = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
+
+/** The queue, as its owner sees it. */
+export class Queue {
+  readonly owner: pg.Pool;
+
+  constructor(ownerUrl: string) {
+    this.owner = new pg.Pool({ connectionString: ownerUrl, max: 2 });
+    this.owner.on("error", () => {});
+  }
+
+  /** Adds jobs of a task, each with its number from 1 on. */
+  async add(task: string, count = 1): Promise<void> {
+    await this.owner.query(
+      "select graphile_worker.add_job($1, json_build_object('n', n)) from generate_series(1, $2::integer) n",
+      [task, count],
+    );
+  }
+
+  /** Jobs that wait or are being done. */
+  async jobs(): Promise<any[]> {
+    const { rows } = await this.owner.query(
+      "select id::integer, attempts, last_error, locked_by from graphile_worker._private_jobs order by id",
+    );
+    return rows;
+  }
+
+  /** Waits until all jobs are done; those that wait for their next attempt have it at once. */
+  async empties(): Promise<void> {
+    await eventually(async () => {
+      await this.owner.query(
+        "select graphile_worker.reschedule_jobs(array_agg(id), now()) from graphile_worker._private_jobs where run_at > now()",
+      );
+      await this.owner.query(`select pg_notify('jobs:insert', '{"count":1}')`);
+      return (await this.jobs()).length === 0;
+    });
+  }
+
+  /** Takes away all jobs, whoever holds them. */
+  async clear(): Promise<void> {
+    await this.owner.query("delete from graphile_worker._private_jobs");
+  }
+
+  /** Ends the worker's connections, as an administrator may. Answers how many there were. */
+  async cutConnections(adminUrl: string): Promise<number> {
+    const client = new pg.Client({ connectionString: adminUrl });
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'worker'",
+    );
+    await client.end();
+    return rowCount!;
+  }
+}
+
+/** Waits until something holds; fails after twenty seconds, in which Postgres may have started again. */
+export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error("It didn't come to hold.");
+    await sleep(20);
+  }
+}

@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import pg from "pg";
+import { fillDemo } from "../../src/commands/demo.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
+import { setUpDatabase } from "../../src/database/open.ts";
+import { asOwner } from "../../src/database/roles.ts";
+
+/**
+ * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
+ * `template_demo` holds the demonstration data too. Test files learn of it by TEST_ADMIN_URL and TEST_LOGIN_URL.
+ */
+export async function globalSetup(): Promise<void> {
+  const cluster = await startCluster({
+    directory: ".data/test",
+    // Nothing here outlives the run, so nothing need be safe on disk
+    flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+  });
+  const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
+  await admin.connect();
+  const postmaster = await admin.query<{ pid: number }>(
+    "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer as pid",
+  );
+  // --test-force-exit doesn't wait for the teardown
+  process.on("exit", () => end(postmaster.rows[0]!.pid));
+  const { rows } = await admin.query(
+    "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
+  );
+  for (const { name } of rows)
+    await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
+  await admin.query("create database template_schema");
+  const url = cluster.adminUrl("template_schema");
+  const loginUrl = await setUpDatabase(url, { renewPassword: true });
+  if (await hasCurrentMigration()) await runCurrentMigration(url);
+  await admin.query("create database template_demo template template_schema owner service_owner");
+  await fillDemo({
+    connectionString: asOwner(cluster.adminUrl("template_demo")),
+    scale: 1,
+    onProgress: () => {},
+  });
+  await admin.end();
+  process.env.GRAPHILE_ENV = "development";
+  // Files import much the same, each in a process of its own
+  process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled");
+  process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
+  process.env.TEST_LOGIN_URL = loginUrl!;
+}
+
+/** Ends the Postgres at once: nothing of it is kept. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGQUIT");
+  } catch {
+    // It has ended
+  }
+}

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import type { Logger } from "pino";
+import pg from "pg";
+import { createApp } from "../../src/http/app.ts";
+import type { App, AppOptions, AppSettings } from "../../src/http/app.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
+import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
+import { createPool } from "../../src/database/pool.ts";
+import { usualLimits } from "../../src/graphql/limits.ts";
+import { asApiLogin } from "../../src/database/roles.ts";
+import { versions as everyVersion } from "../../src/versions/versions.ts";
+import { openTestDatabase } from "./database.ts";
+import type { Template } from "./database.ts";
+
+/** One process of the service, answering on a port of its own. */
+export interface TestProcess {
+  app: App;
+  url: string;
+  /** Connections of service_login. */
+  pool: pg.Pool;
+  /** Those that operations run on. */
+  apiPool: pg.Pool;
+  /** What it wrote to its log. */
+  log: Record<string, unknown>[];
+  /** Exchanges a credential's pair for a token. */
+  tokenFor(pair: IssuedPair): Promise<string>;
+  /** Sends a GraphQL request. */
+  ask(token: string | null, body: unknown, init?: AskOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface AskOptions {
+  headers?: Record<string, string>;
+  version?: string;
+  method?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body, when it is JSON. */
+  body: any;
+  /** Codes of its errors. */
+  codes: string[];
+}
+
+/** A database with one process over it, and a connection of its owner. */
+export interface TestService extends TestProcess {
+  owner: pg.Pool;
+  /** The database as superuser. */
+  adminUrl: string;
+  /** Where the owner connects. */
+  ownerUrl: string;
+  /** Where the login role connects. */
+  loginUrl: string;
+  /** A new credential, by default for reading everything. */
+  credential(request?: Partial<CredentialRequest>): Promise<IssuedPair & { scopes: string[] }>;
+  /** A token of a new credential. */
+  token(request?: Partial<CredentialRequest>): Promise<string>;
+  /** Another process over the same database. */
+  another(options?: ProcessOptions): Promise<TestProcess>;
+}
+
+export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "pool" | "apiPool">> {
+  settings?: Partial<AppSettings>;
+  /** Where to connect instead of the database itself. */
+  loginUrl?: string;
+  /** Connections at most. */
+  poolSize?: number;
+  /** Whether statements stay prepared on them. */
+  prepare?: boolean;
+}
+
+export interface ServiceOptions extends ProcessOptions {
+  /** What the database holds at the beginning. */
+  template?: Template;
+  /** Changes the database before the service starts. */
+  before?: (owner: pg.Pool) => Promise<void>;
+}
+
+/** The reading of everything that the tests here need. */
+export const query = "{ countrys { edges { node { id name } } } }";
+
+/** Starts the service over a database of its own, by default an empty one. */
+export async function startService({
+  template = "template_schema",
+  before = async () => {},
+  ...options
+}: ServiceOptions = {}): Promise<TestService> {
+  const database = await openTestDatabase(template);
+  const owner = quietPool({ connectionString: database.ownerUrl, max: 3 });
+  await before(owner);
+  const first = await startProcess({ loginUrl: database.loginUrl, ...options });
+  const processes = [first];
+  const credential = ({ name = "test", read = "all", write = [] }: Partial<CredentialRequest> = {}) =>
+    createCredential(owner, { name, read, write });
+  return {
+    ...first,
+    owner,
+    adminUrl: database.adminUrl,
+    ownerUrl: database.ownerUrl,
+    loginUrl: database.loginUrl,
+    credential,
+    token: async (request) => first.tokenFor(await credential(request)),
+    async another(more = {}) {
+      const process = await startProcess({ loginUrl: database.loginUrl, ...more });
+      processes.push(process);
+      return process;
+    },
+    async close() {
+      await Promise.all(processes.map((process) => process.close()));
+      const { rows: differences } = await owner.query("select * from ledger.proof limit 5");
+      await owner.end();
+      await database.close();
+      // Whatever a test did over HTTP, the books add up
+      assert.deepEqual(differences, []);
+    },
+  };
+}
+
+/** Tests ask more than a client may in the same time. */
+const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
+
+/** What most tests ask. Each version takes a second to build, so tests of others name them. */
+const head = everyVersion.filter(({ kind }) => kind === "floating");
+
+/** Starts one process of the service over a database, by default for the head alone. */
+export async function startProcess({
+  loginUrl,
+  poolSize = 5,
+  prepare = true,
+  settings,
+  versions = head,
+  ...options
+}: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
+  const pool = createPool(loginUrl, { max: poolSize, prepare });
+  const apiPool = createPool(asApiLogin(loginUrl)!, { max: poolSize, prepare });
+  const log: Record<string, unknown>[] = [];
+  const app = await createApp({
+    settings: { explorer: false, limits, ...settings },
+    ...{ pool, apiPool },
+    logger: loggerInto(log),
+    versions,
+    ...options,
+  });
+  const server = createServer(app.listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let closing: Promise<void> | undefined;
+  return {
+    app,
+    url,
+    ...{ pool, apiPool },
+    log,
+    tokenFor: (pair) => exchange(url, pair),
+    ask: (token, body, init) => ask(url, token, body, init),
+    close: () =>
+      (closing ??= stop(server)
+        .then(app.close)
+        .then(() => Promise.all([pool.end(), apiPool.end()]))
+        .then(() => {})),
+  };
+}
+
+async function exchange(url: string, { clientId, clientSecret }: IssuedPair): Promise<string> {
+  const response = await fetch(`${url}/api/oauth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      grant_type: "client_credentials",
+      client_id: clientId,
+      client_secret: clientSecret,
+    }),
+  });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`no token: ${response.status}`);
+  return token;
+}
+
+async function ask(
+  url: string,
+  token: string | null,
+  body: unknown,
+  options: AskOptions = {},
+): Promise<Answer> {
+  const { headers = {}, version = "unstable", method = "POST" } = options;
+  const response = await fetch(`${url}/api/graphql/${version}`, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  return read(response);
+}
+
+/** A response with its body read. */
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  const codes = (body?.errors ?? []).map((error: any) => error.extensions?.code ?? error.code);
+  return { status: response.status, headers: response.headers, text, body, codes };
+}
+
+/** Waits until something holds, asking every few milliseconds; fails after some seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, milliseconds = 5_000): Promise<void> {
+  const end = performance.now() + milliseconds;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error("It didn't come to hold.");
+    await sleep(10);
+  }
+}
+
+/** A pool that doesn't mind when its connections are cut: tests do that. */
+function quietPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config);
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+function loggerInto(log: Record<string, unknown>[]): Logger {
+  return pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+}
+
+async function stop(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  if (server.listening) await once(server, "close");
+}

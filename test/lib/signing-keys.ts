@@ -1,0 +1,19 @@
+import type pg from "pg";
+import { pino } from "pino";
+import type { SigningKeys } from "../../src/auth/signing-keys.ts";
+import { StoredSigningKeys } from "../../src/auth/stored-signing-keys.ts";
+import { Secrets } from "../../src/secrets/secrets.ts";
+
+/** The keys of a database, for tests that make tokens themselves. The first are made where there are none. */
+export function storedKeys(pool: pg.Pool): SigningKeys {
+  const memory = { hears: false, onOutdated: () => {} };
+  const options = {
+    pool,
+    memory,
+    secrets: new Secrets([]),
+    logger: pino({ level: "silent" }),
+    now: Date.now,
+  };
+  const keys = StoredSigningKeys.open(options);
+  return { current: async () => (await keys).current(), find: async (id) => (await keys).find(id) };
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import pg from "pg";
+import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
+import type { IssuedPair } from "../../src/auth/credentials.ts";
+import { startCommand } from "../commands/process.ts";
+import type { CommandProcess } from "../commands/process.ts";
+import { servingProcesses } from "../lib/processes.ts";
+import { freePort } from "../lib/free-port.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { query, read, until } from "../lib/service.ts";
+
+const count = 3;
+let database: TestDatabase;
+let owner: pg.Client;
+let service: CommandProcess;
+let address: string;
+
+let metricsPort: number;
+before(async () => {
+  metricsPort = await freePort();
+  database = await openTestDatabase("template_schema");
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  const settings = {
+    DATABASE_URL: database.loginUrl,
+    LIMIT_BUCKET: "60",
+    LIMIT_REFILL: "1",
+    METRICS_PORT: String(metricsPort),
+  };
+  service = startCommand(["start.ts", "--workers", String(count)], settings);
+  address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
+});
+after(async () => {
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0, service.output());
+  assert.deepEqual(await servers(), []);
+  await owner.end();
+  await database.close();
+});
+
+const servers = () => servingProcesses(service.pid);
+
+async function tokenOf({ clientId, clientSecret }: IssuedPair): Promise<string> {
+  const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+  const response = await fetch(`${address}/api/oauth/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+/** Asks on a new connection, which any of the processes may take. */
+const ask = async (token: string, document = query) =>
+  read(
+    await fetch(`${address}/api/graphql/unstable`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" },
+      body: JSON.stringify({ query: document }),
+      // What a process has taken when it is killed may never be answered
+      signal: AbortSignal.timeout(10_000),
+    }),
+  );
+const statuses = async (token: string, times: number) => {
+  const answers = [];
+  for (let i = 0; i < times; i++) answers.push((await ask(token)).status);
+  return answers;
+};
+
+test("several processes answer behind one port", async () => {
+  assert.equal((await servers()).length, count);
+  const token = await tokenOf(await createCredential(owner, { name: "a", read: "all" }));
+  assert.deepEqual(await statuses(token, 9), Array(9).fill(200));
+});
+
+test("a deactivated credential stops in all of them, and a plan without the API too", async () => {
+  const pair = await createCredential(owner, { name: "b", read: "all" });
+  const token = await tokenOf(pair);
+  await statuses(token, 6);
+  await deactivateCredential(owner, pair.id);
+  await until(async () => (await ask(token)).status === 403);
+  assert.deepEqual(await statuses(token, 9), Array(9).fill(403));
+  await owner.query("select auth.set_plan('none')");
+  await until(async () => (await ask(token)).status === 402);
+  assert.deepEqual(await statuses(token, 9), Array(9).fill(402));
+  await owner.query("select auth.set_plan('full')");
+  await until(async () => (await ask(token)).status === 403);
+});
+
+test("Prometheus finds the figures of all of them, and nothing else", async () => {
+  const figures = async (path: string) => read(await fetch(`http://127.0.0.1:${metricsPort}${path}`));
+  const { text, status } = await figures("/metrics");
+  assert.equal(status, 200);
+  const counted = [...text.matchAll(/^service_requests_total\{version="unstable",status="200"\} (\d+)$/gm)];
+  assert.equal(counted.length, 1, text);
+  assert.ok(Number(counted[0]![1]) >= 9);
+  for (const name of [
+    "service_request_duration_seconds_count",
+    "service_points_total",
+    "service_connections",
+  ])
+    assert.match(text, new RegExp(`^${name}[ {]`, "m"));
+  assert.equal((await figures("/")).status, 404);
+});
+
+test("they keep to the limits together", async () => {
+  const token = await tokenOf(await createCredential(owner, { name: "c", read: "all" }));
+  // Each costs two of 60 points
+  const answers = await statuses(token, 36);
+  assert.equal(answers.filter((status) => status === 200).length, 30);
+  assert.deepEqual(answers.slice(-6), Array(6).fill(429));
+});
+
+test("one that is killed is replaced, and the others go on", async () => {
+  const token = await tokenOf(await createCredential(owner, { name: "d", read: "all" }));
+  const before = await servers();
+  process.kill(before[0]!, "SIGKILL");
+  await until(async () => !(await servers()).includes(before[0]!));
+  // What it had taken is lost with it; nothing else is
+  await until(async () => (await ask(token).catch(() => null))?.status === 200);
+  assert.deepEqual(await statuses(token, 5), Array(5).fill(200));
+  await service.said(/a process has died; starting another/);
+  const end = performance.now() + 30_000;
+  while ((await servers()).length < count && performance.now() < end)
+    await new Promise((go) => setTimeout(go, 50));
+  assert.equal((await servers()).length, count);
+});

@@ -1,5 +1,5 @@
 --! Previous: sha1:a408ff8f799de7db5db6a3161305f8f051ab75bf
---! Hash: sha1:486d99fd9dd46fbe3f5aa9fdc3a3ee5f3e1b0089
+--! Hash: sha1:032b44f07278f493bfaca657281abf66a9cb93ef
 --! Message: bookings
 
 -- Booking of stock. Figures follow from the ledger and from documents by triggers, whoever inserts.
@@ -70,9 +70,9 @@ end
 $$;
 comment on function ledger.adjust_stock(ledger.line[], text) is
   'Adds to stock or takes from it, against stock_correction.';
+select api_meta.plan_by_index('ledger.adjust_stock(ledger.line[], text)');
 select api_meta.give('ledger.adjust_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.adjust_stock(ledger.line[], text) to service_writer;
-select api_meta.plan_by_index('ledger.adjust_stock(ledger.line[], text)');
 --! EndIncluded ledger/adjust_stock.sql
 --! Included ledger/apply_fulfillment_changes.sql
 create or replace function ledger.apply_fulfillment_changes(
@@ -524,8 +524,8 @@ end
 $$;
 comment on function ledger.fill_configured_stock() is
   'Trigger: gives a new configuration of a product the stock that there is at its place.';
-select api_meta.give('ledger.fill_configured_stock()', 'service_ledger');
 select api_meta.plan_by_index('ledger.fill_configured_stock()');
+select api_meta.give('ledger.fill_configured_stock()', 'service_ledger');
 --! EndIncluded ledger/fill_configured_stock.sql
 --! Included ledger/insert_movements.sql
 create or replace function ledger.insert_movements(drafts ledger.draft[], moment timestamptz, note text)
@@ -636,8 +636,8 @@ $$;
 comment on function ledger.keep_batch_figures() is
   'Trigger after batches of movements were inserted: brings the stock of batches up to date, in each '
   'place and altogether.';
-select api_meta.give('ledger.keep_batch_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_batch_figures()');
+select api_meta.give('ledger.keep_batch_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_batch_figures.sql
 --! Included ledger/keep_cancellations.sql
 create or replace function ledger.keep_cancellations() returns trigger
@@ -787,8 +787,8 @@ $$;
 comment on function ledger.keep_figures() is
   'Trigger after movements were inserted, whoever did: brings stock, warehouse stock, the figures of '
   'products and of their configurations up to date in the same statement.';
-select api_meta.give('ledger.keep_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_figures()');
+select api_meta.give('ledger.keep_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_figures.sql
 --! Included ledger/keep_fulfillment_figures.sql
 create or replace function ledger.keep_fulfillment_figures() returns trigger
@@ -818,8 +818,8 @@ $$;
 comment on function ledger.keep_fulfillment_figures() is
   'Triggers before a fulfillment is deleted and after some were changed: one that is cancelled fulfills '
   'nothing any more.';
-select api_meta.give('ledger.keep_fulfillment_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_fulfillment_figures()');
+select api_meta.give('ledger.keep_fulfillment_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_figures.sql
 --! Included ledger/keep_fulfillment_line_figures.sql
 create or replace function ledger.keep_fulfillment_line_figures() returns trigger
@@ -864,8 +864,8 @@ $$;
 comment on function ledger.keep_fulfillment_line_figures() is
   'Trigger after lines of fulfillments changed, whoever changed them: brings the fulfilled quantities '
   'of the lines of fulfillment orders up to date.';
-select api_meta.give('ledger.keep_fulfillment_line_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_fulfillment_line_figures()');
+select api_meta.give('ledger.keep_fulfillment_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_line_figures.sql
 --! Included ledger/keep_fulfillment_order_figures.sql
 create or replace function ledger.keep_fulfillment_order_figures() returns trigger
@@ -917,8 +917,8 @@ $$;
 comment on function ledger.keep_fulfillment_order_figures() is
   'Triggers before a fulfillment order is deleted and after some were changed: one that begins or ends '
   'being open, or moves to another location, changes the reserved quantities of the warehouses.';
-select api_meta.give('ledger.keep_fulfillment_order_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_fulfillment_order_figures()');
+select api_meta.give('ledger.keep_fulfillment_order_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_order_figures.sql
 --! Included ledger/keep_fulfillment_order_line_figures.sql
 create or replace function ledger.keep_fulfillment_order_line_figures() returns trigger
@@ -985,8 +985,8 @@ comment on function ledger.keep_fulfillment_order_line_figures() is
   'Trigger after lines of fulfillment orders changed, whoever changed them: brings the reserved '
   'quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders '
   'are partially fulfilled, up to date.';
-select api_meta.give('ledger.keep_fulfillment_order_line_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_fulfillment_order_line_figures()');
+select api_meta.give('ledger.keep_fulfillment_order_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_fulfillment_order_line_figures.sql
 --! Included ledger/keep_invoice_figures.sql
 create or replace function ledger.keep_invoice_figures() returns trigger
@@ -1089,8 +1089,8 @@ $$;
 comment on function ledger.keep_label_figures() is
   'Trigger after shipping labels changed: the tracking codes of their orders follow. What counts are '
   'outgoing labels that were neither cancelled nor failed.';
-select api_meta.give('ledger.keep_label_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_label_figures()');
+select api_meta.give('ledger.keep_label_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_label_figures.sql
 --! Included ledger/keep_location_figures.sql
 create or replace function ledger.keep_location_figures() returns trigger
@@ -1115,8 +1115,8 @@ $$;
 comment on function ledger.keep_location_figures() is
   'Triggers before a location is deleted and after it was given to another warehouse: what its '
   'fulfillment orders promise goes along.';
-select api_meta.give('ledger.keep_location_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_location_figures()');
+select api_meta.give('ledger.keep_location_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_location_figures.sql
 --! Included ledger/keep_order_amounts.sql
 create or replace function ledger.keep_order_amounts() returns trigger
@@ -1170,8 +1170,8 @@ $$;
 comment on function ledger.keep_order_figures() is
   'Triggers before an order is deleted and after orders were changed: an order that begins or ends '
   'being open changes the reserved stock of its products.';
-select api_meta.give('ledger.keep_order_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_order_figures()');
+select api_meta.give('ledger.keep_order_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_order_figures.sql
 --! Included ledger/keep_order_line_figures.sql
 create or replace function ledger.keep_order_line_figures() returns trigger
@@ -1231,8 +1231,8 @@ $$;
 comment on function ledger.keep_order_line_figures() is
   'Trigger after lines of orders changed, whoever changed them: brings the reserved stock of products '
   'and the amounts of the orders up to date.';
-select api_meta.give('ledger.keep_order_line_figures()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_order_line_figures()');
+select api_meta.give('ledger.keep_order_line_figures()', 'service_ledger');
 --! EndIncluded ledger/keep_order_line_figures.sql
 --! Included ledger/keep_purchase_figures.sql
 create or replace function ledger.keep_purchase_figures() returns trigger
@@ -1301,8 +1301,8 @@ $$;
 comment on function ledger.keep_saleable_stock() is
   'Triggers before and after a warehouse starts or stops selling its stock: moves it into or out of the '
   'products'' stock not available for sale.';
-select api_meta.give('ledger.keep_saleable_stock()', 'service_ledger');
 select api_meta.plan_by_index('ledger.keep_saleable_stock()');
+select api_meta.give('ledger.keep_saleable_stock()', 'service_ledger');
 --! EndIncluded ledger/keep_saleable_stock.sql
 --! Included ledger/keep_tracking_codes.sql
 create or replace function ledger.keep_tracking_codes() returns trigger
@@ -1458,9 +1458,9 @@ comment on function ledger.lock_shipment(uuid[], uuid[], uuid[]) is
   'Takes all locks that shipping products from warehouses needs, those of the bins that hold them '
   'included, after the locks of the orders. From here on nobody else changes the stock of these '
   'products.';
+select api_meta.plan_by_index('ledger.lock_shipment(uuid[], uuid[], uuid[])');
 select api_meta.give('ledger.lock_shipment(uuid[], uuid[], uuid[])', 'service_ledger');
 grant execute on function ledger.lock_shipment(uuid[], uuid[], uuid[]) to service_writer;
-select api_meta.plan_by_index('ledger.lock_shipment(uuid[], uuid[], uuid[])');
 --! EndIncluded ledger/lock_shipment.sql
 --! Included ledger/lock_way_back.sql
 create or replace function ledger.lock_way_back(fulfillment_id uuid) returns void
@@ -1714,9 +1714,9 @@ comment on function ledger.post(ledger.draft[], text) is
   'locks, checks that no real place is left with less than nothing of a product or a batch, and '
   'inserts; triggers bring the figures up to date. Answers the movements in the order of the drafts, '
   'and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+select api_meta.plan_by_index('ledger.post(ledger.draft[], text)');
 select api_meta.give('ledger.post(ledger.draft[], text)', 'service_ledger');
 grant execute on function ledger.post(ledger.draft[], text) to service_writer;
-select api_meta.plan_by_index('ledger.post(ledger.draft[], text)');
 --! EndIncluded ledger/post.sql
 --! Included ledger/prepare.sql
 create or replace function ledger.prepare(lines ledger.line[], operation text) returns void
@@ -2294,9 +2294,9 @@ comment on function ledger.set_stock(ledger.line[], text) is
   'Sets stock to what was counted: books the difference against stock_correction. With counted_at, what '
   'was booked after that moment stays on top of the count; a count that is older than one that is known '
   'changes nothing, and is told by the warning COUNT_SUPERSEDED.';
+select api_meta.plan_by_index('ledger.set_stock(ledger.line[], text)');
 select api_meta.give('ledger.set_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.set_stock(ledger.line[], text) to service_writer;
-select api_meta.plan_by_index('ledger.set_stock(ledger.line[], text)');
 --! EndIncluded ledger/set_stock.sql
 --! Included ledger/ship.sql
 create or replace function ledger.ship(
@@ -2324,9 +2324,9 @@ comment on function ledger.ship(uuid, ledger.pick[], text) is
   'position, then by code, and at last what lies in no bin; of products that are kept in batches the '
   'oldest batch first. Answers the movements, and for each the line that it is for. '
   'ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
+select api_meta.plan_by_index('ledger.ship(uuid, ledger.pick[], text)');
 select api_meta.give('ledger.ship(uuid, ledger.pick[], text)', 'service_ledger');
 grant execute on function ledger.ship(uuid, ledger.pick[], text) to service_writer;
-select api_meta.plan_by_index('ledger.ship(uuid, ledger.pick[], text)');
 --! EndIncluded ledger/ship.sql
 --! Included ledger/stock_of.sql
 create or replace function ledger.stock_of(drafts ledger.draft[]) returns uuid[]
@@ -2402,9 +2402,9 @@ comment on function ledger.take_back(uuid, text) is
   'Books the units of a fulfillment back from the order to where each came from. What came from a bin '
   'that is gone comes to the part of the warehouse that has no bin. Answers the movements. User error '
   'INVALID, and those of ledger.post.';
+select api_meta.plan_by_index('ledger.take_back(uuid, text)');
 select api_meta.give('ledger.take_back(uuid, text)', 'service_ledger');
 grant execute on function ledger.take_back(uuid, text) to service_writer;
-select api_meta.plan_by_index('ledger.take_back(uuid, text)');
 --! EndIncluded ledger/take_back.sql
 --! Included ledger/transfer_stock.sql
 create or replace function ledger.transfer_stock(lines ledger.line[], note text) returns ledger.booking
@@ -2424,9 +2424,9 @@ end
 $$;
 comment on function ledger.transfer_stock(ledger.line[], text) is
   'Moves stock from one warehouse or bin to another.';
+select api_meta.plan_by_index('ledger.transfer_stock(ledger.line[], text)');
 select api_meta.give('ledger.transfer_stock(ledger.line[], text)', 'service_ledger');
 grant execute on function ledger.transfer_stock(ledger.line[], text) to service_writer;
-select api_meta.plan_by_index('ledger.transfer_stock(ledger.line[], text)');
 --! EndIncluded ledger/transfer_stock.sql
 --! Included ledger/warn_of_promises.sql
 create or replace function ledger.warn_of_promises(drafts ledger.draft[]) returns void

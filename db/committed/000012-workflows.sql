@@ -1,5 +1,5 @@
---! Previous: sha1:486d99fd9dd46fbe3f5aa9fdc3a3ee5f3e1b0089
---! Hash: sha1:b3ddf20c1940bda1f9eb17b99a5053ff876b0c10
+--! Previous: sha1:032b44f07278f493bfaca657281abf66a9cb93ef
+--! Hash: sha1:2ee98f059d0e73363ecc2f91f9e59011ebd8abf3
 --! Message: workflows
 
 -- What mutations do to master data, orders, shipments, purchases and documents, and what background work does.
@@ -375,8 +375,8 @@ comment on function erp.cancel_fulfillment(uuid, text) is
   'Cancels a fulfillment: books its units back, opens its quantities again, and cancels the invoices '
   'over it (erp.cancel_invoices_of). User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID, '
   'INVALID_STATE_TRANSITION, and those of ledger.take_back.';
-grant execute on function erp.cancel_fulfillment(uuid, text) to service_writer;
 select api_meta.plan_by_index('erp.cancel_fulfillment(uuid, text)');
+grant execute on function erp.cancel_fulfillment(uuid, text) to service_writer;
 --! EndIncluded erp/cancel_fulfillment.sql
 --! Included erp/cancel_invoices_of.sql
 create or replace function erp.cancel_invoices_of(fulfillment_id uuid) returns uuid[]
@@ -443,8 +443,8 @@ comment on function erp.change_fulfillment_order(uuid, text, text) is
   'Does an action of the machine fulfillment_order of erp.state_transition: start, hold, release_hold '
   'or cancel. Answers the id. User errors NOT_FOUND, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, '
   'OUT_OF_RANGE.';
-grant execute on function erp.change_fulfillment_order(uuid, text, text) to service_writer;
 select api_meta.plan_by_index('erp.change_fulfillment_order(uuid, text, text)');
+grant execute on function erp.change_fulfillment_order(uuid, text, text) to service_writer;
 --! EndIncluded erp/change_fulfillment_order.sql
 --! Included erp/change_supplier_of_receipt.sql
 create or replace function erp.change_supplier_of_receipt(receipt_id uuid, new_supplier_id uuid) returns void
@@ -772,8 +772,8 @@ comment on function erp.complete_shipment(uuid, text[], text[], text, uuid) is
   'somebody else ships is left to them. Documents are only checked here. User errors NOT_FOUND, '
   'INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, '
   'OUT_OF_RANGE, TOO_MANY_LINES.';
-grant execute on function erp.complete_shipment(uuid, text[], text[], text, uuid) to service_writer;
 select api_meta.plan_by_index('erp.complete_shipment(uuid, text[], text[], text, uuid)');
+grant execute on function erp.complete_shipment(uuid, text[], text[], text, uuid) to service_writer;
 --! EndIncluded erp/complete_shipment.sql
 --! Included erp/converted_price.sql
 create or replace function erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric,
@@ -1085,8 +1085,8 @@ comment on function erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]
   'Has a warehouse ship units of lines of an order that no fulfillment order has, or all of them when '
   'lines is null. Answers the fulfillment order. User errors NOT_FOUND, INVALID, '
   'INVALID_STATE_TRANSITION, OVER_FULFILLMENT, REQUIRED, OUT_OF_RANGE, NOT_UNIQUE, TOO_MANY_LINES.';
-grant execute on function erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]) to service_writer;
 select api_meta.plan_by_index('erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[])');
+grant execute on function erp.create_fulfillment_order(uuid, uuid, erp.shipping_line[]) to service_writer;
 --! EndIncluded erp/create_fulfillment_order.sql
 --! Included erp/create_goods_receipt.sql
 create or replace function erp.create_goods_receipt(

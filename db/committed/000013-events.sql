@@ -1,5 +1,5 @@
---! Previous: sha1:b3ddf20c1940bda1f9eb17b99a5053ff876b0c10
---! Hash: sha1:72b99f641d88f24fcdd8ed4cfee7743ce47c1877
+--! Previous: sha1:2ee98f059d0e73363ecc2f91f9e59011ebd8abf3
+--! Hash: sha1:839115ae5a445955a069e680b9769da869432354
 --! Message: events
 
 -- Events: what may happen (subject, field, topic, occasion), what has (outbox, event), and who is told (subscription,

@@ -1,5 +1,5 @@
---! Previous: sha1:72b99f641d88f24fcdd8ed4cfee7743ce47c1877
---! Hash: sha1:fcbc3e00a5f0e2ead13f2f5352da2c7e684987be
+--! Previous: sha1:839115ae5a445955a069e680b9769da869432354
+--! Hash: sha1:f0481279f8f3c56484dadd964d7415fd24f1536c
 --! Message: administration
 
 -- The functions behind the pages of the administration. Each looks at the session first.

@@ -1,5 +1,5 @@
---! Previous: sha1:fcbc3e00a5f0e2ead13f2f5352da2c7e684987be
---! Hash: sha1:542695ef2b32f695d7cee80847014b19d77fe2cd
+--! Previous: sha1:f0481279f8f3c56484dadd964d7415fd24f1536c
+--! Hash: sha1:7d577c40bd4192714df0f9d0671d7fd1becc7153
 --! Message: api
 
 -- The version that changes: types, views and mutations.

@@ -1,5 +1,5 @@
---! Previous: sha1:542695ef2b32f695d7cee80847014b19d77fe2cd
---! Hash: sha1:f56b4ee8f229b9c73ab07ea1cba8fb1c8856ce59
+--! Previous: sha1:7d577c40bd4192714df0f9d0671d7fd1becc7153
+--! Hash: sha1:72ca6762df761a9ebd545ef67ac0edcc4abf36f9
 --! Message: version-2026-06-unstable
 
 -- From here on each migration derives in its own transaction what follows from it, and leaves frozen versions as they

@@ -14,10 +14,10 @@ const explanation =
  * @throws {UserError} saying what to do
  */
 export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {
-  const { rows: found } = await client.query(
+  const { rows: found } = await client.query<{ known: boolean }>(
     "select to_regclass('graphile_migrate.migrations') is not null as known",
   );
-  if (!found[0].known) return;
+  if (!found[0]!.known) return;
   const { rows } = await client.query<{ hash: string }>(
     "select hash from graphile_migrate.migrations order by filename limit 1",
   );
@@ -26,10 +26,10 @@ export async function requireSameMigrations(client: pg.ClientBase): Promise<void
 
 /** The same for the role that the service logs in as. Migrations that can't tell which they are were others. */
 export async function requireServedMigrations(client: pg.ClientBase): Promise<void> {
-  const { rows: found } = await client.query(
+  const { rows: found } = await client.query<{ known: boolean }>(
     "select to_regproc('api_meta.first_migration') is not null as known",
   );
-  if (!found[0].known) throw otherMigrations();
+  if (!found[0]!.known) throw otherMigrations();
   const { rows } = await client.query<{ hash: string }>("select api_meta.first_migration() as hash");
   await compare(rows[0]!.hash);
 }

@@ -11,12 +11,13 @@ const formerHash = "sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c";
 const says =
   /made by other migrations than those of db\/committed.*nothing in it was changed.*made anew.*DATA_DIRECTORY.*npm run db:setup/s;
 
-/** What a database holds, its list of migrations and the roles of its cluster included. */
+/** What a database holds, its list of migrations and the password of the service included. */
 async function contents(client: pg.Client): Promise<Map<string, string>> {
   const catalogue = await catalogueOf(client);
   const queries = {
     migrations: "select * from graphile_migrate.migrations order by filename",
-    roles: "select rolname, rolpassword from pg_authid order by rolname",
+    // Others are made by tests beside this one
+    login: "select rolname, rolpassword from pg_authid where rolname = 'service_login'",
     schemas: "select nspname from pg_namespace order by nspname",
   };
   for (const [name, query] of Object.entries(queries))

@@ -23,21 +23,23 @@ export default defineConfig(
       // Grafast and PostGraphile are extended by declaring into their namespaces
       "@typescript-eslint/no-namespace": ["error", { allowDeclarations: true }],
       "@typescript-eslint/unbound-method": "off",
+      // An interface that is merged with a library's has to name its type parameters as that does
+      "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_T[A-Z]" }],
     },
   },
   {
     // What doesn't fit on a page has more than one concern
-    files: ["src/**", "plugins/**", "architecture/**"],
+    files: ["src/**", "plugins/**", "tools/**"],
     rules: { "max-lines": ["error", 250], "max-lines-per-function": ["error", 60] },
   },
   {
     // Still to be taken apart
-    files: ["src/graphql/size.ts", "src/process/settings.ts"],
-    rules: { "max-lines": "off", "max-lines-per-function": "off" },
+    files: ["src/graphql/size.ts"],
+    rules: { "max-lines-per-function": "off" },
   },
   {
-    // Answers of the service and rows of Postgres come without types, and tests look into them
-    files: ["test/**", "src/**", "plugins/**"],
+    // Answers of the service come without types, and tests look into them
+    files: ["test/**"],
     rules: {
       "@typescript-eslint/no-explicit-any": "off",
       "@typescript-eslint/no-unsafe-argument": "off",

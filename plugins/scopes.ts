@@ -34,7 +34,7 @@ function targetOf(
   const { pgFieldResource, pgRefDetails, nodeAccessorTypeName } = scope;
   const relation = relationOf(scope);
   if (relation) return relation.remoteResource.codec;
-  if (pgFieldResource) return pgFieldResource.codec;
+  if (pgFieldResource) return pgFieldResource.codec as PgCodec;
   if (nodeAccessorTypeName) {
     const resources = Object.values(build.pgResources) as PgResource[];
     return resources.find(

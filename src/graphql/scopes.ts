@@ -13,8 +13,7 @@ export interface ScopeRequirement {
 }
 
 declare module "postgraphile/graphql" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged declarations have the same parameters
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     requiresScopes?: ScopeRequirement;
   }
 }

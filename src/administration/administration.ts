@@ -6,12 +6,12 @@ import { logIn, logOut } from "./log-in.ts";
 import { navigation } from "./navigation.ts";
 import { noPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
-import type { AdministrationOptions } from "./visit.ts";
+import type { AdministrationOptions } from "./section.ts";
 
 /** Of a form, in bytes. */
 const largestForm = 65_536;
 
-/** The administration in the browser, at `/admin`: the stations of its requests in their order. */
+/** The administration in the browser, at `/admin`: the middlewares of its requests in their order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
   router.use(pageHeaders(options.publicUrl));

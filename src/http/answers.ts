@@ -4,13 +4,22 @@ import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
 
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Code of the error that the request was refused with. */
+      refusal?: ErrorCode | undefined;
+    }
+  }
+}
+
 /** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
 export const graphqlMediaTypes = [
   "application/json; charset=utf-8",
   "application/graphql-response+json; charset=utf-8",
 ];
 
-/** Says that the answer depends on a header. As `response.vary`, for headers that no other station names. */
+/** Says that the answer depends on a header. As `response.vary`, for headers that no other middleware names. */
 export function addVary(response: Response, header: string): void {
   const before = response.getHeader("vary");
   response.setHeader("vary", before === undefined ? header : `${String(before)}, ${header}`);

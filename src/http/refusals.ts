@@ -2,7 +2,6 @@ import type { Request, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
-import "./locals.ts";
 import { networkOf } from "../lib/network-of.ts";
 
 /** Lines of the log about one reason and address, and altogether, in each span of time. The rest becomes a sum. */
@@ -38,7 +37,7 @@ export class Refusals {
     });
   }
 
-  /** Notes requests to the GraphQL endpoint that stations refuse, when they have been answered. */
+  /** Notes requests to the GraphQL endpoint that middlewares refuse, when they have been answered. */
   readonly watch: RequestHandler = (request, response, next) => {
     response.once("close", () => {
       const { refusal, requestId, caller } = response.locals;

@@ -1,5 +1,4 @@
 import type { RequestHandler, Response } from "express";
-import "./locals.ts";
 import { refuse } from "./answers.ts";
 
 /** Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond them no more is done. */
@@ -50,7 +49,7 @@ export class UnreadAnswers {
     response.once("close", () => this.#add(credentialId, -bytes));
   }
 
-  /** Counts the answer that a station behind it ends, which is not ours. */
+  /** Counts the answer that a middleware behind it ends, which is not ours. */
   readonly countNext: RequestHandler = (_request, response, next) => {
     const end = response.end.bind(response) as (...args: unknown[]) => Response;
     response.end = (...args: unknown[]) => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
-import { styleFaults } from "../database/sql-style.ts";
+import { styleFaults } from "./sql-style.ts";
 
-const db = new URL("../../db/", import.meta.url);
+const db = new URL("../db/", import.meta.url);
 /** Written by programs. */
 const generated = /^(committed\/|schema\.sql$)/;
 

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const command = fileURLToPath(new URL("../../checks/secrets.ts", import.meta.url));
-const folder = await mkdtemp(join(tmpdir(), "secrets-"));
+<const command = fileURLToPath(new URL("../../tools/find-secrets.ts", import.meta.url));
+>const folder = await mkdtemp(join(tmpdir(), "secrets-"));
 after(() => rm(folder, { recursive: true }));
 
 /** Runs the command on a folder that has these files and no others. */

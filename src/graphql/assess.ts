@@ -2,7 +2,8 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/gra
 import type { Variables } from "./operation.ts";
 import { costOfIntrospection, introspectionOf, refusalOfIntrospection } from "./introspection.ts";
 import type { Limits } from "./limits.ts";
-import { costOf, operationSize, refusalOf, refusalOfCost } from "./size.ts";
+import { operationSize } from "./operation-size.ts";
+import { costOf, refusalOf, refusalOfCost } from "./size.ts";
 
 /** What an operation costs in points, and why it asks for too much; null when it doesn't. */
 export interface Assessment {

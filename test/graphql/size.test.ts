@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import type { GraphQLObjectType } from "postgraphile/graphql";
 import { buildSchema, parse } from "postgraphile/graphql";
 import { usualLimits } from "../../src/graphql/limits.ts";
-import { costOf, operationSize, refusalOf, refusalOfCost } from "../../src/graphql/size.ts";
+import { operationSize } from "../../src/graphql/operation-size.ts";
+import { costOf, refusalOf, refusalOfCost } from "../../src/graphql/size.ts";
 
 const schema = buildSchema(`
   type Query { node(id: ID!): Node  things(first: Int = 10): ThingConnection!  thing(id: ID!): Thing }

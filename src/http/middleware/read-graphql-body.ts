@@ -118,10 +118,17 @@ async function parseLong(request: Request, heavyWork: HeavyWork): Promise<Compla
   return complaint ?? [503, "Too many long requests wait to be read. Send it again in a little while."];
 }
 
+/** Whether a text has more lists and objects, if it is JSON. What stands within strings doesn't count. */
 function hasMoreBrackets(body: string, max: number): boolean {
+  const [quote, backslash, list, object] = [0x22, 0x5c, 0x5b, 0x7b];
   let count = 0;
-  for (const bracket of ["[", "{"])
-    for (let at = body.indexOf(bracket); at >= 0 && count <= max; at = body.indexOf(bracket, at + 1)) count++;
+  let isString = false;
+  for (let at = 0; at < body.length && count <= max; at++) {
+    const code = body.charCodeAt(at);
+    if (code === quote) isString = !isString;
+    else if (isString) at += code === backslash ? 1 : 0;
+    else if (code === list || code === object) count++;
+  }
   return count > max;
 }
 

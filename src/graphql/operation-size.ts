@@ -1,0 +1,216 @@
+import type {
+  FieldNode,
+  FragmentDefinitionNode,
+  FragmentSpreadNode,
+  GraphQLNamedType,
+  GraphQLSchema,
+  DocumentNode,
+  InlineFragmentNode,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import {
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+} from "postgraphile/graphql";
+import { defaultPageSize, maximalPageSize } from "./page-size.ts";
+import type { Variables } from "./operation.ts";
+import { findOperation, isLeftOut } from "./operation.ts";
+import type { Dependence } from "./given-argument.ts";
+import { GivenArgument, stronger } from "./given-argument.ts";
+import type { OperationSize } from "./size.ts";
+
+/** Values that a row may have; so many more count as another row. */
+const valuesPerRow = 25;
+
+type Measured = Map<SelectionSetNode, OperationSize>;
+
+const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, mutations: 0 };
+
+/** The `first` of a list. One that is no page size counts as one: the list itself will refuse it. */
+function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
+  let value = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  let size: unknown;
+  if (value?.kind === Kind.VARIABLE) {
+    const name = value.name.value;
+    size = variables[name];
+    value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  }
+  if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
+  return typeof size === "number" ? Math.min(Math.max(size, 0), maximalPageSize) : defaultPageSize;
+}
+
+// Most operations have their page sizes in the document, and so the same size whenever the same variables are given
+const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>();
+
+type KnownSizes = Map<number | "always", OperationSize>;
+/** Sizes of an operation that are kept: it may be sent with ever other variables. */
+const maxKnownSizes = 8;
+
+/** Which variables are given, a bit for each; null when there are more variables than bits. */
+function givenVariables(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Variables,
+): number | null {
+  if (variableDefinitions.length > 31) return null;
+  let bits = 0;
+  for (const { variable } of variableDefinitions)
+    bits = (bits << 1) | (variables[variable.name.value] === undefined ? 0 : 1);
+  return bits;
+}
+
+/**
+ * Measures an operation before it is planned. Introspection counts nothing.
+ *
+ * Each selection set is measured once, however often fragments spread it, so the work is bounded by the length of the
+ * document.
+ */
+export function operationSize(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+  variables: Variables,
+): OperationSize {
+  const { fragments, operation } = findOperation(document, operationName);
+  if (!operation) return nothing;
+  let sizes = known.get(schema);
+  if (!sizes) known.set(schema, (sizes = new WeakMap()));
+  const before = sizes.get(operation);
+  const given = givenVariables(operation, variables);
+  const same = before?.get("always") ?? (given === null ? undefined : before?.get(given));
+  if (same) return same;
+  const { size, dependence } = new Measurement(schema, fragments, operation, variables);
+  const key = dependence === "document" ? "always" : dependence === "given" ? given : null;
+  if (key !== null && (before?.size ?? 0) < maxKnownSizes) {
+    if (before) before.set(key, size);
+    else sizes.set(operation, new Map([[key, size]]));
+  }
+  return size;
+}
+
+/** The input of a mutation, and what was measured of its payload. */
+interface Payload {
+  input: GivenArgument;
+  measured: Measured;
+}
+
+/** One walk over an operation. */
+class Measurement {
+  readonly size: OperationSize;
+  /** What the size depends on. */
+  dependence: Dependence = "document";
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #operation: OperationDefinitionNode;
+  readonly #variables: Variables;
+  readonly #shared: Measured = new Map();
+
+  constructor(
+    schema: GraphQLSchema,
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+  ) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+    this.#operation = operation;
+    this.#variables = variables;
+    this.size = this.#ofSet(schema.getRootType(operation.operation), operation.selectionSet);
+  }
+
+  // Only the fields of a payload itself depend on the input; whatever is below is the same everywhere
+  #ofSet(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, payload?: Payload): OperationSize {
+    const measured = payload?.measured ?? this.#shared;
+    const earlier = measured.get(set);
+    if (earlier) return earlier;
+    const sum = { ...nothing };
+    for (const node of set.selections) {
+      if (node.directives?.length) this.dependence = "values";
+      if (isLeftOut(node, this.#operation, this.#variables)) continue;
+      const part =
+        node.kind === Kind.FIELD
+          ? this.#ofField(type, node, payload?.input)
+          : this.#ofFragment(type, node, payload);
+      sum.depth = Math.max(sum.depth, part.depth);
+      sum.relations += part.relations;
+      sum.rows += part.rows;
+      sum.values += part.values;
+      sum.mutations += part.mutations;
+    }
+    measured.set(set, sum);
+    return sum;
+  }
+
+  #ofFragment(
+    type: GraphQLNamedType | null | undefined,
+    node: FragmentSpreadNode | InlineFragmentNode,
+    payload: Payload | undefined,
+  ): OperationSize {
+    const fragment = node.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(node.name.value) : node;
+    if (!fragment) return nothing;
+    const condition = fragment.typeCondition?.name.value;
+    return this.#ofSet(condition ? this.#schema.getType(condition) : type, fragment.selectionSet, payload);
+  }
+
+  #ofField(
+    type: GraphQLNamedType | null | undefined,
+    node: FieldNode,
+    input: GivenArgument | undefined,
+  ): OperationSize {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (!field) return nothing; // __typename, and introspection at the root
+    const target = getNamedType(field.type);
+    if (type === this.#schema.getMutationType()) return this.#ofMutation(target, node);
+    if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
+    const { depth, relations, rows, values } = this.#ofSet(target, node.selectionSet);
+    const isList = target.name.endsWith("Connection");
+    // The lists in payloads of mutations have no pages
+    const isOther = isListType(getNullableType(field.type));
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maximalPageSize) : 1;
+    const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
+    if (isList && hasVariable(node)) this.dependence = "values";
+    const compared = isList ? this.#comparisons(node) : 0;
+    // The node of an edge is the row that its list has counted
+    if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
+      return { ...nothing, depth: depth + 1, relations, rows, values };
+    const ofRow = 1 + Math.floor(values / valuesPerRow);
+    return {
+      ...nothing,
+      depth: depth + 1,
+      relations: relations + 1,
+      rows: times * (rows + ofRow) + compared,
+    };
+  }
+
+  #ofMutation(target: GraphQLNamedType, node: FieldNode): OperationSize {
+    const input = this.#argument(node, "input");
+    if (input.dependence !== "document") this.dependence = "values";
+    const part = node.selectionSet
+      ? this.#ofSet(target, node.selectionSet, { input, measured: new Map() })
+      : nothing;
+    return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
+  }
+
+  /** Rows that the comparisons of a list's filter weigh. */
+  #comparisons(node: FieldNode): number {
+    if (!node.arguments?.some(({ name }) => name.value === "filter")) return 0;
+    const filter = this.#argument(node, "filter");
+    this.dependence = stronger(this.dependence, filter.dependence);
+    return filter.comparisons;
+  }
+
+  #argument(node: FieldNode, name: string): GivenArgument {
+    return new GivenArgument(this.#schema, node, name, this.#operation, this.#variables);
+  }
+}
+
+const hasVariable = ({ arguments: given = [] }: FieldNode): boolean =>
+  given.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE);
+
+function isEntity(type: GraphQLNamedType): boolean {
+  return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);
+}

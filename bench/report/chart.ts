@@ -1,5 +1,5 @@
 import { shareOf } from "./figures.ts";
-import type { SideBySide } from "./side-by-side.ts";
+import type { SideBySide } from "./side-by-side-run.ts";
 
 // Horizontal bars, a group for each query, LIMIT as a line at 1. Colours by class, so that they suit light and dark.
 

@@ -57,7 +57,7 @@ const configuration: IConfiguration = {
       comment: "What is served must not depend on tests, benchmarks and examples.",
       severity: "error",
       from: { path: within(rooms) },
-      to: { path: "^(test|bench|examples|architecture)/" },
+      to: { path: "^(test|bench|examples|architecture|checks)/" },
     },
     {
       name: "no-tools-in-the-house",

@@ -8,14 +8,18 @@ const explanation =
   "`npm run db:setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
 /**
- * Refuses a database that other migrations made than those of db/committed, such as the ones before these. For a role
- * that may read what graphile-migrate notes.
+ * Refuses a database that other migrations made than those of db/committed, such as the ones before these. A role that may
+ * not read what graphile-migrate notes may change nothing either, and is told so elsewhere.
  *
  * @throws {UserError} saying what to do
  */
 export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {
   const { rows: found } = await client.query<{ known: boolean }>(
-    "select to_regclass('graphile_migrate.migrations') is not null as known",
+    `select exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = 'graphile_migrate' and c.relname = 'migrations'
+        and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+    ) as known`,
   );
   if (!found[0]!.known) return;
   const { rows } = await client.query<{ hash: string }>(

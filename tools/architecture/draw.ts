@@ -8,7 +8,7 @@ export const withPicture = (text: string, picture: string): string =>
 
 // Writes the picture of the rooms, as the imports are now, into the documentation.
 if (import.meta.main) {
-  const file = new URL("../docs/architecture.md", import.meta.url);
+  const file = new URL("../../docs/architecture.md", import.meta.url);
   const picture = pictureOf(await readImports(["src", "plugins"]));
   await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
 }

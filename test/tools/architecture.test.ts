@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { readImports } from "../../architecture/cruise.ts";
-import { withPicture } from "../../architecture/draw.ts";
-import { pictureOf } from "../../architecture/picture.ts";
-import { floors, folderOf, rooms } from "../../architecture/rooms.ts";
-import configuration from "../../architecture/rules.ts";
+import { readImports } from "../../tools/architecture/cruise.ts";
+import { withPicture } from "../../tools/architecture/draw.ts";
+import { pictureOf } from "../../tools/architecture/picture.ts";
+import { floors, folderOf, rooms } from "../../tools/architecture/rooms.ts";
+import configuration from "../../tools/architecture/rules.ts";
 
 /** What the rules find in a tree of files: the rules' names, with the files that break them. */
 async function faultsIn(files: Record<string, string>): Promise<[rule: string, from: string][]> {

@@ -11,7 +11,7 @@ const named = (...names: string[]): readonly Room[] => rooms.filter(({ name }) =
 const onlyDown = floors.flatMap((floor, index) =>
   floor.map((room) => ({
     name: `only-down-from-${room.name}`,
-    comment: `${folderOf(room)} imports rooms of floors below its own only: architecture/rooms.ts has the floors.`,
+    comment: `${folderOf(room)} imports rooms of floors below its own only: tools/architecture/rooms.ts has the floors.`,
     severity: "error" as const,
     from: { path: within([room]) },
     to: {
@@ -25,7 +25,7 @@ const onlyDown = floors.flatMap((floor, index) =>
   })),
 );
 
-/** What files may import. Each rule finds a mistake in test/architecture/rules.test.ts. */
+/** What files may import. Each rule finds a mistake in test/tools/architecture.test.ts. */
 const configuration: IConfiguration = {
   forbidden: [
     {
@@ -57,7 +57,7 @@ const configuration: IConfiguration = {
       comment: "What is served must not depend on tests, benchmarks and examples.",
       severity: "error",
       from: { path: within(rooms) },
-      to: { path: "^(test|bench|examples|architecture|checks)/" },
+      to: { path: "^(test|bench|examples|tools)/" },
     },
     {
       name: "no-tools-in-the-house",
@@ -79,7 +79,7 @@ const configuration: IConfiguration = {
     },
     {
       name: "no-strangers",
-      comment: "A file of src that lies in no room: architecture/rooms.ts has them all.",
+      comment: "A file of src that lies in no room: tools/architecture/rooms.ts has them all.",
       severity: "error",
       from: {},
       to: { path: "^src/", pathNot: within(rooms) },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { styleFaults } from "../../checks/sql-style.ts";
+import { styleFaults } from "../../tools/sql-style.ts";
 
 const body = (lines: number) => `create function erp.f() returns integer
 language plpgsql as $$

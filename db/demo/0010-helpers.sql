@@ -1,4 +1,5 @@
--- Preparing What all files of this folder use. The schema demo is gone again when they have all run (see
+-- Preparing
+-- What all files of this folder use. The schema demo is gone again when they have all run (see
 -- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale gives the same rows,
 -- ids included.
 create schema demo;

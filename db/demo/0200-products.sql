@@ -1,5 +1,6 @@
--- Products, variants and batches Blocks of 40: a garment in 12 variants, a coffee in 3 sizes, 3 foods, 20
--- pieces of gear. Parents are not stocked.
+-- Products, variants and batches
+-- Blocks of 40: a garment in 12 variants, a coffee in 3 sizes, 3 foods, 20 pieces of gear. Parents are not
+-- stocked.
 create table demo.product as
 with
 row as (

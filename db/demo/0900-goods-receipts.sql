@@ -1,5 +1,6 @@
--- Goods receipts Where each receipt comes from: a delivery (part) of a supplier order, a return, or neither.
--- The key orders receipts of the same second.
+-- Goods receipts
+-- Where each receipt comes from: a delivery (part) of a supplier order, a return, or neither. The key orders
+-- receipts of the same second.
 create table demo.receipt as
 with
 delivery as (

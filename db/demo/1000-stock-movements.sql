@@ -1,5 +1,6 @@
--- Stock movements Every movement but the first ones, as one row per product, batch and pair of places. step
--- orders those of the same second.
+-- Stock movements
+-- Every movement but the first ones, as one row per product, batch and pair of places. step orders those of
+-- the same second.
 create table demo.flow (
   at timestamptz not null, step integer not null, key bigint not null, product_n bigint not null,
     batch integer, quantity integer not null,

@@ -8,24 +8,30 @@ const explanation =
   "`npm run db:setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
 /**
- * Refuses a database that other migrations made than those of db/committed, such as the ones before these. A role that may
- * not read what graphile-migrate notes may change nothing either, and is told so elsewhere.
+ * Refuses a database that other migrations made than those of db/committed, such as the ones before these. For roles that
+ * may migrate: of others, what migrates knows better what to say.
  *
  * @throws {UserError} saying what to do
  */
 export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {
-  const { rows: found } = await client.query<{ known: boolean }>(
-    `select exists (
-      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = 'graphile_migrate' and c.relname = 'migrations'
-        and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
-    ) as known`,
+  // Before the first set-up there is no such role
+  const { rows: roles } = await client.query<{ may_migrate: boolean | null }>(
+    "select pg_has_role(to_regrole('service_owner'), 'set') as may_migrate",
   );
-  if (!found[0]!.known) return;
-  const { rows } = await client.query<{ hash: string }>(
-    "select hash from graphile_migrate.migrations order by filename limit 1",
-  );
-  if (rows[0] !== undefined) await compare(rows[0].hash);
+  if (!roles[0]!.may_migrate) return;
+  await client.query("begin; set local role service_owner");
+  try {
+    const { rows: found } = await client.query<{ known: boolean }>(
+      "select to_regclass('graphile_migrate.migrations') is not null as known",
+    );
+    if (!found[0]!.known) return;
+    const { rows } = await client.query<{ hash: string }>(
+      "select hash from graphile_migrate.migrations order by filename limit 1",
+    );
+    if (rows[0] !== undefined) await compare(rows[0].hash);
+  } finally {
+    await client.query("rollback");
+  }
 }
 
 /** The same for the role that the service logs in as. Migrations that can't tell which they are were others. */

@@ -43,7 +43,7 @@ function showLogIn(request: Request, response: Response, { status, name, errors 
         <div class="actions"><button class="main">Log in</button></div>
       </form>
       <p class="quiet narrow">
-        Forgotten it? Whoever runs the service can give you a new password with
+        If you have forgotten it, an operator of the service can give you a new password with
         <code>npm run admin -- reset-password</code>.
       </p>
     `,

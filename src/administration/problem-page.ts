@@ -24,7 +24,7 @@ const texts: Record<ProblemKind, { title: string; text: string }> = {
   },
   fault: {
     title: "Something went wrong",
-    text: "The fault is ours. Try again; if it stays, tell whoever runs the service, with the request id below.",
+    text: "The fault is ours. Try again. If it happens again, tell the operator of the service, with the request id below.",
   },
 };
 

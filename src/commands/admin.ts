@@ -11,9 +11,9 @@ Usage: npm run admin -- <command> [options]
 
   create NAME          make an administrator: a user name or an e-mail address
   list                 show all administrators
-  reset-password NAME  give an administrator a new password; their sessions end, and they are let in
-                       again if they were deactivated
-  deactivate NAME      end all sessions of an administrator and let them in no more
+  reset-password NAME  give an administrator a new password; this ends their sessions, and reactivates
+                       them if they were deactivated
+  deactivate NAME      end all sessions of an administrator and refuse further log-ins
 
 Options:
   --password-stdin     take the password from standard input, instead of making one up

@@ -89,7 +89,7 @@ async function requireProof(client: pg.Client): Promise<void> {
     throw new Error(`Stored figures differ from the ledger: ${JSON.stringify(rows, null, 2)}`);
 }
 
-const usage = `Fills the database with a shop to try things with.
+const usage = `Fills the database with a demonstration shop.
 
 Usage: npm run demo -- [--scale N] [--reset]
 

@@ -14,12 +14,12 @@ const usage = `Keys: those that sign access tokens, and the encryption of secret
 Usage: npm run keys -- <command> [options]
 
   list              show the keys that sign access tokens; never the keys themselves
-  rotate            have a new key sign; the one before is accepted until its tokens are over, and then
-                    retires by itself. Every process follows at once
-  retire KID --now  end the acceptance of a key, and with it the tokens that it has signed, at once;
-                    not of the key that signs: rotate first
+  rotate            make a new key that signs, in every process at once; the previous one is accepted
+                    until its tokens have expired, and then retires by itself
+  retire KID --now  refuse a key, and with it the tokens that it has signed, at once; the key that
+                    signs can't be retired: rotate first
   encrypt           encrypt signing keys and secrets of webhooks that are plain, or encrypted with
-                    another key, with the first key of SECRETS_KEY. It can be run again at any time
+                    another key, with the first key of SECRETS_KEY; can be run again at any time
 
 Options:
   --json            print one line of JSON instead of text

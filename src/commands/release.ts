@@ -13,7 +13,7 @@ import { printVersion } from "../versions/sdl.ts";
 import { versionOf, versions } from "../versions/versions.ts";
 import { atTheTerminal, say } from "./terminal.ts";
 
-const usage = `Releases a version: what the head, \`unstable\`, offers now, frozen under a name.
+const usage = `Releases a version: freezes what \`unstable\` offers now under a name.
 
 Usage: npm run release -- SLUG [--date YYYY-MM-DD]
 

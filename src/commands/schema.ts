@@ -1,10 +1,11 @@
 import "../process/graphile-env.ts";
 // Writes the schema of every served version, as clients see it, to schema/<slug>.graphql, and what describes the bodies
-// of events to docs/events. Tests compare the files with the running schema, so that a change of the API shows as a
-// change of a file.
+// of events to docs/events, and the tables and their keys to docs/data-model.md. Tests compare the files with what runs, so
+// that a change of the API shows as a change of a file.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
+import { printDataModel } from "../database/data-model.ts";
 import { openForCommand } from "../database/open.ts";
 import { printEventSchemas } from "../webhooks/event-schemas.ts";
 import { readSettings } from "../process/settings.ts";
@@ -14,6 +15,7 @@ import { atTheTerminal } from "./terminal.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
 const eventsFolder = new URL("../../docs/events/", import.meta.url);
+const dataModel = new URL("../../docs/data-model.md", import.meta.url);
 
 await atTheTerminal(async () => {
   const { url, close } = await openForCommand(readSettings());
@@ -30,6 +32,8 @@ await atTheTerminal(async () => {
     for (const [name, text] of await withClient(url, printEventSchemas))
       await writeFile(new URL(name, eventsFolder), text);
     console.log("docs/events");
+    await writeFile(dataModel, await withClient(url, printDataModel));
+    console.log("docs/data-model.md");
   } finally {
     await pgService.release?.();
     await close();

@@ -181,7 +181,7 @@ function announce(address: string, { explorer }: Settings, secrets: FirstSecrets
   say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
     const head = versions.find(({ kind }) => kind === "floating")!;
-    say(`An explorer is at ${address}/, that of the head at ${address}${explorerPathOf(head)}`);
+    say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(head)}`);
   }
   say(`The administration is at ${address}/admin`);
   const { credential = null, password = null } = secrets ?? {};

@@ -6,7 +6,7 @@ import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { IdsOfGuide, readExamples, writeExamples } from "./guide.ts";
 
-/** The guides, and what the token that they tell to make may do. */
+/** What the token may do that the requests of a guide need. */
 interface Guide {
   read: string[];
   write: string[];
@@ -14,25 +14,26 @@ interface Guide {
   version?: string;
 }
 const guides: Record<string, Guide> = {
-  stock: { read: ["products", "warehouses"], write: ["stocks"] },
-  purchasing: {
+  "README.md": { read: ["orders", "products"], write: [] },
+  "docs/stock.md": { read: ["products", "warehouses"], write: ["stocks"] },
+  "docs/purchasing.md": {
     read: ["products", "suppliers", "warehouses", "stocks", "currencies"],
     write: ["supplier_orders", "goods_receipts"],
   },
-  shipping: {
+  "docs/shipping.md": {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
-  webhooks: { read: ["orders", "products"], write: ["webhook_subscriptions"], version: "unstable" },
+  "docs/webhooks.md": { read: ["orders", "products"], write: ["webhook_subscriptions"], version: "unstable" },
 };
 
 // The requests of each guide, run from top to bottom on the demonstration shop, as a reader would. WRITE_ANSWERS=1
 // puts what they answer now into the guide.
 for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entries(guides)) {
-  const file = new URL(`../../docs/${guide}.md`, import.meta.url);
+  const file = new URL(`../../${guide}`, import.meta.url);
   const examples = await readExamples(file);
 
-  describe(`docs/${guide}.md`, () => {
+  describe(guide, () => {
     let service: TestService;
     let token: string;
     before(async () => {

@@ -46,7 +46,7 @@ export const plan: Section = {
         notice: noticeOf(request, notices),
         body: html`
           <p class="lead">
-            What the API may be used for, by all tokens together. A change takes effect at once.
+            What all tokens may use the API for. A change takes effect at once.
           </p>
           <form method="post" action="/admin/plan" class="card">
             ${csrfField(visit)}
@@ -83,8 +83,8 @@ function limitTable(limits: Limits): Html {
   return html`<section class="card" aria-labelledby="limits">
     <h2 id="limits">Limits</h2>
     <p class="quiet">
-      What one operation, and one token, may ask for at most. They come from the settings of the service, and
-      from the plan if <code>npm run plan</code> has given it others.
+      The maximum for one operation, and for one token: from the settings of the service, or from the plan
+      where <code>npm run plan</code> has set others.
     </p>
     <dl class="facts rows">
       ${Object.entries(limitNames).map(

@@ -42,7 +42,7 @@ export const versions: Section = {
         title: "Versions",
         body: html`
           <p class="lead">
-            Which versions of the API there are, until when they are served, and which tokens used them in the
+            The versions of the API, until when they are served, and which tokens used them in the
             last ${span} days. In its last three months every answer of a version warns of its end.
           </p>
           ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}

@@ -28,7 +28,7 @@ export function showSecret(
       <div class="notice warning" role="status">
         <h2>Copy the secret now</h2>
         <p>
-          It is shown only this once, and nobody can look it up later. Keep it where your client keeps its
+          It is shown only this once, and cannot be looked up later. Keep it where your client keeps its
           passwords. If you lose it, rotate the token.
         </p>
       </div>

@@ -45,7 +45,7 @@ export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptio
           ${csrfField(visit)}
           <p>
             Nothing is sent from now on. What waits is kept, until it is enabled again; what happens in
-            between is not sent, and its client has to ask for it.
+            between is not sent, and its client has to request it.
           </p>
           <div class="actions">
             <button class="danger">Disable subscription</button>
@@ -84,7 +84,7 @@ function stopping(router: Router): void {
           <p>
             Nothing is sent from now on.
             ${waiting === 0 ? "Nothing waits." : waiting === 1 ? "1 message that waits is dropped." : `${count(waiting)} messages that wait are dropped.`}
-            The events stay in the log for 30 days, so the client can have them sent again once the
+            The events stay in the log for 30 days, so the client can request them again once the
             subscription is enabled. To keep what waits, disable the subscription instead.
           </p>
           <div class="actions">

@@ -30,8 +30,8 @@ export function listPage(router: Router): void {
       title: "Webhooks",
       body: html`
         <p class="lead">
-          Clients subscribe to topics, and are sent a signed message when something happens. Here is where
-          messages go, whether they arrive, and what was answered.
+          Clients subscribe to topics, and get a signed message when something happens. This list
+          shows where messages go, and whether they arrive.
         </p>
         <nav class="actions" aria-label="Which subscriptions">
           <a class="button" href="/admin/webhooks" ${!isTroubled && html`aria-current="true"`}>All</a>

@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
-import type { PgResource, PgSelectStep } from "postgraphile/@dataplan/pg";
-import type { ConnectionStep, EdgeStep, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
+import type { PgResource } from "postgraphile/@dataplan/pg";
+import type { FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import {
@@ -14,7 +14,7 @@ import {
 import { apiError } from "../src/errors/api-error.ts";
 import { decodeCursor } from "../src/graphql/cursor.ts";
 import { followedOf } from "../src/reads/followed.ts";
-import type { ListDetails } from "./lib/page.ts";
+import type { EdgeOfRows, ListDetails, RowsStep } from "./lib/page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
 import { keepsMeaning } from "../src/reads/field-source.ts";
 
@@ -50,7 +50,7 @@ function keyOf(resource: PgResource): string {
 }
 
 /** The page that the arguments of a list ask for. */
-function planPage($rows: PgSelectStep, details: ListDetails, args: FieldArgs): PageOfRows {
+function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageOfRows {
   const $rawFirst = args.getRaw("first");
   const $rawAfter = args.getRaw("after");
   const decode = (cursor: string | null | undefined) =>
@@ -83,13 +83,13 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         const { fieldName } = scope;
         if (scope.isPgFieldConnection) {
           const { plan } = field;
-          const resource = scope.pgFieldResource!;
+          const resource = scope.pgFieldResource as PgResource;
           const list = `${Self.name}.${fieldName}`;
           const details = { list, key: keyOf(resource), followed: followedOf(resource) };
           field.type = nonNull(field.type);
           field.plan = keepsMeaning(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
-            const $connection = plan!($parent, args, info) as ConnectionStep<any, any, any, any, any, any>;
-            return planPage($connection.getSubplan() as PgSelectStep, details, args);
+            const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;
+            return planPage($connection.getSubplan(), details, args);
           });
         }
         if (scope.isConnectionType && fieldName === "edges") {
@@ -101,7 +101,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {
           field.type = nonNull(GraphQLString);
-          field.plan = keepsMeaning(field.plan, ($edge: EdgeStep<any, any>) => cursorOf($edge.node()));
+          field.plan = keepsMeaning(field.plan, ($edge: EdgeOfRows) => cursorOf($edge.node()));
         }
         if (scope.isPageInfoStartCursorField || scope.isPageInfoEndCursorField) field.type = GraphQLString;
         return field;

@@ -1,4 +1,5 @@
 import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { maximalPageSize } from "./connections.ts";
 import { relationOf } from "./relations.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
@@ -43,7 +44,7 @@ function describeRelation(build: GraphileBuild.Build, owner: string, scope: Fiel
     const about = column?.description ?? `The ${words} of the ${inWords(owner)}.`;
     return `${about} Null also when the caller may not read it.`;
   }
-  const target = relation?.remoteResource.codec ?? scope.pgFieldResource!.codec;
+  const { codec: target } = (relation?.remoteResource ?? scope.pgFieldResource) as PgResource;
   const entries = pluralInWords(build, build.inflection.tableType(target));
   return `The ${entries} ${condition} ${inWords(owner)}, oldest first.`;
 }
@@ -57,7 +58,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
     return `The ${inWords(scope.nodeAccessorTypeName)} with this id; null when there is none that the caller may read.`;
   }
   if (scope.isRootQuery && scope.pgFieldResource) {
-    const typeName = build.inflection.tableType(scope.pgFieldResource.codec);
+    const typeName = build.inflection.tableType(scope.pgFieldResource.codec as PgCodec);
     return `All ${pluralInWords(build, typeName)} that the caller may read, oldest first.`;
   }
   if (scope.isPgSingleRelationField || scope.isPgFieldConnection)
@@ -71,7 +72,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   if (scope.isConnectionType && fieldName === "pageInfo") return "Where the page stands in the list.";
   // What is left are columns, which SQL describes. Ids speak for themselves.
   if (fieldName === "id") return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
-  if (scope.pgFieldAttribute?.codec.extensions?.globalIdOf) {
+  if ((scope.pgFieldAttribute?.codec as PgCodec | undefined)?.extensions?.globalIdOf) {
     return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
   }
   return undefined;

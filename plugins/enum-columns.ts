@@ -85,10 +85,10 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
             const enumCodec = codec.extensions?.enumOfText;
             if (!enumCodec) continue;
             const typeName = build.inflection.enumType(enumCodec);
-            const values = enumCodec.values.map(({ value, description }) => [
-              build.inflection.enumValue(value, enumCodec),
-              { value, description },
-            ]);
+            const values = enumCodec.values.map(
+              ({ value, description }) =>
+                [build.inflection.enumValue(value, enumCodec), { value, description }] as const,
+            );
             build.registerEnumType(
               typeName,
               {},

@@ -4,7 +4,6 @@ import type {
   PgCodecWithAttributes,
   PgResource,
   PgSelectQueryBuilder,
-  PgSelectStep,
 } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
@@ -61,9 +60,10 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
         const { fieldName, isPgFieldConnection, pgFieldResource } = scope;
-        const columns = pgFieldResource && build.filterColumns.get(pgFieldResource.codec);
+        const codec = pgFieldResource?.codec as PgCodec | undefined;
+        const columns = codec && build.filterColumns.get(codec);
         if (!isPgFieldConnection || !columns || takesNoFilter(scope)) return args;
-        const typeName = build.inflection.tableType(pgFieldResource.codec);
+        const typeName = build.inflection.tableType(codec);
         return build.extend(
           args,
           {
@@ -71,8 +71,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
               description: "Which entries the list has; without it, all.",
               type: build.getInputTypeByName(`${typeName}FilterInput`),
               applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
-                const $rows = $page.getSubplan() as PgSelectStep;
-                $rows.apply(lambda(argument.getRaw(), filterRows(columns)));
+                $page.getSubplan().apply(lambda(argument.getRaw(), filterRows(columns)));
               },
             },
           },

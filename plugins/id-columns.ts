@@ -1,7 +1,14 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAttribute, PgRegistry } from "postgraphile/@dataplan/pg";
+import type {
+  PgCodec,
+  PgCodecAnyScalar,
+  PgCodecAttribute,
+  PgRegistry,
+  PgResource,
+} from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import { attributesOf, elementOf } from "../src/reads/codecs.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
 declare global {
@@ -51,8 +58,8 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
           if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
           const column = `${owner.name}.${attributeName}`;
-          const isList = attribute.codec.arrayOfCodec !== undefined;
-          const element = attribute.codec.arrayOfCodec ?? attribute.codec;
+          const listed = elementOf(attribute.codec);
+          const element = listed ?? attribute.codec;
           const known = element.extensions?.globalIdOf;
           // A primary key may be a foreign key too; it stays the id of its own row.
           if (known === typeName || primaryKeys.has(attribute)) return;
@@ -60,28 +67,28 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
           if (element !== TYPES.uuid) throw new Error(`${column} is an id but no uuid`);
           let codec = codecs.get(typeName);
           if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
-          attribute.codec = isList ? listOfCodec(codec as never) : codec;
+          attribute.codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
         };
 
-        for (const resource of Object.values(pgResources)) {
+        for (const resource of Object.values(pgResources) as PgResource[]) {
           const key = resource.uniques?.find((unique) => unique.isPrimary);
           if (resource.parameters || key?.attributes.length !== 1) continue;
           become(resource.codec, key.attributes[0]!, info.inflection.tableType(resource.codec));
-          primaryKeys.add(resource.codec.attributes[key.attributes[0]!]!);
+          primaryKeys.add(resource.codec.attributes![key.attributes[0]!]!);
         }
         for (const [codecName, relations] of Object.entries(pgRelations)) {
           for (const relation of Object.values(relations ?? {})) {
             if (relation.isReferencee || relation.localAttributes.length !== 1) continue;
-            const target = info.inflection.tableType(relation.remoteResource.codec);
-            become(pgCodecs[codecName]!, relation.localAttributes[0]!, target);
+            const target = info.inflection.tableType((relation.remoteResource as PgResource).codec);
+            become(pgCodecs[codecName] as PgCodec, relation.localAttributes[0]!, target);
           }
         }
-        for (const codec of Object.values(pgCodecs)) {
+        for (const codec of Object.values<PgCodec>(pgCodecs)) {
           for (const line of tagLines(codec, "gid")) {
             const [attributeName, typeName] = line.split(/\s+/);
             become(codec, attributeName!, typeName!);
           }
-          for (const [attributeName, attribute] of Object.entries(codec.attributes ?? {})) {
+          for (const [attributeName, attribute] of attributesOf(codec)) {
             const typeName = tagText(attribute, "gid");
             if (typeName) become(codec, attributeName, typeName);
           }

@@ -38,7 +38,10 @@ const ShortNamesPreset: GraphileConfig.Preset = {
   plugins: [
     {
       ...PgSimplifyInflectionPlugin,
-      inflection: { ...shortNames, ignoreReplaceIfNotExists: Object.keys(shortNames!.replace!) as never[] },
+      inflection: {
+        ...shortNames,
+        ignoreReplaceIfNotExists: Object.keys(shortNames!.replace!) as (keyof GraphileBuild.Inflection)[],
+      },
     },
   ],
 };

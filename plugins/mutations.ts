@@ -4,6 +4,7 @@ import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { context, sideEffect } from "postgraphile/grafast";
 import type { GraphQLInputType, GraphQLObjectType } from "postgraphile/graphql";
 import { GraphQLNonNull } from "postgraphile/graphql";
+import type { ServiceContext } from "../src/graphql/context.ts";
 import type { Mutation } from "./lib/mutation-functions.ts";
 import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation-functions.ts";
 import type { EveryInput } from "./lib/mutation-types.ts";
@@ -11,7 +12,6 @@ import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
 import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
 import { runMutation, usualMutationTimeout } from "./lib/run-mutation.ts";
-import type { NewSecret } from "../src/graphql/new-secret.ts";
 
 declare global {
   namespace GraphileBuild {
@@ -112,7 +112,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
         const added = mutationsOf(build).map((mutation) => {
           const { fieldName, resource } = mutation;
           const fieldScope = { fieldName, mutationFunction: resource };
-          return [fieldName, fieldWithHooks(fieldScope, () => mutationField(build, mutation))];
+          return [fieldName, fieldWithHooks(fieldScope, () => mutationField(build, mutation))] as const;
         });
         return build.extend(fields, Object.fromEntries(added), "Adding mutations");
       },
@@ -120,7 +120,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<any> {
+function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastFieldConfig<Step> {
   const { resource, input, payloadName } = mutation;
   const { schemaName: version, name: operation } = resource.extensions!.pg!;
   const encode = inputEncoder(build, input);
@@ -136,33 +136,33 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
     },
     description: describeMutation(mutation),
     plan: (_$root: Step, args: FieldArgs) =>
-      sideEffect([args.getRaw("input"), resource.executor.context(), context()], async (values) => {
-        const [
-          given,
-          { withPgClient, pgSettings },
-          { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog, newSecret },
-        ] = values as unknown as any[];
-        const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
-        const secret: NewSecret | undefined = secretColumn && newSecret?.();
-        const settings = secret ? { ...pgSettings, ...settingsFor(secret) } : pgSettings;
-        const answer = await runMutation(withPgClient, settings, {
-          version,
-          operation,
-          input: encode(fields),
-          idempotencyKey,
-          validateOnly,
-          timeout: mutationTimeout,
-          check: mutationChecks[operation],
-          scopes: scopes ?? new Set(),
-        });
-        const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
-        if (!result.payload) return decode(result);
-        try {
-          mutationLog?.noteDone(idempotencyKey);
-          return decode(result);
-        } catch (error) {
-          throw mutationLog?.markUnreadable(error) ?? error;
-        }
-      }),
+      sideEffect(
+        [args.getRaw("input"), resource.executor.context(), context()],
+        async ([given, { withPgClient, pgSettings }, asked]) => {
+          const { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog } = asked;
+          const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
+          const secret = secretColumn ? asked.newSecret?.() : undefined;
+          const own = pgSettings as ServiceContext["pgSettings"];
+          const settings = secret ? { ...own, ...settingsFor(secret) } : own;
+          const answer = await runMutation(withPgClient, settings, {
+            version,
+            operation,
+            input: encode(fields),
+            idempotencyKey,
+            validateOnly,
+            timeout: mutationTimeout,
+            check: mutationChecks[operation],
+            scopes: scopes ?? new Set(),
+          });
+          const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
+          if (!result.payload) return decode(result);
+          try {
+            mutationLog?.noteDone(idempotencyKey);
+            return decode(result);
+          } catch (error) {
+            throw mutationLog?.markUnreadable(error) ?? error;
+          }
+        },
+      ),
   };
 }

@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import type { PgCodecRelation } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecRelation } from "postgraphile/@dataplan/pg";
 import { hasTag, tagLines } from "./lib/tags.ts";
 
 type FieldScope = GraphileBuild.ScopeObjectFieldsField;
@@ -7,7 +7,8 @@ type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 /** The foreign key, seen from the field's type, that a relation field follows; undefined for other fields. */
 export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation | undefined {
   if (!pgRelationDetails) return undefined;
-  const { registry, codec, relationName } = pgRelationDetails;
+  const { registry, relationName } = pgRelationDetails;
+  const codec = pgRelationDetails.codec as PgCodec;
   return registry.pgRelations[codec.name]?.[relationName];
 }
 

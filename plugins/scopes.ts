@@ -19,8 +19,7 @@ export interface ScopeRequirement {
 }
 
 declare module "postgraphile/graphql" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged declarations have the same parameters
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     requiresScopes?: ScopeRequirement;
   }
 }
@@ -67,7 +66,7 @@ function targetOf(
   const { pgFieldResource, pgRefDetails, nodeAccessorTypeName } = scope;
   const relation = relationOf(scope);
   if (relation) return relation.remoteResource.codec;
-  if (pgFieldResource) return pgFieldResource.codec;
+  if (pgFieldResource) return pgFieldResource.codec as PgCodec;
   if (nodeAccessorTypeName) {
     const resources = Object.values(build.pgResources) as PgResource[];
     return resources.find(

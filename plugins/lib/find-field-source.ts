@@ -1,5 +1,6 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
+import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "../../src/reads/followed.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldMeaning, Hop, Match, Rows } from "../../src/reads/field-source.ts";
@@ -52,19 +53,20 @@ function isPageInfoField(name: string) {
 
 function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldMeaning | undefined {
   if (!attribute || attribute.via || attribute.expression || attribute.identicalVia) return undefined;
-  const columns = Object.entries(pgCodec?.attributes ?? {});
+  const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
-  return name === undefined ? undefined : { kind: "column", name, attribute };
+  return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };
 }
 
 function hopOf(scope: FieldScope): Hop | undefined {
   const relation = relationOf(scope);
-  if (!relation || !isPlain(relation.remoteResource)) return undefined;
-  return { to: relation.remoteResource, on: pairs(relation.localAttributes, relation.remoteAttributes) };
+  const to = relation?.remoteResource as PgResource | undefined;
+  if (!relation || !isPlain(to)) return undefined;
+  return { to, on: pairs(relation.localAttributes, relation.remoteAttributes) };
 }
 
 function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): FieldMeaning | undefined {
-  const rows = findRows(build, scope.pgFieldResource?.codec);
+  const rows = findRows(build, scope.pgFieldResource?.codec as PgCodec | undefined);
   const hops = hopsTo(scope);
   const { resource } = rows ?? {};
   if (!rows || !hops || scope.pgFieldResource !== resource) return undefined;
@@ -89,12 +91,10 @@ function hopsTo(scope: FieldScope): Hop[] | undefined {
   let { codec } = pgRefDetails as { codec: PgCodec };
   for (const { relationName } of path) {
     const relation = pgRefDetails.registry.pgRelations[codec.name]?.[relationName];
-    if (!relation || !isPlain(relation.remoteResource)) return undefined;
-    hops.push({
-      to: relation.remoteResource,
-      on: pairs(relation.localAttributes, relation.remoteAttributes),
-    });
-    ({ codec } = relation.remoteResource);
+    const to = relation?.remoteResource as PgResource | undefined;
+    if (!relation || !isPlain(to)) return undefined;
+    hops.push({ to, on: pairs(relation.localAttributes, relation.remoteAttributes) });
+    ({ codec } = to);
   }
   return hops;
 }

@@ -1,5 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import { elementOf } from "../../src/reads/codecs.ts";
 import { tagLines } from "./tags.ts";
 
 /** A function of the version's schema that changes data: `name(input name_input) returns some_payload`. */
@@ -26,7 +27,8 @@ export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payloa
 function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource): Mutation {
   const { name } = resource.extensions!.pg!;
   const [input] = resource.parameters!;
-  const userError = resource.codec.attributes?.user_errors?.codec.arrayOfCodec;
+  const { attributes } = resource.codec;
+  const userError = attributes?.user_errors && elementOf(attributes.user_errors.codec);
   if (input?.name !== "input" || !input.codec.attributes || !userError) {
     throw new Error(
       `The function ${name} is no mutation: it must take a composite \`input\` and answer one with user_errors.`,
@@ -39,7 +41,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
     input: input.codec,
     payload: resource.codec,
     userError,
-    warning: resource.codec.attributes!.warnings?.codec.arrayOfCodec,
+    warning: attributes.warnings && elementOf(attributes.warnings.codec),
   };
 }
 

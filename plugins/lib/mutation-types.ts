@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GrafastFieldConfig, Step } from "postgraphile/grafast";
 import { get, inhibitOnNull } from "postgraphile/grafast";
@@ -12,6 +12,7 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
+import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import { isOutput } from "./mutation-functions.ts";
 import { payloadBound } from "./payload-bounds.ts";
 import { hasTag, tagText } from "./tags.ts";
@@ -53,12 +54,14 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
 
 /** The fields of the GraphQL types of user errors and of warnings. */
 export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
-  const fields = Object.entries(codec.attributes!).map(([attributeName, attribute]) => {
+  const fields = attributesOf(codec).map(([attributeName, attribute]) => {
     const { codec: column, description } = attribute;
-    const named = build.getGraphQLTypeByPgCodec(column.arrayOfCodec ?? column, "output") as GraphQLOutputType;
-    const type = column.arrayOfCodec ? new GraphQLList(new GraphQLNonNull(named)) : named;
-    const fieldName = build.inflection.attribute({ attributeName, codec: codec as never });
-    return [fieldName, { type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type, description }];
+    const element = elementOf(column);
+    const named = build.getGraphQLTypeByPgCodec(element ?? column, "output") as GraphQLOutputType;
+    const type = element ? new GraphQLList(new GraphQLNonNull(named)) : named;
+    const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
+    const config = { type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type, description };
+    return [fieldName, config] as const;
   });
   return Object.fromEntries(fields);
 }
@@ -68,11 +71,11 @@ export function payloadField(
   build: GraphileBuild.Build,
   name: string,
   attribute: PgCodecAttribute,
-): { config: GrafastFieldConfig<any>; target: PgResource | undefined } {
+): { config: GrafastFieldConfig<Step>; target: PgResource | undefined } {
   const { codec, description } = attribute;
   const entity = tagText(attribute, "entity");
   const target = entity === undefined ? undefined : findTarget(build, entity);
-  const element = codec.arrayOfCodec ?? codec;
+  const element = elementOf(codec) ?? codec;
   const typeName = isOutput(element) ? build.inflection.tableType(element) : entity;
   const type = (
     typeName ? build.getTypeByName(typeName) : build.getGraphQLTypeByPgCodec(element, "output")
@@ -85,7 +88,7 @@ export function payloadField(
       ...(codec.arrayOfCodec && target
         ? { extensions: { payloadBound: payloadBound(attribute, build.inflection.camelCase) } }
         : {}),
-      plan($payload: Step<any>) {
+      plan($payload: Step) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
         return codec.arrayOfCodec

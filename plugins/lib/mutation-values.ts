@@ -1,8 +1,9 @@
 import type {} from "postgraphile";
-import type { PgCodec } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
+import { elementOf } from "../../src/reads/codecs.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "./run-mutation.ts";
 import { tagText } from "./tags.ts";
@@ -22,11 +23,12 @@ const toEach = (convert: Converter): Converter =>
  * that the caller left out stay out.
  */
 export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
-  if (codec.arrayOfCodec) return unlessNull(toEach(inputEncoder(build, codec.arrayOfCodec)));
+  const element = elementOf(codec);
+  if (element) return unlessNull(toEach(inputEncoder(build, element)));
   if (codec.extensions?.globalIdOf) return unlessNull(codec.toPg as Converter);
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([attributeName, attribute]) => {
-    const fieldName = build.inflection.attribute({ attributeName, codec: codec as never });
+    const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
     return [fieldName, attributeName, inputEncoder(build, attribute.codec)] as const;
   });
   return unlessNull((value) => {
@@ -41,7 +43,8 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
 
 /** Makes what turns the JSON of a composite type into what the fields of its GraphQL type answer, by column. */
 function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
-  if (codec.arrayOfCodec) return unlessNull(toEach(payloadDecoder(build, codec.arrayOfCodec)));
+  const element = elementOf(codec);
+  if (element) return unlessNull(toEach(payloadDecoder(build, element)));
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf) return unlessNull((uuid) => encodeGlobalId(globalIdOf, uuid as string));
   if (!codec.attributes) return asItIs;

@@ -1,6 +1,12 @@
-import type { PgSelectQueryBuilder, PgSelectSingleStep, PgSelectStep } from "postgraphile/@dataplan/pg";
+import type {
+  PgCodecWithAttributes,
+  PgResource,
+  PgSelectQueryBuilder,
+  PgSelectSingleStep,
+  PgSelectStep,
+} from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
-import type { Step } from "postgraphile/grafast";
+import type { EdgeStep, Step } from "postgraphile/grafast";
 import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
@@ -9,6 +15,12 @@ import { decodeCursor, encodeCursor, openRanges } from "../../src/graphql/cursor
 import type { Followed, Rows, StageSql } from "../../src/reads/followed.ts";
 import { given, notYetGiven, openTransactions } from "../../src/reads/followed.ts";
 import { decodeGlobalId } from "../../src/graphql/global-id.ts";
+
+type View = PgResource<string, PgCodecWithAttributes>;
+/** The library's steps for rows of a view, and for edges of its pages. */
+export type RowStep = PgSelectSingleStep<View>;
+export type RowsStep = PgSelectStep<View>;
+export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 
 /** What a field lists, and how. */
 export interface ListDetails {
@@ -34,15 +46,18 @@ type Side = (rows: Rows, stages: [StageSql, ...StageSql[]]) => SQL;
 
 // An edge knows its rows, but not the field that lists them, nor where the page begins: that is a placeholder for the
 // text of the cursor, in a list that is followed.
-const listOf = new WeakMap<PgSelectStep, ListDetails & { after: SQL | null }>();
+const listOf = new WeakMap<RowsStep, ListDetails & { after: SQL | null }>();
 
 /** The value of an argument that is no variable; undefined when only execution will tell. */
 function knownValue($argument: Step): { value: unknown } | undefined {
   return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
 }
 
+/** The id, the open transactions and the cursor of the page, as Postgres gives them. */
+type Values = readonly [id: unknown, open: string, cursor: string | null];
+
 /** The cursor of a row of a list. */
-export function cursorOf($row: PgSelectSingleStep): Step {
+export function cursorOf($row: RowStep): Step {
   const { list, key, followed, after } = listOf.get($row.getClassStep())!;
   if (!followed)
     return lambda($row.get(key), (id) => {
@@ -52,7 +67,7 @@ export function cursorOf($row: PgSelectSingleStep): Step {
   // By the statement that reads the rows: it is what it sees that counts
   const $open = $row.select(openTransactions, TYPES.text);
   const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
-  return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]) => {
+  return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]: Values) => {
     const uuid = decodeGlobalId(id)?.uuid;
     if (!uuid) return null;
     return encodeCursor(list, uuid, open, cursor == null ? [] : decodeCursor(list, cursor, true));
@@ -80,7 +95,14 @@ function beginAfter(details: ListDetails): (after: Position | null) => Condition
 }
 
 /** A page of the rows of a view, in the order of their primary key. */
-export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any, any, any> {
+export class PageOfRows extends ConnectionStep<
+  unknown,
+  RowStep,
+  Step,
+  EdgeOfRows,
+  readonly unknown[] | null,
+  RowsStep
+> {
   static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
   readonly #details: ListDetails;
   readonly #afterDependency: number;
@@ -90,7 +112,7 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
   readonly #mayFollow: boolean;
 
   constructor(
-    $rows: PgSelectStep,
+    $rows: RowsStep,
     details: ListDetails,
     { $rawFirst, $rawAfter, $first, $after }: PageArguments,
   ) {
@@ -147,7 +169,7 @@ export class PageOfRows extends ConnectionStep<any, PgSelectSingleStep, any, any
    * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, unordered".
    */
   #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
-    const $rows: PgSelectStep = this.cloneSubplanWithoutPagination("aggregate");
+    const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
     // A limit of 0 is never sent to Postgres.
     $rows.setFirst(lambda($wanted, (wanted) => (wanted ? 1 : 0)));
     $rows.apply($condition);

@@ -11,7 +11,6 @@ export interface PayloadBound {
 }
 
 declare module "postgraphile/graphql" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged with theirs
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     payloadBound?: PayloadBound;
   }

@@ -57,9 +57,9 @@ export async function runMutation(
   const refusals = await call.check?.(input as Record<string, unknown>, {
     version,
     scopes: call.scopes,
-    query: (text, values) =>
+    query: <Row>(text: string, values: unknown[]) =>
       withPgClient(pgSettings as Record<string, string>, async (client) => {
-        return (await client.query<any>({ text, values })).rows;
+        return (await client.query<Row>({ text, values })).rows;
       }),
   });
   if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };

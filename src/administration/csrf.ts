@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler } from "express";
+import { formOf } from "./forms.ts";
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 import { Problem } from "./problem.ts";
@@ -32,7 +33,8 @@ export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD") return next();
     const expected = Buffer.from(visitOf(response).csrfToken);
-    const given = Buffer.from(String(request.body?._csrf ?? ""));
+    const { _csrf } = formOf(request);
+    const given = Buffer.from(typeof _csrf === "string" ? _csrf : "");
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
     if (!isOurs || !comesFromHere(request, publicUrl)) throw new Problem(403, "form");
     next();

@@ -5,9 +5,14 @@ import type { Content, Html } from "./html.ts";
 /** What is wrong with a form, by the name of the field. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
+/** What a form sent, by the names of its fields; nothing when the body was none of a form. */
+export function formOf(request: Request): Readonly<Record<string, unknown>> {
+  return (request.body as Record<string, unknown> | undefined) ?? {};
+}
+
 /** A text that a form sent, without space around it; empty when it sent none. Not for passwords. */
 export function textOf(request: Request, name: string): string {
-  const value: unknown = request.body?.[name];
+  const value = formOf(request)[name];
   return typeof value === "string" ? value.trim() : "";
 }
 
@@ -25,7 +30,7 @@ export function noticeOf(request: Request, texts: Readonly<Record<string, string
 
 /** A password as it was typed. */
 export function passwordOf(request: Request, name: string): string {
-  const value: unknown = request.body?.[name];
+  const value = formOf(request)[name];
   return typeof value === "string" ? value.normalize("NFC") : "";
 }
 

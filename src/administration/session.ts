@@ -36,7 +36,7 @@ export function recogniseVisitor(
     };
     if (token !== undefined) {
       visitor = await run(async (client) => {
-        const { rows } = await client.query(
+        const { rows } = await client.query<Visitor>(
           "select administrator_id as id, name from administration.use_session()",
         );
         return rows[0] ?? null;

@@ -16,7 +16,7 @@ export interface Use {
 
 /** How one token, or all of them, were used in the last days. The newest day comes first. */
 export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
-  const { rows } = await client.query(
+  const { rows } = await client.query<Use>(
     `select credential_id, day::timestamptz, version, deprecated_field, requests::float8, last_used_at
      from administration.credential_uses(current_date - $2::integer, $1)`,
     [id, span - 1],

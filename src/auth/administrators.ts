@@ -60,7 +60,7 @@ export async function deactivateAdministrator(connection: OwnerConnection, name:
 
 /** All administrators, by their names. */
 export async function listAdministrators(connection: OwnerConnection): Promise<Administrator[]> {
-  const { rows } = await connection.query(
+  const { rows } = await connection.query<Administrator>(
     `select name, deactivated_at is null as active, created_at as "createdAt", last_log_in_at as "lastLogInAt"
      from auth.administrator order by lower(name)`,
   );

@@ -63,12 +63,27 @@ export async function createCredential(
 
 /** All credentials, oldest first. */
 export async function listCredentials(connection: OwnerConnection): Promise<CredentialOverview[]> {
-  const { rows } = await connection.query("select * from auth.credential_overview order by id");
+  const { rows } = await connection.query<CredentialRow>(
+    "select * from auth.credential_overview order by id",
+  );
   return rows.map(credentialOf);
 }
 
 /** A row of auth.credential_overview. */
-export function credentialOf(row: Record<string, any>): CredentialOverview {
+export interface CredentialRow {
+  id: string;
+  name: string;
+  access_keys: string[];
+  scopes: string[];
+  active: boolean;
+  created_at: Date;
+  last_used_at: Date | null;
+  rotated_at: Date | null;
+  deactivated_at: Date | null;
+  old_key_ends_at: Date | null;
+}
+
+export function credentialOf(row: CredentialRow): CredentialOverview {
   return {
     id: row.id,
     name: row.name,

@@ -39,13 +39,19 @@ await atTheTerminal(async () => {
   try {
     const plan = await withClient(url, async (client) => {
       if (isSet) await client.query("select auth.set_plan($1, $2)", [checked(name), limits]);
-      return (await client.query("select name, limits from auth.current_plan()")).rows[0];
+      const { rows } = await client.query<PlanRow>("select name, limits from auth.current_plan()");
+      return rows[0]!;
     });
     console.log(`${plan.name} ${JSON.stringify(plan.limits)}`);
   } finally {
     await close();
   }
 });
+
+interface PlanRow {
+  name: string;
+  limits: unknown;
+}
 
 function checked(name: string): string {
   if (["none", "read_only", "full"].includes(name)) return name;

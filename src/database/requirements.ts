@@ -48,8 +48,10 @@ const probe = "service.start";
 async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
   const { workerConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
   if (workerConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
-  const { rows } = await client.query("select current_setting($1, true) as value", [probe]);
-  if (rows[0].value === "on") return [];
+  const { rows } = await client.query<{ value: string | null }>("select current_setting($1, true) as value", [
+    probe,
+  ]);
+  if (rows[0]!.value === "on") return [];
   return [
     "DATABASE_URL leads to a pooler that ignores the settings of connections, such as PgBouncer. Background work, webhooks and RATE_LIMITS_IN=database need a direct connection: set WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here, and run a process with a direct one beside it. PgBouncer before 1.21 needs PREPARED_STATEMENTS=false too.",
   ];
@@ -82,12 +84,13 @@ const refusals = new Set(["28P01", "28000", "08P01", "42501"]);
 
 /** @throws {UserError} when Postgres is older than what the migrations need */
 export async function requireVersion(client: Pick<pg.ClientBase, "query">): Promise<void> {
-  const { rows } = await client.query(
+  const { rows } = await client.query<{ version: string; number: number }>(
     "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
   );
-  if (rows[0].number < oldest * 10_000) {
+  const { version, number } = rows[0]!;
+  if (number < oldest * 10_000) {
     throw new UserError(
-      `This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${rows[0].version}.`,
+      `This service needs Postgres ${oldest} or newer; the one at DATABASE_URL is ${version}.`,
     );
   }
 }
@@ -101,14 +104,21 @@ async function requireQueue(client: pg.Client): Promise<void> {
   );
 }
 
+interface RoleRow {
+  role: string;
+  super: boolean;
+  owner: boolean;
+  able: boolean;
+}
+
 async function excessRights(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query(
+  const { rows } = await client.query<RoleRow>(
     `select current_user as role, rolsuper as super, pg_has_role(current_user, 'service_owner', 'set') as owner,
        (select bool_and(coalesce(pg_has_role(current_user, to_regrole(name), 'set'), false)) from unnest($1::text[]) name) as able
      from pg_roles where rolname = current_user`,
     [narrowRoles],
   );
-  const { role, super: isSuperuser, owner, able } = rows[0];
+  const { role, super: isSuperuser, owner, able } = rows[0]!;
   if (!able) {
     throw new UserError(
       `The role ${role} may not become service_api and the other narrow roles. Use the URL that \`npm run db:setup\` printed.`,

@@ -22,11 +22,12 @@ export async function openDocument(pool: Pool, id: string, code: string): Promis
   if (!uuid.test(id)) return null;
   const hash = createHash("sha256").update(code).digest();
   const { rows } = await asRole(pool, "service_document", (client) =>
-    client.query(
+    client.query<Omit<OpenedDocument, "id">>(
       `select document_number as number, static, content, content_type as "contentType", config
        from erp.open_document($1, $2)`,
       [id, hash],
     ),
   );
-  return rows.length === 0 ? null : { id, ...rows[0] };
+  const [row] = rows;
+  return row ? { id, ...row } : null;
 }

@@ -11,7 +11,7 @@ const fontFolder = dirname(fontFile) + sep;
 // Nothing but the fonts is read, and nothing from elsewhere
 pdfmake.setUrlAccessPolicy(() => false);
 pdfmake.setLocalAccessPolicy((path) => path.startsWith(fontFolder));
-pdfmake.setFonts(require(fontFile));
+pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
 
 /**
  * Renders a document as PDF.

@@ -135,5 +135,5 @@ function withDefaults(
       ? [[name.value, valueFromASTUntyped(defaultValue)]]
       : [],
   );
-  return defaults.length > 0 ? { ...variables, ...Object.fromEntries(defaults) } : variables;
+  return defaults.length > 0 ? { ...variables, ...(Object.fromEntries(defaults) as Variables) } : variables;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How much an operation, and a client, may ask for. `.env.example` explains each to operators. */
+/** How much an operation, and a client, may ask for. docs/settings.md explains each to operators. */
 export interface Limits {
   /** Fields below one another. */
   depth: number;

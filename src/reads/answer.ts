@@ -28,7 +28,12 @@ export async function answerBy(
   }
   if (data === null) return answerByGrafast();
   readCounts.sql++;
-  return { data: args.outputDataAsString ? data : JSON.parse(data) };
+  return { data: asData(data, args) };
+}
+
+/** The data of an answer. Where the library takes text for it, its types do not say so. */
+function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Record<string, unknown> {
+  return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
 
 /** Whether doing it once more would only make it worse: the time is up, or the database is away. */
@@ -40,10 +45,10 @@ function isFinal(error: unknown): boolean {
 /** The answer when nothing could be read: what Grafast says when each root field fails. */
 function failed(
   { fields }: ReadStatement,
-  { schema, outputDataAsString }: GrafastExecutionArgs,
+  args: GrafastExecutionArgs,
   originalError: Error,
-): ExecutionResult<any> {
-  const types = schema.getQueryType()!.getFields();
+): ExecutionResult {
+  const types = args.schema.getQueryType()!.getFields();
   const asked = [...fields()].filter(([, { name }]) => name !== "__typename");
   const errorOf = ([key, { node }]: (typeof asked)[number]) =>
     new GraphQLError(originalError.message, { nodes: node, path: [key], originalError });
@@ -53,7 +58,7 @@ function failed(
     [...fields()].map(([key, { name }]) => [key, name === "__typename" ? "Query" : null]),
   );
   return {
-    data: outputDataAsString ? JSON.stringify(data) : data,
+    data: asData(JSON.stringify(data), args),
     errors: asked.map(errorOf),
   };
 }

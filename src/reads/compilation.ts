@@ -1,5 +1,6 @@
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldNode, GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
 import type { Piece } from "./json-text.ts";
@@ -69,7 +70,7 @@ export function understood(
 
 /** A view, as it stands after `from`. */
 export function fromOf(resource: PgResource): string {
-  const { text, values } = sql.compile(resource.from as never);
+  const { text, values } = sql.compile(resource.from as SQL);
   if (values.length > 0) throw new NotCovered(`from ${resource.name}`);
   return text;
 }

@@ -46,19 +46,17 @@ export interface Rows {
 }
 
 declare module "postgraphile/graphql" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- merged declarations have the same parameters
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** What the field stands for in SQL, if that is known. */
     meaning?: FieldMeaning;
   }
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- as above
-  interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
+  interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
     /** The view that the type's objects are rows of. */
     rows?: Rows;
   }
 }
 
-type Plan = ((...args: any[]) => unknown) | undefined;
+type Plan = ((...args: never[]) => unknown) | undefined;
 
 // A field without a plan of its own reads the property of its name; the library has that built in.
 const known = new WeakSet<NonNullable<Plan>>();

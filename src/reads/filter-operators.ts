@@ -20,7 +20,7 @@ export interface Operator {
    *
    * @throws BAD_USER_INPUT for an operand that the column can't be compared with
    */
-  parameters(operand: any, codec: PgCodecAnyScalar): Parameter[];
+  parameters(operand: unknown, codec: PgCodecAnyScalar): Parameter[];
   /** The condition; null values of the column follow SQL's rules. A flag is itself given, other operands are not. */
   condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
 }
@@ -34,7 +34,7 @@ const ofText = (text: string): Parameter => parameter(text, TYPES.text);
 const comparison = (operator: SQL, description: string): Operator => ({
   operand: "value",
   description,
-  parameters: (value, codec) => [parameter(value, codec)],
+  parameters: (value, codec) => [parameter(value, codec as PgCodec)],
   condition: (column, [value]) => sql`${column} ${operator} ${value!}`,
 });
 
@@ -51,7 +51,7 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 const like = (pattern: (text: string) => string, description: string): Operator => ({
   operand: "value",
   description: `${description} Upper and lower case differ.`,
-  parameters: (text: string) => [ofText(pattern(escaped(text)))],
+  parameters: (text) => [ofText(pattern(escaped(text as string)))],
   condition: (column, [value]) => sql`${column} like ${value!}`,
 });
 
@@ -76,7 +76,8 @@ export function afterPrefix(prefix: string): string | null {
 const startsWith: Operator = {
   operand: "value",
   description: "Begins with this text. Upper and lower case differ.",
-  parameters(prefix: string) {
+  parameters(operand) {
+    const prefix = operand as string;
     const end = afterPrefix(prefix);
     return end === null ? [ofText(prefix)] : [ofText(prefix), ofText(end)];
   },

@@ -4,6 +4,7 @@ import type {
   FragmentDefinitionNode,
   GraphQLObjectType,
   GraphQLSchema,
+  InlineFragmentNode,
   OperationDefinitionNode,
   SelectionNode,
   SelectionSetNode,
@@ -68,16 +69,16 @@ export function selectedFields(
       else fields.set(key, { node: selection, name: selection.name.value, below });
       return;
     }
-    let fragment: Pick<FragmentDefinitionNode, "selectionSet"> & { typeCondition?: unknown } =
-      selection as never;
-    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+    let fragment: FragmentDefinitionNode | InlineFragmentNode;
+    if (selection.kind === Kind.INLINE_FRAGMENT) fragment = selection;
+    else {
       const name = selection.name.value;
       if (spread.has(name)) return;
       spread.add(name);
       fragment = operation.fragments.get(name)!;
     }
-    const condition = fragment.typeCondition as { name: { value: string } } | undefined;
-    if (applies(operation, condition?.name.value, type)) fragment.selectionSet.selections.forEach(select);
+    if (applies(operation, fragment.typeCondition?.name.value, type))
+      fragment.selectionSet.selections.forEach(select);
   };
   for (const set of sets) set.selections.forEach(select);
   return fields;

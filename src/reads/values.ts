@@ -11,6 +11,7 @@ import {
 } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
+import { elementOf, innerOf } from "./codecs.ts";
 import { failure, quoted } from "./json-text.ts";
 
 /** Makes the SQL expression of a value's JSON text, null where the column is, from the SQL expression of a column. */
@@ -46,17 +47,19 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
 };
 
 function baseOf(codec: PgCodec): PgCodec {
-  return codec.domainOfCodec ? baseOf(codec.domainOfCodec) : codec;
+  const inner = innerOf(codec);
+  return inner ? baseOf(inner) : codec;
 }
 
 /** How values of a column become values of a field; undefined when that isn't known for these types. */
 export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
   const type = getNullableType(fieldType);
-  if (isListType(type)) return codec.arrayOfCodec && encoderOfList(codec.arrayOfCodec, type.ofType);
+  const element = elementOf(codec);
+  if (isListType(type)) return element && encoderOfList(element, type.ofType);
   if (isEnumType(type)) return encoderOfEnum(codec, type.getValues());
   if (!isScalarType(type)) return undefined;
   const { globalIdOf } = codec.extensions ?? {};
-  if (globalIdOf !== undefined && !codec.arrayOfCodec && type.name === "ID") {
+  if (globalIdOf !== undefined && !element && type.name === "ID") {
     return (column) => `'"${globalIdPrefix(globalIdOf)}'||${column}::text||'"'`;
   }
   if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {

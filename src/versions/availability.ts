@@ -88,7 +88,7 @@ export class Availability {
     this.#tell();
     const failed = results.findIndex((result) => result.status === "rejected");
     if (failed === -1) return;
-    const { reason } = results[failed] as PromiseRejectedResult;
+    const reason: unknown = (results[failed] as PromiseRejectedResult).reason;
     throw new Error(`${this.#served[failed]!.version.slug}: ${(reason as Error).message}`, { cause: reason });
   }
 

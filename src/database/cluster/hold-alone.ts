@@ -17,10 +17,10 @@ export async function holdAlone(
   isRunning: () => Promise<boolean>,
 ): Promise<pg.Client> {
   const client = await connectWhenReady(url, isRunning);
-  const { rows } = await client.query(
+  const { rows } = await client.query<{ held: boolean }>(
     "select pg_try_advisory_lock(hashtext('the process that uses this cluster')) as held",
   );
-  if (rows[0].held) return client;
+  if (rows[0]!.held) return client;
   await client.end();
   throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
 }

@@ -2,12 +2,15 @@ import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { z } from "zod";
 import { exists } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
 // Root may start the service in a folder that nobody else may enter, such as one under /root. The user that runs
 // Postgres then needs its programs and its data elsewhere.
 const shelter = "/var/lib/stock-and-order-graphql";
+
+const packageFile = z.object({ version: z.string() });
 
 /**
  * The folder of Postgres' programs: theirs, or that of a copy that the user can run.
@@ -18,7 +21,7 @@ export async function reachablePrograms(user: PostgresUser, program: string): Pr
   if (await user.canReach(program)) return dirname(program);
   const original = dirname(dirname(program));
   const description = await readFile(join(dirname(original), "package.json"), "utf8");
-  const { version } = JSON.parse(description) as { version: string };
+  const { version } = packageFile.parse(JSON.parse(description));
   const copy = join(shelter, `postgres-${version}`);
   if (!(await exists(copy))) {
     await makeShelter();

@@ -139,6 +139,6 @@ async function graphileMigrate(
   const collect = (chunk: Buffer) => void (output += chunk.toString());
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
-  const [code] = await once(child, "close");
+  const [code] = (await once(child, "close")) as [code: number | null];
   if (code !== 0) throw new CommandFailure(words.join(" "), output);
 }

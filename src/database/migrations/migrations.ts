@@ -103,10 +103,10 @@ async function signature(): Promise<string> {
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
-  const { rows: found } = await client.query(
+  const { rows: found } = await client.query<{ ready: boolean }>(
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
-  if (!found[0].ready) throw new UserError(`This database has not been set up. ${command}`);
+  if (!found[0]!.ready) throw new UserError(`This database has not been set up. ${command}`);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {

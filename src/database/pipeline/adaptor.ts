@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import type { WithPgClient } from "postgraphile/@dataplan/pg";
+import type { PgClientQuery, PgClientResult, WithPgClient } from "postgraphile/@dataplan/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
@@ -42,15 +42,18 @@ export function flightAdaptor(pool: SharedPool): Adaptor {
 function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClient {
   return {
     rawClient: client,
-    query: (statement) =>
-      fly(client, settings, { ...statement, text: withPlainIdentifiers(statement.text) }) as Promise<any>,
+    query: <Row>(statement: PgClientQuery) =>
+      fly(client, settings, { ...statement, text: withPlainIdentifiers(statement.text) }) as Promise<
+        PgClientResult<Row>
+      >,
     withTransaction(work) {
       // In the library's words: a connection to do one transaction on
       const inTransaction = library.createWithPgClient({ poolClient: client });
-      if (canPrepareOn(client)) return inTransaction(settings, work as any);
+      if (canPrepareOn(client)) return inTransaction(settings, work);
       return inTransaction(settings, (transaction) => {
-        const query = (statement: any) => transaction.query({ ...statement, name: undefined });
-        return (work as any)({ ...transaction, query });
+        const query = <Row>(statement: PgClientQuery) =>
+          transaction.query<Row>({ ...statement, name: undefined });
+        return work({ ...transaction, query });
       });
     },
   };

@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import { execute, getOperationAST } from "postgraphile/graphql";
 import "../locals.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
@@ -30,7 +31,7 @@ export function answerIntrospection(
   return (request, response, next) => {
     const { locals } = response;
     const { schema } = bySlug.get(locals.version!.slug)!.current();
-    const { query, operationName, variables } = request.body;
+    const { query, operationName, variables } = graphqlBodyOf(request);
     const document = locals.operation!.document!;
     const { isAll } = introspectionOf(schema, document, operationName, variables ?? {});
     if (!isAll) return next();

@@ -4,6 +4,7 @@ import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../../plugins/reads.ts";
 import type { ReadText } from "../../database/pipeline/read-text.ts";
 import "../locals.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { readSettingsFor } from "../../versions/context.ts";
@@ -22,7 +23,7 @@ export function answerReads(
   return (request, response, next) => {
     const { locals } = response;
     const { version, current } = bySlug.get(locals.version!.slug)!;
-    const { operationName, variables: variableValues } = request.body;
+    const { operationName, variables: variableValues } = graphqlBodyOf(request);
     const asked = {
       schema: current().schema,
       document: locals.operation!.document!,

@@ -14,6 +14,16 @@ const maxBrackets = 50_000;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The parameters of a GraphQL request. */
+export interface GraphqlBody {
+  query: string;
+  operationName: string | null | undefined;
+  variables: Record<string, unknown> | null | undefined;
+}
+
+/** The parameters of a request whose body was read by {@link readGraphqlBody}. */
+export const graphqlBodyOf = (request: Request): GraphqlBody => request.body as GraphqlBody;
+
 /** What is wrong with the parameters of a GraphQL request; null when nothing is. */
 function complaintAbout({
   query,
@@ -51,11 +61,11 @@ export function readGraphqlBody(largest: number, heavyWork: HeavyWork): RequestH
     const check = () => {
       if (Array.isArray(request.body))
         return refuseWith(400, "A request holds one operation; there are no batches.");
-      const complaint = complaintAbout(request.body ?? {});
+      const complaint = complaintAbout((request.body ?? {}) as Record<string, unknown>);
       if (complaint) return refuseWith(400, complaint);
       // Nothing else goes on to Grafserv, such as its experimental parameters.
-      const { query, operationName, variables } = request.body;
-      request.body = { query, operationName, variables };
+      const { query, operationName, variables } = graphqlBodyOf(request);
+      request.body = { query, operationName, variables } satisfies GraphqlBody;
       next();
     };
     if (isPlainJson(request, largestPlain))
@@ -98,7 +108,7 @@ async function parseLong(request: Request, heavyWork: HeavyWork): Promise<Compla
     if (hasMoreBrackets(body, maxBrackets))
       return [400, `The body has more than ${maxBrackets} lists and objects.`];
     try {
-      request.body = JSON.parse(body);
+      request.body = JSON.parse(body) as unknown;
       return "read";
     } catch {
       return [400, "The body is not valid JSON."];

@@ -3,6 +3,7 @@ import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
 import "../locals.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
 import { refuse, sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
 import type { PlanName } from "../../auth/plan.ts";
@@ -37,7 +38,7 @@ export function readOperation(
 ): RequestHandler {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { query } = request.body as { query: string };
+    const { query } = graphqlBodyOf(request);
     const { documents } = bySlug.get(response.locals.version!.slug)!.current();
     const { limits } = response.locals.plan!;
     const read = () => {
@@ -67,11 +68,12 @@ export function readOperation(
 
 /** Notes what a request asks for, and what that costs. */
 function noteOperation(
-  { body: { operationName, variables } }: Request,
+  request: Request,
   { locals }: Response,
   bySlug: ReadonlyMap<string, ServedVersion>,
   reading: Reading,
 ): void {
+  const { operationName, variables } = graphqlBodyOf(request);
   const { name, limits } = locals.plan!;
   const { document = null, errors } = { document: undefined, ...reading };
   const operation: Operation = {
@@ -91,7 +93,7 @@ function noteOperation(
 
 function refusalByPlan(
   document: DocumentNode,
-  name: string | undefined,
+  name: string | null | undefined,
   plan: PlanName,
 ): GraphQLError | null {
   if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)

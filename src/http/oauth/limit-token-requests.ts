@@ -18,7 +18,8 @@ export function limitTokenRequests(rates: RateLimits, perMinute: number): Reques
   const ofClient = bucketOf("token-client", perMinute);
   return async (request, response, next) => {
     const address = request.ip ?? "";
-    const named = parseBasic(request.get("authorization") ?? "")?.accessKey ?? request.body?.client_id;
+    const body = request.body as { client_id?: unknown } | undefined;
+    const named = parseBasic(request.get("authorization") ?? "")?.accessKey ?? body?.client_id;
     const client = typeof named === "string" ? named.slice(0, 100) : "";
     const takings = await Promise.all([
       rates.take(ofAddress, address, 1),

@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import { credentialOf } from "../../../auth/credentials.ts";
-import type { CredentialOverview } from "../../../auth/credentials.ts";
+import type { CredentialOverview, CredentialRow } from "../../../auth/credentials.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
 import { missing } from "../../problem.ts";
@@ -16,15 +16,16 @@ export const tokenTrail = ({ id, name }: CredentialOverview) => [
 
 /** All tokens, by their names. */
 export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
-  const { rows } = await client.query("select * from administration.credentials()");
+  const { rows } = await client.query<CredentialRow>("select * from administration.credentials()");
   return rows.map(credentialOf);
 }
 
 /** One token. */
 export async function readToken(client: PoolClient, id: string): Promise<CredentialOverview> {
-  const { rows } = await client.query("select * from administration.credentials($1)", [id]);
-  if (rows.length === 0) throw missing();
-  return credentialOf(rows[0]);
+  const { rows } = await client.query<CredentialRow>("select * from administration.credentials($1)", [id]);
+  const [row] = rows;
+  if (!row) throw missing();
+  return credentialOf(row);
 }
 
 /** Whether a token works, as a coloured word. */

@@ -1,4 +1,5 @@
 import type { Response, Router } from "express";
+import { z } from "zod";
 import { csrfField } from "../../csrf.ts";
 import { count } from "../../format.ts";
 import { html } from "../../html.ts";
@@ -107,6 +108,8 @@ function stopping(router: Router): void {
 }
 
 const refused = Symbol("refused");
+/** The detail of an error of `mutation.refuse`: user errors, of which the first is shown. */
+const refusals = z.tuple([z.object({ code: z.string(), message: z.string() })]).rest(z.unknown());
 
 /** Runs a statement, and answers its value. Where a mutation would have user errors, shows a page with the reason. */
 async function run(response: Response, id: string, statement: string, values: string[]): Promise<unknown> {
@@ -119,7 +122,7 @@ async function run(response: Response, id: string, statement: string, values: st
     // Of mutation.refuse
     if (!(error instanceof Error && "code" in error && error.code === "UE001" && "detail" in error))
       throw error;
-    const [{ code, message }] = JSON.parse(String(error.detail)) as [{ code: string; message: string }];
+    const [{ code, message }] = refusals.parse(JSON.parse(String(error.detail)));
     if (code === "NOT_FOUND") throw missing();
     const subscription = await run((client) => readSubscription(client, id));
     showPage(response, {

@@ -1,0 +1,43 @@
+// Looks for secrets, such as keys and passwords, in the files that would be committed: `npm run check` does.
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createEngine } from "@secretlint/node";
+import { atTheTerminal } from "./terminal.ts";
+
+/** What .gitignore has, and what is no text. */
+const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
+const binary = new Set([".png"]);
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+await atTheTerminal(async () => {
+  const folder = resolve(process.argv[2] ?? root);
+  const engine = await createEngine({
+    configFilePath: join(root, ".secretlintrc.json"),
+    formatter: "stylish",
+    color: false,
+    maskSecrets: true,
+  });
+  let count = 0;
+  for await (const path of filesIn(folder)) {
+    const { ok, output } = await engine.executeOnContent({
+      content: await readFile(path, "utf8"),
+      filePath: relative(folder, path),
+    });
+    count++;
+    if (ok) continue;
+    console.error(output.trim());
+    process.exitCode = 1;
+  }
+  if (process.exitCode !== 1) console.log(`No secrets in ${count} files.`);
+});
+
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (leftOut.has(entry.name) || binary.has(extname(entry.name))) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(path);
+    else if (entry.isFile()) yield path;
+  }
+}

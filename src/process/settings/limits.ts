@@ -1,0 +1,50 @@
+import { usualLimits } from "../../graphql/limits.ts";
+import { convert, oneOf, setting, wholeNumber } from "./setting.ts";
+
+export const anyLimit = wholeNumber(1, 1_000_000_000);
+
+/** What operations and clients may ask for, where the plan says nothing else. */
+export const limits = {
+  limits: {
+    depth: setting("LIMIT_DEPTH", anyLimit, usualLimits.depth, {
+      doc: "Fields below one another in an operation. A plan may have another value of this and the following: `npm run plan -- set full --limits '{\"cost\": 4000}'`.",
+    }),
+    relations: setting("LIMIT_RELATIONS", anyLimit, usualLimits.relations, {
+      doc: "Relations and lists of an operation, with those of fragments each time they are spread.",
+    }),
+    aliases: setting("LIMIT_ALIASES", anyLimit, usualLimits.aliases, {
+      doc: "Fields with another name than their own.",
+    }),
+    directives: setting("LIMIT_DIRECTIVES", anyLimit, usualLimits.directives, {
+      doc: "Directives of an operation.",
+    }),
+    tokens: setting("LIMIT_TOKENS", anyLimit, usualLimits.tokens, { doc: "Tokens of the GraphQL document." }),
+    mutations: setting("LIMIT_MUTATIONS", anyLimit, usualLimits.mutations, {
+      doc: "Mutations of an operation.",
+    }),
+    cost: setting("LIMIT_COST", anyLimit, usualLimits.cost, { doc: "Points of an operation (docs/api.md)." }),
+    bucket: setting("LIMIT_BUCKET", anyLimit, usualLimits.bucket, {
+      doc: "Points that an API token can spend in a row.",
+    }),
+    refill: setting("LIMIT_REFILL", anyLimit, usualLimits.refill, {
+      doc: "Points that come back per second.",
+    }),
+  },
+  largestBody: setting("LIMIT_BODY_BYTES", anyLimit, 1_048_576, {
+    doc: "Bytes of a GraphQL request's body.",
+  }),
+  tokenRequestsPerMinute: setting("LIMIT_TOKEN_REQUESTS", anyLimit, 20, {
+    doc: "Access tokens that one client may ask for in a minute, from one address.",
+  }),
+  maxConnections: setting("LIMIT_CONNECTIONS", anyLimit, 1_000, {
+    doc: "Connections of clients to one process at the same time. More close those on which nothing is done.",
+  }),
+  sharedRates: setting(
+    "RATE_LIMITS_IN",
+    convert(oneOf("memory", "database"), (place) => place === "database"),
+    "memory",
+    {
+      doc: "Where it is counted what clients take. With several processes, `memory` lets each give out as much.",
+    },
+  ),
+};

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { AllowList } from "../../webhooks/addresses.ts";
+
+/** What a setting can be: how its text is read, and in words what is expected. */
+export interface Kind<Value> {
+  schema: z.ZodType<Value, unknown>;
+  expected: string;
+}
+
+/** A setting as it is declared. Its type, its check, `.env.example` and docs/settings.md come from this. */
+export interface Setting<Value> {
+  /** Of the environment variable. */
+  name: string;
+  kind: Kind<NonNullable<Value>>;
+  /** As one would write it; undefined when the setting may be left out and then is undefined. */
+  fallback: string | undefined;
+  /** What `.env.example` shows. */
+  example: string;
+  /** What it does, for operators: sentences in Markdown. */
+  doc: string;
+  /** Whether its value may be or hold a password, and so is never shown. */
+  secret: boolean;
+}
+
+interface Options {
+  doc: string;
+  example?: string;
+  secret?: boolean;
+}
+
+/** A setting that always has a value. */
+export function setting<Value>(
+  name: string,
+  kind: Kind<NonNullable<Value>>,
+  fallback: string | number | boolean,
+  { doc, example = String(fallback), secret = false }: Options,
+): Setting<Value> {
+  return { name, kind, fallback: String(fallback), example, doc, secret };
+}
+
+/** A setting that is undefined unless it is given. */
+export function optional<Value>(
+  name: string,
+  kind: Kind<NonNullable<Value>>,
+  { doc, example = "", secret = false }: Options,
+): Setting<Value | undefined> {
+  return { name, kind, fallback: undefined, example, doc, secret };
+}
+
+const count = new Intl.NumberFormat("en");
+
+export function wholeNumber(min: number, max: number): Kind<number> {
+  return {
+    schema: z.coerce.number().int().min(min).max(max),
+    expected: `a whole number from ${count.format(min)} to ${count.format(max)}`,
+  };
+}
+
+/** Seconds outside, milliseconds inside. */
+export function seconds(min = 0.1): Kind<number> {
+  return {
+    schema: z.coerce
+      .number()
+      .min(min)
+      .max(3_600)
+      .transform((value) => value * 1000),
+    expected: `seconds, from ${min} to 3,600`,
+  };
+}
+
+export const flag: Kind<boolean> = convert(oneOf("true", "false"), (text) => text === "true");
+
+export function oneOf<const Text extends string>(...texts: [Text, ...Text[]]): Kind<Text> {
+  return {
+    schema: z.enum(texts),
+    expected: new Intl.ListFormat("en", { type: "disjunction" }).format(texts.map((text) => `\`${text}\``)),
+  };
+}
+
+export function text(expected: string, minLength = 1): Kind<string> {
+  return { schema: z.string().min(minLength), expected };
+}
+
+export function url(protocol: RegExp, expected: string): Kind<string> {
+  return { schema: z.url({ protocol }), expected };
+}
+
+/** Hosts, addresses and ranges of addresses. */
+export const destinations: Kind<string[]> = {
+  schema: z
+    .string()
+    .transform((list) => list.split(/[\s,]+/).filter(Boolean))
+    .refine(isAllowList),
+  expected: "names of hosts, addresses, and ranges such as `10.0.0.0/8`, separated by commas",
+};
+
+function isAllowList(entries: readonly string[]): boolean {
+  try {
+    return new AllowList(entries) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** One secret or several, separated by commas. */
+export function secrets(isSecret: (text: string) => boolean, expected: string): Kind<string[]> {
+  return {
+    schema: z
+      .string()
+      .transform((list) => (list === "" ? [] : list.split(",").map((secret) => secret.trim())))
+      .refine((list) => list.every(isSecret)),
+    expected: `${expected}; several are separated by commas`,
+  };
+}
+
+export const ports: Kind<number[]> = {
+  schema: z
+    .string()
+    .transform((list) =>
+      list
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map(Number),
+    )
+    .refine((numbers) => numbers.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)),
+  expected: "numbers of ports, separated by commas",
+};
+
+/** The same kind with another value inside. */
+export function convert<Outside, Inside>(
+  { schema, expected }: Kind<Outside>,
+  inside: (value: Outside) => Inside,
+): Kind<Inside> {
+  return { schema: schema.transform(inside), expected };
+}

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { cuttableWay } from "../lib/cuttable.ts";
-import { startService, until } from "../lib/service.ts";
+import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { csrfTokenIn, loggedIn, textOf, Visitor } from "./browser.ts";
 
 let service: TestService;

@@ -9,7 +9,7 @@ import type { TestService } from "../lib/service.ts";
 import { skipBrowser, startChromium } from "../lib/chromium.ts";
 import { password } from "./browser.ts";
 
-describe("the administration in Chromium", { skip: skipBrowser }, () => {
+describe("the administration in a browser", { skip: skipBrowser }, () => {
   let service: TestService;
   let browser: Browser;
   before(async () => {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions as everyVersion } from "../../src/versions/versions.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { loggedIn, textOf } from "./browser.ts";
 import type { Visitor } from "./browser.ts";
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
 import type { Page, Visitor } from "./browser.ts";
 

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { startService, until } from "../lib/service.ts";
+import { rowsOf } from "../lib/database.ts";
+import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe } from "../webhooks/support.ts";
 import type { Receiver, TestWebhooks } from "../webhooks/support.ts";
 import { loggedIn, textOf } from "./browser.ts";
@@ -31,7 +33,7 @@ beforeEach(async () => {
   receiver.received.length = 0;
 });
 
-const rows = async (text: string, values: unknown[] = []) => (await service.owner.query(text, values)).rows;
+const rows = rowsOf(() => service.owner);
 const subscriptionOf = async (id: string) =>
   (await rows("select * from events.webhook_subscription where id = $1", [id]))[0];
 const noted = () =>

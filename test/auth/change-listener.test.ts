@@ -9,7 +9,7 @@ import { createPool } from "../../src/database/pool.ts";
 import { ChangeListener } from "../../src/auth/change-listener.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));

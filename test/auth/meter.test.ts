@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { usualLimits } from "../../src/graphql/limits.ts";
-import type { TestService } from "../lib/service.ts";
 import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
 
 describe("what an operation takes beyond its points", () => {
   let service: TestService;

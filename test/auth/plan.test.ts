@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
 import { runCommand } from "../commands/process.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 let other: TestProcess;

@@ -6,8 +6,9 @@ import { createPool } from "../../src/database/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 before(async () => void (service = await startService({ versions })));

@@ -13,6 +13,7 @@ const paths: string[] = [];
 const server = createServer((request, response) => {
   mostAtOnce = Math.max(mostAtOnce, ++atOnce);
   paths.push(request.url!);
+  // An answer takes its time, so that requests meet
   setTimeout(() => {
     atOnce--;
     if (request.url === "/cut") return response.destroy();

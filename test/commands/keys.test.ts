@@ -6,7 +6,8 @@ import { createCredential } from "../../src/auth/credentials.ts";
 import type { IssuedPair } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { query, read, until } from "../lib/service.ts";
+import { query, read } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { runOn, startCommand } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 

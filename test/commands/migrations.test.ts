@@ -8,7 +8,7 @@ import type { CommandProcess } from "./process.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 // On a copy of the project, with a database of its own, as developers and operators have them
 let project: Project;

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { until } from "../lib/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -67,13 +67,10 @@ export function startCommand(
     ended,
     kill: (signal) => void child.kill(signal),
     async said(pattern) {
-      const end = performance.now() + 60_000;
-      for (;;) {
-        const match = pattern.exec(output);
-        if (match) return match;
-        if (hasEnded || performance.now() > end) throw new Error(`It never said ${pattern}, but: ${output}`);
-        await sleep(20);
-      }
+      await until(() => hasEnded || pattern.test(output), 60_000).catch(() => {});
+      const match = pattern.exec(output);
+      if (!match) throw new Error(`It never said ${pattern}, but: ${output}`);
+      return match;
     },
   };
 }

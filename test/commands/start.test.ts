@@ -6,9 +6,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Visitor } from "../administration/browser.ts";
+import { processesIn } from "../lib/processes.ts";
+import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
@@ -69,7 +70,7 @@ async function endPostgres(): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
-  await sleep(300);
+  await until(async () => (await processesIn(join(folder.path, "postgres"))).length === 0);
 }
 
 /** Removes what a test, when it fails, leaves for the next. */
@@ -179,9 +180,15 @@ test("a taken port is named, and Postgres doesn't stay behind", { timeout: 60_00
 
 test("Ctrl-C, which reaches the process twice under npm, stops it cleanly", async () => {
   const service = start();
-  await assertAnswers(service);
+  const address = await addressOf(service);
   service.kill("SIGINT");
-  await sleep(20);
+  // Two that come at once may reach it as one
+  await until(() =>
+    fetch(`${address}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
   service.kill("SIGINT");
   await assertStops(service);
 });
@@ -233,9 +240,12 @@ test(
     t.after(() => fresh.remove());
     const settings = { DATA_DIRECTORY: fresh.path };
     const killed = startCommand(["start.ts"], settings);
-    const isBegun = async () => (await readdir(fresh.path)).some((name) => name.startsWith("postgres"));
-    while (!(await isBegun())) await sleep(5);
-    await sleep(200);
+    // Some of the data is there, but not yet in its place
+    const isUnderWay = async () => {
+      const names = await readdir(fresh.path, { recursive: true });
+      return names.some((name) => /^postgres\.new-[^/]+\/base$/.test(name));
+    };
+    await until(isUnderWay);
     killed.kill("SIGKILL");
     await killed.ended;
     const service = startCommand(["start.ts"], settings);

@@ -10,8 +10,9 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { query, startProcess, until } from "../lib/service.ts";
+import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const folder = await temporaryFolder();
 const disk = join(folder.path, "disk");

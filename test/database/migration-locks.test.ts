@@ -5,7 +5,7 @@ import { Project } from "../commands/project.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 type Migrations = typeof import("../../src/database/migrations/migrations.ts");
 

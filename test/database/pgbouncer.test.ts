@@ -10,8 +10,9 @@ import { deactivateCredential } from "../../src/auth/credentials.ts";
 import { checkDatabase } from "../../src/database/requirements.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { freePort } from "../lib/free-port.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
   (name) => spawnSync(name, ["--version"]).status === 0,

@@ -10,7 +10,7 @@ import type { PgSettings } from "../../src/database/pipeline/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let database: TestDatabase;
 let pool: pg.Pool;

@@ -13,9 +13,10 @@ import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { asOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { query, startProcess, until } from "../lib/service.ts";
+import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { storedKeys } from "../lib/signing-keys.ts";
+import { until } from "../lib/until.ts";
 
 // Two clusters: a primary, and a standby that is made from it by Postgres' own functions for backups
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

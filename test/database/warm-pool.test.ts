@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pino } from "pino";
 import { createPool } from "../../src/database/pool.ts";
 import { PoolWarmer, warmCount } from "../../src/database/warm-pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;
@@ -63,11 +62,14 @@ test("four connections have rehearsed a booking, which leaves no trace", async (
 
 test("the last free connection is left to requests", async () => {
   const pool = openPool(2);
-  const request = await pool.connect();
+  let looks = 0;
+  Object.defineProperty(pool, "waitingCount", { get: () => (looks++, 0) });
   const warmer = new PoolWarmer(pool, logger);
+  const request = await pool.connect();
   let others = 0;
   pool.on("acquire", () => others++);
-  await sleep(700); // Longer than it waits before it begins
+  // When it looks a second time, the first is over
+  await until(() => looks >= 2);
   assert.equal(others, 0);
   request.release();
   await warmer.close();

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
-import type { QueryResultRow } from "pg";
+import { rowsOf, useDatabase } from "../lib/database.ts";
 import type { Template } from "../lib/database.ts";
-import { useDatabase } from "../lib/database.ts";
 
 export interface Movement {
   quantity: number;
@@ -26,8 +25,7 @@ export interface Scene extends Place {
 export function useLedger(template: Template) {
   const used = useDatabase(template);
 
-  const rows = async (text: string, values: unknown[] = []) =>
-    (await used.client.query<QueryResultRow>(text, values)).rows;
+  const rows = rowsOf(() => used.client);
   const proof = () => rows("select figure, stored, expected from ledger.proof limit 5");
   const assertProof = async () => assert.deepEqual(await proof(), []);
 

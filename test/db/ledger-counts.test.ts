@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import pg from "pg";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import type { Scene } from "./ledger-by-hand.ts";
 import { useLedger } from "./ledger-by-hand.ts";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import type { QueryResultRow } from "pg";
-import { useDatabase } from "../lib/database.ts";
+import { rowsOf, useDatabase } from "../lib/database.ts";
 
 type Place = [type: "warehouse" | "bin_location" | "special_stock_location", id: string];
 type Move = [quantity: number, source: Place, destination: Place, batch?: string];
@@ -30,8 +29,7 @@ const batches = `insert into ledger.stock_movement_batch (stock_movement_id, bat
 describe("figures that follow from the ledger", () => {
   const used = useDatabase("template_demo");
 
-  const rows = async (text: string, values: unknown[] = []) =>
-    (await used.client.query<QueryResultRow>(text, values)).rows;
+  const rows = rowsOf(() => used.client);
   const assertProof = async () => assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);
 
   /** Does something as the owner in a transaction that is undone at the end. The books must be right after it, too. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import type { QueryResultRow } from "pg";
-import { useDatabase } from "../lib/database.ts";
+import { rowsOf, useDatabase } from "../lib/database.ts";
 
 const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
 const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
@@ -11,8 +10,7 @@ describe("the ledger", () => {
   // Its connection logs in as superuser, so that it may become any role
   const used = useDatabase("template_demo");
 
-  const rows = async (text: string, values: unknown[] = []) =>
-    (await used.client.query<QueryResultRow>(text, values)).rows;
+  const rows = rowsOf(() => used.client);
   const proof = () => rows("select * from ledger.proof limit 5");
 
   /** Does something in a transaction that is undone at the end. The books must be right after it, too. */

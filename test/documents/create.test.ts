@@ -2,26 +2,21 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { documentConfig } from "../../src/documents/config.ts";
-import { startService } from "../lib/service.ts";
-import type { TestService } from "../lib/service.ts";
-import { createDocument, openDocumentShop } from "./shop.ts";
-import type { DocumentShop } from "./shop.ts";
+import { noUuid } from "../lib/ids.ts";
+import { createDocument, openDocumentShop } from "./document-shop.ts";
+import type { DocumentShop } from "./document-shop.ts";
 import { readPdf } from "./pdf.ts";
 
-let service: TestService;
 let shop: DocumentShop;
 before(async () => {
-  service = await startService();
-  shop = await openDocumentShop(service);
+  shop = await openDocumentShop();
 });
 after(async () => {
   await shop.close();
-  await service.close();
 });
 
 const types = ["invoice", "delivery_note", "credit_note", "storno"];
 const counter = (number: string) => Number(number.split("-").at(-1));
-const nothing = "00000000-0000-7000-8000-000000000000";
 
 /** Fails unless the work is refused with this user error. */
 async function assertRefused(work: Promise<unknown>, code: string, message: RegExp): Promise<void> {
@@ -50,7 +45,7 @@ test("the first documents of an empty database get the first numbers, and can be
     const { documentNumber, documentType, documentDate } = documentConfig.parse(config);
     assert.deepEqual([documentNumber, documentType], [numbers[i], type]);
     assert.ok(Math.abs(Date.parse(documentDate) - Date.now()) < 2 * 86_400_000);
-    const response = await fetch(`${service.url}/api/_action/document/${id}/${deep_link_code}`);
+    const response = await fetch(`${shop.url}/api/_action/document/${id}/${deep_link_code}`);
     assert.equal(response.status, 200);
     const { title, pages } = await readPdf(await response.bytes());
     assert.ok(title.endsWith(` ${numbers[i]}`), title);
@@ -169,11 +164,11 @@ test("what happens to the order afterwards doesn't change the document", async (
   const order = await shop.order();
   const id = await shop.create(order, "invoice");
   const { config: before } = await shop.find(id);
-  await service.owner.query(
+  await shop.owner.query(
     "update erp.sales_order set tax_status = 'net', billing_address = '{}' where id = $1",
     [order],
   );
-  await service.owner.query(
+  await shop.owner.query(
     "update erp.sales_order_line_item set unit_price = 1, total_price = 1, label = 'x' where order_id = $1",
     [order],
   );
@@ -199,7 +194,7 @@ test("credit notes and cancellations refer to an invoice of their order", async 
   const foreign = await shop.create(await shop.order(), "invoice");
   for (const type of ["credit_note", "storno"]) {
     await assertRefused(shop.create(order, type), "INVALID", /has no invoice/);
-    for (const id of [note, foreign, nothing])
+    for (const id of [note, foreign, noUuid])
       await assertRefused(shop.create(order, type, id), "INVALID", /no such invoice/);
   }
   const referenced = async (type: string, id?: string) =>
@@ -218,11 +213,11 @@ test("credit notes and cancellations refer to an invoice of their order", async 
 test("what can't be made is refused, and takes no number", async () => {
   const order = await shop.order();
   const { document_number: before } = await shop.find(await shop.create(order, "invoice"));
-  await assertRefused(shop.create(nothing, "invoice"), "NOT_FOUND", /no such order/);
+  await assertRefused(shop.create(noUuid, "invoice"), "NOT_FOUND", /no such order/);
   for (const type of ["upload", "letter", ""])
     await assertRefused(shop.create(order, type), "INVALID", /type/);
   const unpriced = await shop.order();
-  await service.owner.query(
+  await shop.owner.query(
     "update erp.sales_order_line_item set unit_price = null, total_price = null where order_id = $1",
     [unpriced],
   );
@@ -265,7 +260,7 @@ test("documents made at the same time get consecutive numbers", async () => {
 
 test("no other role makes documents, and the one that opens them does nothing else", async () => {
   const allowed = async (role: string, right: string) => {
-    const { rows } = await service.owner.query(`select ${right.replaceAll("$role", `'${role}'`)} as may`);
+    const { rows } = await shop.owner.query(`select ${right.replaceAll("$role", `'${role}'`)} as may`);
     return rows[0].may;
   };
   const call = "has_function_privilege($role, 'erp.create_document(uuid, text, uuid)', 'execute')";
@@ -276,7 +271,7 @@ test("no other role makes documents, and the one that opens them does nothing el
   const open = "has_function_privilege($role, 'erp.open_document(uuid, bytea)', 'execute')";
   for (const role of ["service_api", "service_auth", "service_login"])
     assert.equal(await allowed(role, open), false, role);
-  const { rows } = await service.owner.query(`
+  const { rows } = await shop.owner.query(`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname !~ '^(pg_|information_schema)' and c.relkind in ('r', 'v')
       and (has_any_column_privilege('service_document', c.oid, 'select, insert, update') or has_table_privilege('service_document', c.oid, 'delete'))`);
@@ -288,7 +283,7 @@ test("no other role makes documents, and the one that opens them does nothing el
 });
 
 test("an unknown id takes the way of a wrong code", async () => {
-  const { rows } = await service.owner.query(
+  const { rows } = await shop.owner.query(
     "select count(*)::int as n from erp.open_document($1, sha256('x')) union all select count(*)::int from erp.open_document($2, null)",
     [randomUUID(), await shop.create(await shop.order(), "invoice")],
   );

@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import { cuttableWay } from "../lib/cuttable.ts";
-import { read, startService, until } from "../lib/service.ts";
+import { read, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { readPdf } from "./pdf.ts";
 
 let service: TestService;

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { renderPdf } from "../../src/documents/render.ts";
-import { startService } from "../lib/service.ts";
-import type { TestService } from "../lib/service.ts";
+import { rowsOf } from "../lib/database.ts";
 import { readPdf } from "./pdf.ts";
 import { legalConfig, sampleSeller } from "./sample.ts";
-import { openDocumentShop } from "./shop.ts";
-import type { DocumentShop } from "./shop.ts";
+import { openDocumentShop } from "./document-shop.ts";
+import type { DocumentShop } from "./document-shop.ts";
 
 // What the VAT directive (Article 226) and the laws that follow it want on invoices
 
@@ -112,17 +111,14 @@ describe("long settings", () => {
 });
 
 describe("erp.merchant", () => {
-  let service: TestService;
   let shop: DocumentShop;
   before(async () => {
-    service = await startService();
-    shop = await openDocumentShop(service);
+    shop = await openDocumentShop();
   });
   after(async () => {
     await shop.close();
-    await service.close();
   });
-  const rows = async (sql: string, values: unknown[] = []) => (await service.owner.query(sql, values)).rows;
+  const rows = rowsOf(() => shop.owner);
   const invoice = async (changes: object = {}, sql?: string) => {
     const order = await shop.order(changes);
     if (sql) await rows(sql, [order]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { Shop } from "../mutations/shop.ts";
-import { openShop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { openShop } from "../lib/shop.ts";
 import { endOfLog, sequence } from "./support.ts";
 
 describe("the field events", () => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { Shop } from "../mutations/shop.ts";
-import { openShop, refusals } from "../mutations/shop.ts";
+import { rowsOf } from "../lib/database.ts";
+import { nowhere, uuidOf } from "../lib/ids.ts";
+import type { Shop } from "../lib/shop.ts";
+import { openShop, refusals } from "../lib/shop.ts";
 import { deliveriesOf, endOfLog, sequence } from "./support.ts";
 
 describe("mutations of webhooks", () => {
@@ -12,8 +14,6 @@ describe("mutations of webhooks", () => {
   });
   after(() => shop.close());
 
-  const uuid = (id: string) => id.slice(-36);
-  const nowhere = (type: string) => `gid://service/${type}/01980000-0000-7000-8000-000000000000`;
   const fields =
     "webhookSubscription { id topic url apiVersion fields payloadQuery enabled health healthReason backlogCount }";
   const input = {
@@ -30,11 +30,11 @@ describe("mutations of webhooks", () => {
     assert.deepEqual(userErrors, []);
     return webhookSubscription.id;
   };
-  const rows = async (text: string, ...values: unknown[]) => (await shop.owner.query(text, values)).rows;
+  const rows = (text: string, ...values: unknown[]) => rowsOf(() => shop.owner)(text, values);
   const secretsOf = (id: string) =>
     rows(
       "select secret, expires_at from events.webhook_secret where subscription_id = $1 order by expires_at",
-      uuid(id),
+      uuidOf(id),
     );
   const happen = async (count = 1) => {
     for (let n = 0; n < count; n++)
@@ -49,7 +49,7 @@ describe("mutations of webhooks", () => {
       `with done as (update events.delivery set state = $2, attempts = 1 where subscription_id = $1 and state = 'pending'),
        gone as (delete from events.lane where subscription_id = $1)
        update events.webhook_subscription set backlog_count = 0 where id = $1`,
-      [uuid(id), state],
+      [uuidOf(id), state],
     );
 
   describe("webhookSubscriptionCreate", () => {
@@ -80,7 +80,7 @@ describe("mutations of webhooks", () => {
       const [{ text }] = await rows(
         "select string_agg(k::text, ' ') as text from mutation.idempotency_key k",
       );
-      assert.ok(text.includes(uuid(first.webhookSubscription.id)));
+      assert.ok(text.includes(uuidOf(first.webhookSubscription.id)));
       assert.ok(!text.includes("whsec_") && !text.includes(first.secret.slice(6, 20)));
     });
 
@@ -227,14 +227,14 @@ describe("mutations of webhooks", () => {
           [["SCOPE_MISSING", "id"]],
           name,
         );
-      const [{ url }] = await rows("select url from events.webhook_subscription where id = $1", uuid(id));
+      const [{ url }] = await rows("select url from events.webhook_subscription where id = $1", uuidOf(id));
       assert.equal(url, input.url);
     });
 
     it("puts what is sent on the account of whoever changes it", async () => {
       const id = await subscribe({ topic: "product.updated" });
       const scopes = async () =>
-        (await rows("select events.scopes_of_subscription($1) as scopes", uuid(id)))[0].scopes;
+        (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;
       assert.ok((await scopes()).includes("customers:read"));
       const token = await shop.token({ read: ["products"], write: ["webhook_subscriptions"] });
       assert.deepEqual(
@@ -258,12 +258,12 @@ describe("mutations of webhooks", () => {
       assert.match(healthReason, /disabled/);
       const due = async () =>
         (
-          await rows("select due_at <= now() as due from events.lane where subscription_id = $1", uuid(id))
+          await rows("select due_at <= now() as due from events.lane where subscription_id = $1", uuidOf(id))
         ).map(({ due }) => due);
       assert.deepEqual(await due(), [false]);
       await happen();
       assert.equal(
-        (await deliveriesOf(shop.owner, uuid(id))).length,
+        (await deliveriesOf(shop.owner, uuidOf(id))).length,
         1,
         "what happens meanwhile is not meant for it",
       );
@@ -274,7 +274,7 @@ describe("mutations of webhooks", () => {
       );
       assert.deepEqual(await due(), [true]);
       await happen();
-      const [first, second] = await deliveriesOf(shop.owner, uuid(id));
+      const [first, second] = await deliveriesOf(shop.owner, uuidOf(id));
       assert.deepEqual([second.previous, second.sequence], [first.sequence, first.sequence + 2]);
     });
   });
@@ -286,11 +286,11 @@ describe("mutations of webhooks", () => {
       await shop.owner.query(
         `update events.webhook_subscription set health = 'SUSPENDED', health_reason = 'x', failing_since = now(), consecutive_failures = 9,
            next_probe_at = 'infinity' where id = $1`,
-        [uuid(id)],
+        [uuidOf(id)],
       );
       await shop.owner.query(
         "update events.lane set next_attempt_at = 'infinity', attempts = 5 where subscription_id = $1",
-        [uuid(id)],
+        [uuidOf(id)],
       );
       const { webhookSubscription } = await call("webhookSubscriptionEnable", { id });
       assert.deepEqual([webhookSubscription.health, webhookSubscription.healthReason], ["HEALTHY", null]);
@@ -298,7 +298,7 @@ describe("mutations of webhooks", () => {
         await rows(
           `select s.failing_since, s.consecutive_failures, s.next_probe_at, l.attempts, l.due_at <= now() as due
            from events.webhook_subscription s join events.lane l on l.subscription_id = s.id where s.id = $1`,
-          uuid(id),
+          uuidOf(id),
         ),
         [{ failing_since: null, consecutive_failures: 0, next_probe_at: null, attempts: 0, due: true }],
       );
@@ -321,7 +321,7 @@ describe("mutations of webhooks", () => {
       assert.deepEqual([first.secret, second.secret, second.expires_at], [old, secret, null]);
       const [{ hours }] = await rows(
         "select round(extract(epoch from expires_at - now()) / 3600)::int as hours from events.webhook_secret where subscription_id = $1 and expires_at is not null",
-        uuid(id),
+        uuidOf(id),
       );
       assert.equal(hours, 24);
       assert.equal(
@@ -344,7 +344,7 @@ describe("mutations of webhooks", () => {
       assert.equal(deletedWebhookSubscriptionId, id);
       for (const table of ["delivery", "lane", "webhook_secret"])
         assert.deepEqual(
-          await rows(`select from events.${table} where subscription_id = $1`, uuid(id)),
+          await rows(`select from events.${table} where subscription_id = $1`, uuidOf(id)),
           [],
           table,
         );
@@ -358,11 +358,11 @@ describe("mutations of webhooks", () => {
       const id = await subscribe();
       const { webhookDeliveryId } = await call("webhookSubscriptionTest", { id }, "webhookDeliveryId");
       assert.match(webhookDeliveryId, /^gid:\/\/service\/WebhookDelivery\//);
-      assert.deepEqual(await deliveriesOf(shop.owner, uuid(id)), [
+      assert.deepEqual(await deliveriesOf(shop.owner, uuidOf(id)), [
         { sequence: null, previous: null, state: "pending" },
       ]);
       await happen();
-      const [, first] = await deliveriesOf(shop.owner, uuid(id));
+      const [, first] = await deliveriesOf(shop.owner, uuidOf(id));
       assert.equal(first.previous, null, "a test leaves no gap");
     });
 
@@ -371,7 +371,7 @@ describe("mutations of webhooks", () => {
       await happen();
       const [{ id: delivery }] = await rows(
         "select id from events.delivery where subscription_id = $1",
-        uuid(id),
+        uuidOf(id),
       );
       const retry = () =>
         call(
@@ -382,7 +382,7 @@ describe("mutations of webhooks", () => {
       const lanes = () =>
         rows(
           "select pending, attempts, due_at <= now() as due from events.lane where subscription_id = $1",
-          uuid(id),
+          uuidOf(id),
         );
       for (const state of ["delivered", "failed", "cancelled"]) {
         await deliverAll(id, state);
@@ -392,13 +392,13 @@ describe("mutations of webhooks", () => {
       }
       await shop.owner.query(
         "update events.lane set attempts = 3, next_attempt_at = now() + interval '1 hour' where subscription_id = $1",
-        [uuid(id)],
+        [uuidOf(id)],
       );
       await retry();
       assert.deepEqual(await lanes(), [{ pending: 1, attempts: 0, due: true }]);
       const [{ backlog_count }] = await rows(
         "select backlog_count from events.webhook_subscription where id = $1",
-        uuid(id),
+        uuidOf(id),
       );
       assert.equal(backlog_count, 1);
       const gone = await call(
@@ -414,7 +414,7 @@ describe("mutations of webhooks", () => {
       await happen();
       const [{ id: delivery }] = await rows(
         "select id from events.delivery where subscription_id = $1",
-        uuid(id),
+        uuidOf(id),
       );
       await call("webhookSubscriptionUpdate", { id, enabled: false });
       for (const [name, given] of [
@@ -441,7 +441,7 @@ describe("mutations of webhooks", () => {
       await happen(2);
       await deliverAll(id);
       const states = async () =>
-        (await deliveriesOf(shop.owner, uuid(id))).map(({ sequence, previous, state }) => [
+        (await deliveriesOf(shop.owner, uuidOf(id))).map(({ sequence, previous, state }) => [
           sequence - start,
           previous && previous - start,
           state,
@@ -472,7 +472,7 @@ describe("mutations of webhooks", () => {
         (await states()).map(([, , state]) => state),
         ["pending", "pending", "pending", "pending", "delivered"],
       );
-      assert.deepEqual(await rows("select pending from events.lane where subscription_id = $1", uuid(id)), [
+      assert.deepEqual(await rows("select pending from events.lane where subscription_id = $1", uuidOf(id)), [
         { pending: 4 },
       ]);
     });
@@ -541,7 +541,7 @@ describe("mutations of webhooks", () => {
     );
     const [{ id: delivery }] = await rows(
       "select id from events.delivery where subscription_id = $1 limit 1",
-      uuid(id),
+      uuidOf(id),
     );
     const { webhookDeliveryId } = await call(
       "webhookDeliveryRetry",
@@ -563,7 +563,7 @@ describe("mutations of webhooks", () => {
     await shop.owner.query(
       `insert into events.delivery_attempt (delivery_id, number, duration_ms, status, error, response_headers, response_body)
        select id, n, 7, 503, 'It said 503.', '{"server": "x"}', 'no' from events.delivery, generate_series(1, 2) n where subscription_id = $1`,
-      [uuid(id)],
+      [uuidOf(id)],
     );
     const query = `query ($id: ID!) { webhookSubscription(id: $id) { backlogCount lastSequence deliveries(filter: { state: { equals: pending } }) { edges { node {
       state attempts sequence event { topic sequence } history { number durationMs status error responseHeaders responseBody } } } } } }`;
@@ -607,9 +607,9 @@ describe("mutations of webhooks", () => {
     const token = await shop.tokenFor(pair);
     const id = await subscribe({}, { token });
     const scopes = async () =>
-      (await rows("select events.scopes_of_subscription($1) as scopes", uuid(id)))[0].scopes;
+      (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;
     const credential = (
-      await rows("select credential_id as id from events.webhook_subscription where id = $1", uuid(id))
+      await rows("select credential_id as id from events.webhook_subscription where id = $1", uuidOf(id))
     )[0].id;
     assert.ok((await scopes()).includes("products:read"));
     await shop.owner.query(

@@ -3,8 +3,9 @@ import { after, before, describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import type { ShippingShop } from "../mutations/shipping-shop.ts";
-import { openShippingShop } from "../mutations/shipping-shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
 
 describe("topics", () => {
@@ -38,7 +39,6 @@ describe("topics", () => {
   }
   const typesOf = (bodies: any[]) => bodies.map(({ type }) => type);
   const ofType = (bodies: any[], type: string) => bodies.filter((body) => body.type === type);
-  const uuid = (id: string) => id.slice(-36);
 
   function assertValid(body: any): void {
     const validate: ValidateFunction<any> = schemas.get(body.type)!;
@@ -164,7 +164,7 @@ describe("topics", () => {
   it("say what the API says at that moment, in the same words", async () => {
     const order = await shop.order([{ product: "hammer", quantity: 1 }]);
     const [created] = await happenings(() =>
-      shop.owner.query("update erp.sales_order set storefront_id = 's' where id = $1", [uuid(order.id)]),
+      shop.owner.query("update erp.sales_order set storefront_id = 's' where id = $1", [uuidOf(order.id)]),
     );
     const fields =
       "id orderNumber orderDateTime state deliveryState paymentState amountNet amountTotal trackingCodes storefrontId currencyId createdAt updatedAt";
@@ -188,7 +188,7 @@ describe("topics", () => {
   it("name the fields that changed, and keep quiet when none did", async () => {
     const { id } = await shop.order([{ product: "hammer", quantity: 1 }]);
     const change = (set: string) =>
-      happenings(() => shop.owner.query(`update erp.sales_order set ${set} where id = $1`, [uuid(id)]));
+      happenings(() => shop.owner.query(`update erp.sales_order set ${set} where id = $1`, [uuidOf(id)]));
     const told = async (set: string) =>
       (await change(set)).map(({ type, changedFields }) => [type, changedFields]);
     assert.deepEqual(await told("storefront_id = 'a', payment_state = 'paid'"), [
@@ -283,7 +283,7 @@ describe("topics", () => {
       { select: "webhookDeliveryId" },
     );
     const { rows } = await shop.owner.query("select events.message_body($1) as body", [
-      uuid(webhookDeliveryId),
+      uuidOf(webhookDeliveryId),
     ]);
     assertValid(rows[0].body);
     assert.deepEqual(

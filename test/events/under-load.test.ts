@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Shop } from "../mutations/shop.ts";
-import { openShop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { openShop } from "../lib/shop.ts";
 import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
 
 describe("the log of events under load", () => {

@@ -9,7 +9,7 @@ import { versions } from "../../src/versions/versions.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import type { Bench } from "../mutations/support.ts";
 import { useBench } from "../mutations/support.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { sign } from "../../src/webhooks/sign.ts";
 import { fast, newSecret, startTestWebhooks } from "../webhooks/support.ts";
 import type { TestWebhooks } from "../webhooks/support.ts";

@@ -8,8 +8,8 @@ import { Arena } from "../../bench/fairness/arena.ts";
 import { attacks } from "../../bench/fairness/attacks/all.ts";
 import { brokenBounds, lineOf } from "../../bench/fairness/bounds.ts";
 import type { Experience } from "../../bench/fairness/normal-clients.ts";
-import type { TestDatabase } from "../lib/database.ts";
 import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 const seconds = Math.min(Number(process.env.FAIRNESS_SECONDS ?? 2), 600);
 const only = process.env.FAIRNESS_ONLY?.split(",");

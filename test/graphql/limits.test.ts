@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createPool } from "../../src/database/pool.ts";
 import { usualLimits } from "../../src/graphql/limits.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const limits = { ...usualLimits, bucket: 1_000_000, refill: 1_000_000 };
 let service: TestService;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { ShippingShop } from "../mutations/shipping-shop.ts";
-import { openShippingShop } from "../mutations/shipping-shop.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // What mutations cost follows from what they are given; and what they answer is never more than what was paid for
 let shop: ShippingShop;

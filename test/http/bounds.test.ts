@@ -6,8 +6,9 @@ import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { Refusals } from "../../src/http/refusals.ts";
-import { startService, until } from "../lib/service.ts";
+import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 let token: string;

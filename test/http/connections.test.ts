@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, it } from "node:test";
 import { boundedServer } from "../../src/http/bounded-server.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let server: Server | undefined;
 const sockets: Socket[] = [];

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type pg from "pg";
 import { errorCodes } from "../../src/errors/api-error.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { query, startService } from "../lib/service.ts";
 import type { Answer, TestProcess, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 let token: string;

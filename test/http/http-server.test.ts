@@ -4,13 +4,14 @@ import { Agent, createServer, request } from "node:http";
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { HttpServer } from "../../src/http/http-server.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 /** Answers after some milliseconds, which the address names. */
-async function startServer(): Promise<HttpServer & { url: string }> {
+async function startServer(): Promise<HttpServer & { url: string; requests: string[] }> {
+  const requests: string[] = [];
   const listener: RequestListener = (incoming, response) => {
+    requests.push(incoming.url!);
     const ms = Number(incoming.url!.slice(1));
     incoming.resume();
     if (ms === 0) response.end("done");
@@ -18,7 +19,7 @@ async function startServer(): Promise<HttpServer & { url: string }> {
   };
   const server = new HttpServer(createServer(listener));
   await server.listen({ host: "127.0.0.1", port: 0 });
-  return Object.assign(server, { url: `http://127.0.0.1:${server.port}` });
+  return Object.assign(server, { url: `http://127.0.0.1:${server.port}`, requests });
 }
 
 /** Sends a request with a body. Answers whether the connection stays. */
@@ -65,7 +66,7 @@ test("a connection without a request has a second for one, then it is closed", a
   await post(`${server.url}/0`, agent); // By then both have been accepted
   const begin = performance.now();
   const stopped = server.stop(begin + 5_000);
-  await sleep(300);
+  await until(async () => (await post(`${server.url}/0`, agent)) === "closes");
   used.write("POST /0 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
   const [answer] = (await once(used, "data")) as [Buffer];
   assert.match(answer.toString(), /^HTTP\/1\.1 200 OK\r\n[^]*connection: close/i);
@@ -83,7 +84,7 @@ test("what takes too long is told so a second before the end, and then cut", asy
   const [quick, slow] = await Promise.all([
     ...answers.map((answer) => answer.catch((error: NodeJS.ErrnoException) => error.code)),
     (async () => {
-      await sleep(50);
+      await until(() => server.requests.length === 2);
       const begin = performance.now();
       let lateAfter = 0;
       await server.stop(begin + 1_800, () => (lateAfter = performance.now() - begin));

@@ -4,7 +4,8 @@ import type { TaskList } from "graphile-worker";
 import type { WorkerOptions } from "../../src/jobs/start.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
+import { until } from "../lib/until.ts";
+import { noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
 import type { TestWorker } from "./support.ts";
 
 let database: TestDatabase;
@@ -49,7 +50,7 @@ test("a worker that waits hears of a new job at once", async () => {
   const begin = performance.now();
   for (const n of upTo(4)) {
     await queue.add("note");
-    await eventually(() => done.length === n + 1);
+    await until(() => done.length === n + 1);
   }
   assert.ok(performance.now() - begin < 2_000, "without listening, it looks every two seconds");
 });
@@ -62,7 +63,7 @@ test("a job that fails is logged with its id and attempts, and tried again", asy
     },
   });
   await queue.add("stumble");
-  await eventually(async () => (await queue.jobs())[0]?.last_error === "a stone");
+  await until(async () => (await queue.jobs())[0]?.last_error === "a stone");
   const [job] = await queue.jobs();
   assert.deepEqual([job.attempts, job.locked_by], [1, null]);
   await queue.empties();
@@ -80,7 +81,7 @@ test("a job is queued at the start, and not twice when it waits already", async 
   await start({ note }, atStart).stop();
   start({ note }, atStart);
   await queue.add("note");
-  await eventually(() => done.length === 1);
+  await until(() => done.length === 1);
   assert.equal((await queue.jobs()).length, 1);
 });
 
@@ -98,7 +99,7 @@ test("stopped under load, it ends the jobs under way, and loses none", async () 
   const first = noting(10);
   await queue.add("note", 60);
   const worker = start({ note: first.note });
-  await eventually(() => first.done.length >= 10);
+  await until(() => first.done.length >= 10);
   await worker.stop();
   const rest = await queue.jobs();
   assert.equal(first.done.length + rest.length, 60);
@@ -113,7 +114,7 @@ test("a job that is asked to break off, and does, is given back", async () => {
   const patience = { asking: 50, givingBack: 4_000 };
   const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { patience });
   await queue.add("wait");
-  await eventually(async () => (await queue.jobs())[0].locked_by !== null);
+  await until(async () => (await queue.jobs())[0].locked_by !== null);
   await worker.stop();
   const [job] = await queue.jobs();
   assert.deepEqual([job.locked_by, job.attempts], [null, 1]);
@@ -124,7 +125,7 @@ test("a job that doesn't end is given back, and the worker stops all the same", 
   const hung = Promise.withResolvers<void>();
   const worker = start({ hang: () => hung.promise }, { patience });
   await queue.add("hang");
-  await eventually(async () => (await queue.jobs())[0].locked_by !== null);
+  await until(async () => (await queue.jobs())[0].locked_by !== null);
   const begin = performance.now();
   await worker.stop();
   assert.ok(performance.now() - begin < 2_000);
@@ -136,7 +137,7 @@ test("a job that doesn't end is given back, and the worker stops all the same", 
 test("a worker that has never reached the database stops too", async () => {
   const nowhere = Object.assign(new URL(database.loginUrl), { port: "1" }).href;
   const worker = startTestWorker(nowhere, { note: () => {} });
-  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   await worker.stop();
 });
 
@@ -146,12 +147,12 @@ test("what is due by the clock is queued by the role of the worker, and made up 
   const first = start({ note }, options);
   const known = async () =>
     (await queue.owner.query("select last_execution from graphile_worker._private_known_crontabs")).rows;
-  await eventually(async () => (await known()).length === 1);
+  await until(async () => (await known()).length === 1);
   await first.stop();
   await queue.owner.query(
     "update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days', last_execution = now() - interval '1 day'",
   );
   start({ note }, options);
-  await eventually(() => done.length > 0);
+  await until(() => done.length > 0);
   assert.ok((await known())[0].last_execution > new Date(Date.now() - 3_700_000));
 });

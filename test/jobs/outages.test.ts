@@ -8,7 +8,8 @@ import { temporaryFolder } from "../commands/process.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { eventually, noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
+import { until } from "../lib/until.ts";
+import { noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
 
 let database: TestDatabase;
 let queue: Queue;
@@ -28,10 +29,10 @@ test("connections that are ended while it waits are replaced, and it hears of jo
   t.after(() => worker.stop());
   await queue.add("note");
   // Cut before it is struck off, it would be done again
-  await eventually(async () => done.length === 1 && (await queue.jobs()).length === 0);
+  await until(async () => done.length === 1 && (await queue.jobs()).length === 0);
   assert.ok((await queue.cutConnections(database.adminUrl)) > 0);
   await queue.add("note");
-  await eventually(() => done.length === 2);
+  await until(() => done.length === 2);
 });
 
 test("connections that are ended again and again under load lose no job", async (t) => {
@@ -40,7 +41,7 @@ test("connections that are ended again and again under load lose no job", async 
   t.after(() => worker.stop());
   await queue.add("note", 90);
   for (const count of [10, 30, 50]) {
-    await eventually(() => done.length >= count);
+    await until(() => done.length >= count);
     await queue.cutConnections(database.adminUrl);
   }
   await queue.empties();
@@ -59,10 +60,10 @@ test("a job that was done while the line was cut is not held any longer, and don
     },
   });
   await queue.add("wait");
-  await eventually(() => attempts === 1);
+  await until(() => attempts === 1);
   way.cut();
   hold.resolve();
-  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   assert.notEqual((await queue.jobs())[0].locked_by, null);
   way.mend();
   await queue.empties();
@@ -77,9 +78,9 @@ test("a worker that starts before the database can be reached begins when it can
   const { done, note } = noting();
   const worker = startTestWorker(way.url, { note });
   await queue.add("note");
-  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   way.mend();
-  await eventually(() => done.length === 1);
+  await until(() => done.length === 1);
   await worker.stop();
 });
 
@@ -89,7 +90,7 @@ test("stopped while the database can't be reached, it stops soon", async (t) => 
   const { done, note } = noting();
   const worker = startTestWorker(way.url, { note });
   await queue.add("note");
-  await eventually(() => done.length === 1);
+  await until(() => done.length === 1);
   way.cut();
   const begin = performance.now();
   await worker.stop();
@@ -109,9 +110,9 @@ test("when Postgres itself is stopped and started again, work goes on", async (t
   const { done, note } = noting(5);
   const worker = startTestWorker(loginUrl!, { note });
   await own.add("note", 40);
-  await eventually(() => done.length >= 10);
+  await until(() => done.length >= 10);
   await cluster.stop();
-  await eventually(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
+  await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   cluster = await startCluster(options);
   await own.empties();
   await worker.stop();

@@ -6,11 +6,12 @@ import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { oneDay } from "./exchange-rates/lists.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { eventually, Queue, startTestWorker } from "./support.ts";
+import { until } from "../lib/until.ts";
+import { oneDay } from "./exchange-rates/lists.ts";
+import { Queue, startTestWorker } from "./support.ts";
 
 // The service as a process of its own, on the demonstration shop, which has old lines without prices
 let database: TestDatabase;
@@ -115,9 +116,9 @@ test("cut off from Postgres and back, the service answers and works again", asyn
   await service.said(/background work can't begin; trying again/);
   assert.equal((await fetch(`${address}/healthz`)).status, 503);
   way.mend();
-  await eventually(async () => (await fetch(`${address}/healthz`)).status === 200);
+  await until(async () => (await fetch(`${address}/healthz`)).status === 200);
   await queue.add("import_exchange_rates");
-  await eventually(async () => (await queue.jobs()).length === 0);
+  await until(async () => (await queue.jobs()).length === 0);
   await stop(service);
 });
 
@@ -143,7 +144,7 @@ test("rates are imported every day in the afternoon, and once after a pause of w
      delete from erp.exchange_rate where reference_date = '2026-06-01'`,
   );
   const worker = startTestWorker(database.loginUrl, tasks, options);
-  await eventually(() =>
+  await until(() =>
     worker.log.some(({ msg, job }) => msg === "a job is done" && job.task === "import_exchange_rates"),
   );
   await worker.stop();

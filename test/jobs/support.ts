@@ -4,6 +4,7 @@ import pg from "pg";
 import { pino } from "pino";
 import { startWorker } from "../../src/jobs/start.ts";
 import type { Worker, WorkerOptions } from "../../src/jobs/start.ts";
+import { until } from "../lib/until.ts";
 
 /** A worker of a test's own. */
 export interface TestWorker extends Worker {
@@ -23,11 +24,15 @@ export function startTestWorker(
   return { ...startWorker({ ...usual, ...options }), log };
 }
 
-/** A task that notes the numbers of the jobs that it has done. */
-export function noting(milliseconds = 0) {
+/**
+ * A task that notes the numbers of the jobs that it has done.
+ *
+ * @param workMs how long each job takes, where others are to come meanwhile
+ */
+export function noting(workMs = 0) {
   const done: number[] = [];
   const note: Task = async (payload) => {
-    if (milliseconds > 0) await sleep(milliseconds);
+    if (workMs > 0) await sleep(workMs);
     done.push((payload as { n: number }).n);
   };
   return { done, note };
@@ -65,7 +70,7 @@ export class Queue {
 
   /** Waits until all jobs are done; those that wait for their next attempt have it at once. */
   async empties(): Promise<void> {
-    await eventually(async () => {
+    await until(async () => {
       await this.owner.query(
         "select graphile_worker.reschedule_jobs(array_agg(id), now()) from graphile_worker._private_jobs where run_at > now()",
       );
@@ -88,14 +93,5 @@ export class Queue {
     );
     await client.end();
     return rowCount!;
-  }
-}
-
-/** Waits until something holds; fails after twenty seconds, in which Postgres may have started again. */
-export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error("It didn't come to hold.");
-    await sleep(20);
   }
 }

@@ -1,24 +1,118 @@
 import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import type { Browser } from "playwright-core";
+import type { Browser, LaunchOptions } from "playwright-core";
 
-/** Reason to skip tests in a browser; false when they are to run. Only ever on request. */
-export const skipBrowser = process.env.SKIP_BROWSER === "true" && "SKIP_BROWSER is set";
+type Environment = Record<string, string | undefined>;
+
+/** Where a browser comes from. */
+export type BrowserSource = { program: string } | "package" | null;
+
+const programs = [
+  ...["google-chrome", "google-chrome-stable", "chromium", "chromium-browser"],
+  ...["microsoft-edge", "microsoft-edge-stable"],
+];
+const macApplications = ["Google Chrome", "Chromium", "Microsoft Edge"].map(
+  (name) => `${name}.app/Contents/MacOS/${name}`,
+);
+const windowsApplications = ["Google/Chrome", "Chromium"]
+  .map((name) => `${name}/Application/chrome.exe`)
+  .concat("Microsoft/Edge/Application/msedge.exe");
+
+/** Where browsers are installed on a system, those first that are taken first. */
+function installedPaths(platform: string, environment: Environment): string[] {
+  if (platform === "darwin")
+    return macApplications.flatMap((path) => [
+      join("/Applications", path),
+      join(homedir(), "Applications", path),
+    ]);
+  if (platform === "win32") {
+    const { PROGRAMFILES, "PROGRAMFILES(X86)": programs32, LOCALAPPDATA } = environment;
+    const folders = [PROGRAMFILES, programs32, LOCALAPPDATA].filter((folder) => folder !== undefined);
+    return windowsApplications.flatMap((path) => folders.map((folder) => join(folder, path)));
+  }
+  const folders = (environment.PATH ?? "").split(delimiter);
+  return programs.flatMap((program) => folders.map((folder) => join(folder, program)));
+}
+
+/**
+ * Finds a browser: the one of CHROMIUM, an installed Chrome, Chromium or Edge, or the one that a package brings, which
+ * is for Linux on x64.
+ *
+ * @returns null when there is none
+ * @throws when CHROMIUM names one that isn't there
+ */
+export function findBrowser(
+  environment: Environment = process.env,
+  system: Pick<typeof process, "platform" | "arch"> = process,
+  exists = existsSync,
+): BrowserSource {
+  const { CHROMIUM: wanted } = environment;
+  if (wanted) {
+    if (!exists(wanted)) throw new Error(`There is no browser at ${wanted}, which CHROMIUM names.`);
+    return { program: wanted };
+  }
+  const program = installedPaths(system.platform, environment).find((path) => exists(path));
+  if (program !== undefined) return { program };
+  return system.platform === "linux" && system.arch === "x64" ? "package" : null;
+}
+
+/** Why tests in a browser are skipped; false when they run. Where `CI` is set they run, and fail without a browser. */
+export function skipReason(environment: Environment, source: BrowserSource): string | false {
+  if (environment.SKIP_BROWSER === "true") return "SKIP_BROWSER is set";
+  if (source !== null || environment.CI) return false;
+  return "there is no browser: install Chrome, Chromium or Edge, or set CHROMIUM to the path of one";
+}
+
+export const skipBrowser = skipReason(process.env, findBrowser());
 
 /** Quiet, and without a sandbox, which needs rights that containers don't give. */
-const options = [
+const args = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
-/** Starts the Chromium of CHROMIUM, or that of the system. */
+/** Starts the browser that `findBrowser` finds. */
 export async function startChromium(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-  if (!existsSync(executablePath)) {
-    throw new Error(
-      `There is no browser at ${executablePath}. Install Chromium (on Debian: apt-get install chromium), ` +
-        "or set CHROMIUM to the path of one. SKIP_BROWSER=true leaves these tests out.",
+  const source = findBrowser();
+  if (source === null)
+    throw new Error("There is no browser, and CI is set, so the tests in a browser may not be left out.");
+  return chromium.launch({
+    args,
+    ...(source === "package" ? await unpacked() : { executablePath: source.program }),
+  });
+}
+
+/** Unpacks the browser of the package, once. */
+async function unpacked(): Promise<LaunchOptions> {
+  // Not where others may write, for what lies there is run
+  const folder = resolve(".data/test/chromium");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = folder;
+  try {
+    const { default: packed, inflate } = await import("@sparticuz/chromium");
+    const bin = new URL("../bin/", import.meta.resolve("@sparticuz/chromium"));
+    // Libraries that a small system lacks
+    const libraries = await inflate(fileURLToPath(new URL("al2023.tar.br", bin)));
+    const executablePath = await packed.executablePath();
+    // The package's own configuration looks for its fonts in /tmp alone, and without a font the browser ends
+    const fonts = join(folder, "fonts.conf");
+    await writeFile(
+      fonts,
+      `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/cache</cachedir></fontconfig>`,
     );
+    const env = {
+      ...process.env,
+      LD_LIBRARY_PATH: join(libraries, "lib"),
+      FONTCONFIG_FILE: fonts,
+    };
+    return { executablePath, env };
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
   }
-  return chromium.launch({ executablePath, args: options });
 }

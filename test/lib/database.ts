@@ -65,3 +65,9 @@ export function useDatabase(
   });
   return used;
 }
+
+/** Runs SQL by a connection, which may be opened later, and answers the rows. */
+export const rowsOf =
+  (client: () => pg.ClientBase | pg.Pool) =>
+  async (text: string, values: unknown[] = []): Promise<any[]> =>
+    (await client().query(text, values)).rows;

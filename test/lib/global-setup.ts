@@ -1,17 +1,20 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { fillDemo } from "../../src/commands/demo.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
+
+let cluster: Cluster | undefined;
 
 /**
  * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
  * `template_demo` holds the demonstration data too. Test files learn of it by TEST_ADMIN_URL and TEST_LOGIN_URL.
  */
 export async function globalSetup(): Promise<void> {
-  const cluster = await startCluster({
+  cluster = await startCluster({
     directory: ".data/test",
     // Nothing here outlives the run, so nothing need be safe on disk
     flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
@@ -21,7 +24,7 @@ export async function globalSetup(): Promise<void> {
   const postmaster = await admin.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer as pid",
   );
-  // --test-force-exit doesn't wait for the teardown
+  // For a run that is broken off, which has no teardown
   process.on("exit", () => end(postmaster.rows[0]!.pid));
   const { rows } = await admin.query(
     "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
@@ -44,6 +47,10 @@ export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled");
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;
+}
+
+export async function globalTeardown(): Promise<void> {
+  await cluster?.stop();
 }
 
 /** Ends the Postgres at once: nothing of it is kept. */

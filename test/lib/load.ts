@@ -99,7 +99,7 @@ export class Load {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === "ECONNREFUSED") report.refused++;
         else report.cut.push(`${code} ${message}`);
-        await sleep(50);
+        await sleep(50); // As clients do before they ask again
       }
     }
     agent.destroy();

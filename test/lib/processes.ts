@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 
 /** Ids of the processes that serve for `npm start -- --workers N`. */
 export async function servingProcesses(parent: number): Promise<number[]> {
@@ -8,5 +8,14 @@ export async function servingProcesses(parent: number): Promise<number[]> {
     if (!/^\d+$/.test(name) || !(await file("cmdline")).includes("worker-process.ts")) continue;
     if (new RegExp(`^PPid:\\s+${parent}$`, "m").test(await file("status"))) found.push(Number(name));
   }
+  return found;
+}
+
+/** Ids of the processes that work in a folder, such as all of a Postgres in its data. */
+export async function processesIn(folder: string): Promise<number[]> {
+  const path = await realpath(folder);
+  const found: number[] = [];
+  for (const name of await readdir("/proc"))
+    if ((await readlink(`/proc/${name}/cwd`).catch(() => "")) === path) found.push(Number(name));
   return found;
 }

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
@@ -214,15 +213,6 @@ export async function read(response: Response): Promise<Answer> {
   }
   const codes = (body?.errors ?? []).map((error: any) => error.extensions?.code ?? error.code);
   return { status: response.status, headers: response.headers, text, body, codes };
-}
-
-/** Waits until something holds, asking every few milliseconds; fails after some seconds. */
-export async function until(holds: () => boolean | Promise<boolean>, milliseconds = 5_000): Promise<void> {
-  const end = performance.now() + milliseconds;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error("It didn't come to hold.");
-    await sleep(10);
-  }
 }
 
 /** A pool that doesn't mind when its connections are cut: tests do that. */

@@ -8,8 +8,7 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
     if (type === "test:summary" && data.file !== undefined) {
       files.push({ file: relative("", data.file), seconds: data.duration_ms / 1_000 });
     }
-    // The first line of the whole run's counts: with --test-force-exit its summary comes too late to be reported
-    if (type === "test:diagnostic" && data.file === undefined && /^tests \d+$/.test(data.message)) {
+    if (type === "test:summary" && data.file === undefined) {
       files.sort((one, other) => other.seconds - one.seconds);
       const slow = files
         .slice(0, 15)

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { until } from "../lib/service.ts";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop } from "./shop.ts";
+import { assertBooksAreRight, openShop } from "../lib/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
 
 // What a mutation answers once it has been committed, whatever happens while that is read. test/ways/payloads.test.ts
 // goes through all payloads.

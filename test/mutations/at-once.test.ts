@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { until } from "../lib/service.ts";
-import { assertRefused, useBench, uuidOf } from "./support.ts";
+import { uuidOf } from "../lib/ids.ts";
+import { until } from "../lib/until.ts";
+import { assertRefused, useBench } from "./support.ts";
 import type { Payload } from "./support.ts";
 
 // As many connections as there are callers, so that they really meet in the database

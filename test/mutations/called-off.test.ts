@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, refusals } from "./shop.ts";
-import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { nowhere } from "../lib/ids.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // What a fulfillment order was to ship before it was cancelled: it belongs to nobody then, and others can ship it
 let shop: ShippingShop;
@@ -166,9 +167,8 @@ describe("orderShipmentComplete after a fulfillment order was cancelled", () => 
   it("refuses warehouses that are not there, don't ship or don't have it", async () => {
     await shop.store("nail", "A-1", 9);
     const order = await calledOff(4);
-    const nowhere = "gid://service/Warehouse/00000000-0000-7000-8000-000000000000";
     const refused = async (warehouseId: string) => refusals(await shop.ship(order, { warehouseId }));
-    assert.deepEqual(await refused(nowhere), [["NOT_FOUND", "warehouseId"]]);
+    assert.deepEqual(await refused(nowhere("Warehouse")), [["NOT_FOUND", "warehouseId"]]);
     assert.deepEqual(await refused(shop.id.shed!), [["INSUFFICIENT_STOCK", "orderId"]]);
     await shop.sql("update erp.location set active = false where warehouse_id = $1", shop.id.shed!);
     assert.deepEqual(await refused(shop.id.shed!), [["INVALID", "warehouseId"]]);
@@ -263,7 +263,7 @@ describe("fulfillmentOrderCreate", () => {
       [userErrors[0].code, userErrors[0].field.join("."), userErrors[0].details],
       ["OVER_FULFILLMENT", "lines.0.quantity", { open: 2, requested: 3 }],
     );
-    const nothing = "gid://service/OrderLineItem/00000000-0000-7000-8000-000000000000";
+    const nothing = nowhere("OrderLineItem");
     assert.deepEqual(await refused({ lines: [{ orderLineItemId: nothing, quantity: 1 }] }), [
       ["NOT_FOUND", "lines.0.orderLineItemId"],
     ]);
@@ -275,13 +275,8 @@ describe("fulfillmentOrderCreate", () => {
     ]);
     const many = Array.from({ length: 251 }, () => line(1, 1));
     assert.deepEqual(await refused({ lines: many }), [["TOO_MANY_LINES", "lines"]]);
-    assert.deepEqual(await refused({ orderId: "gid://service/Order/00000000-0000-7000-8000-000000000000" }), [
-      ["NOT_FOUND", "orderId"],
-    ]);
-    assert.deepEqual(
-      await refused({ warehouseId: "gid://service/Warehouse/00000000-0000-7000-8000-000000000000" }),
-      [["NOT_FOUND", "warehouseId"]],
-    );
+    assert.deepEqual(await refused({ orderId: nowhere("Order") }), [["NOT_FOUND", "orderId"]]);
+    assert.deepEqual(await refused({ warehouseId: nowhere("Warehouse") }), [["NOT_FOUND", "warehouseId"]]);
     assert.equal((await shop.stateOf(order)).fulfillmentOrders.length, 1);
     const done = await shop.order([nails(1)], [{ lines: [[0, 1]] }]);
     assert.deepEqual(await refused({}, done), [["INVALID_STATE_TRANSITION", "orderId"]]);

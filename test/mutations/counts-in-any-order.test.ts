@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import fc from "fast-check";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 // Counts beside each other: of batches and of their place, in any order, and of many clients at once
 let shop: Shop;

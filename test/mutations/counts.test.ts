@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { MutateOptions, Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import type { MutateOptions, Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 // Counts by stockSet, and what becomes of them when they are late, repeated, or not in order
 let shop: Shop;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop } from "./shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 
 const select = `warnings { code message field details } goodsReceipt { id number type state supplier { number } currency { isoCode }
   currencyFactor currencyFactorOriginType taxStatus amountNet amountTotal positionPrice supplierOrders { edges { node { id } } }
@@ -11,7 +11,6 @@ const select = `warnings { code message field details } goodsReceipt { id number
 /** The nodes of a connection. */
 export const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
 export const linesOf = ({ lineItems }: any) => nodes(lineItems);
-export const uuid = (id: string): string => id.slice(-36);
 /** Lines of a receipt as their quantity, and whether they count for an order. */
 export const shares = (receipt: any): [quantity: number, counts: boolean][] =>
   linesOf(receipt).map((line: any) => [line.quantity, !!line.supplierOrder]);

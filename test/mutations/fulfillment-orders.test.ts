@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import { assertBooksAreRight, refusals } from "./shop.ts";
-import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { nowhere } from "../lib/ids.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 let shop: ShippingShop;
 before(async () => {
@@ -63,7 +64,7 @@ for (const [action, leadsTo] of Object.entries(transitions)) {
         assert.deepEqual(refusals(await call(action, only(order))), [["EXTERNALLY_MANAGED", "id"]]);
         assert.deepEqual((await shop.stateOf(order)).fulfillmentOrders, [[state, false]]);
       }
-      const nothing = "gid://service/FulfillmentOrder/00000000-0000-7000-8000-000000000000";
+      const nothing = nowhere("FulfillmentOrder");
       assert.deepEqual(refusals(await call(action, nothing)), [["NOT_FOUND", "id"]]);
     });
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, refusals } from "./shop.ts";
-import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { nowhere } from "../lib/ids.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 let shop: ShippingShop;
 before(async () => {
@@ -51,7 +52,6 @@ const units = (order: MadeOrder, ...quantities: number[]) => ({
     quantity === 0 ? [] : [{ fulfillmentOrderLineItemId: only(order).lines[line], quantity }],
   ),
 });
-const nowhere = (type: string) => `gid://service/${type}/00000000-0000-7000-8000-000000000000`;
 const standing = async (order: MadeOrder) => {
   const { state, deliveryState, shipped, fulfillmentOrders } = await shop.stateOf(order);
   return [state, deliveryState, shipped, ...fulfillmentOrders.map(([state, partial]) => [state, partial])];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {
@@ -32,7 +33,6 @@ const line = (product: string, quantity: number, rest: object = {}) => ({
   ...rest,
 });
 const linesOf = ({ lineItems }: any) => lineItems.edges.map(({ node }: any) => node);
-const uuid = (id: string) => id.slice(-36);
 
 async function order(product: string, quantity: number, input: object = {}) {
   const select = "supplierOrder { id lineItems { edges { node { id } } } }";
@@ -324,7 +324,7 @@ describe("the exchange rate of a receipt", () => {
   it("is the imported one of the day, with its source", async () => {
     await shop.owner.query(
       "insert into erp.exchange_rate (currency_id, reference_date, factor, source) values ($1, current_date - 1, 2, 'ECB')",
-      [uuid(shop.id.USD!)],
+      [uuidOf(shop.id.USD!)],
     );
     const receipt = await dollars();
     assert.deepEqual(
@@ -349,7 +349,7 @@ describe("the exchange rate of a receipt", () => {
     await shop.owner.query(
       `with report as (insert into erp.stock_valuation_report (reference_date) values (current_date) returning id)
        insert into erp.stock_valuation_report_goods_receipt select id, $1 from report`,
-      [uuid(receipt.id)],
+      [uuidOf(receipt.id)],
     );
     const locked = await mutate("goodsReceiptUpdate", { id: receipt.id, currencyFactor: 6 });
     assert.deepEqual(refusals(locked), [["CURRENCY_FACTOR_LOCKED", "currencyFactor"]]);

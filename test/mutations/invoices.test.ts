@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, refusals } from "./shop.ts";
-import type { MadeOrder, OrderLine, ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import type { MadeOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 // Documents of shipments: each lists what is in its parcel, and no unit is charged twice
 let shop: ShippingShop;
@@ -23,7 +24,6 @@ const hammers = (quantity: number, price = 1): OrderLine => ({
   price,
   taxRate: 7,
 });
-const uuid = (gid: string) => gid.slice(-36);
 
 /** An order, all of which the hall is to ship. */
 const assigned = (lines: OrderLine[]): Promise<MadeOrder> => {
@@ -390,6 +390,6 @@ describe("documents of a merchant whose settings are missing", () => {
         },
       },
     ]);
-    assert.equal(uuid(documents[0].id).length, 36);
+    assert.equal(uuidOf(documents[0].id).length, 36);
   });
 });

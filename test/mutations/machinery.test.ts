@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import { until } from "../lib/service.ts";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
 
 // What every mutation has from mutation.run and its plugin, shown on stockAdjust
 let shop: Shop;

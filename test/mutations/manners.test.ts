@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CredentialRequest } from "../../src/auth/credentials.ts";
 import { versions } from "../../src/versions/versions.ts";
-import { assertRefused, nowhere, useBench } from "./support.ts";
+import { nowhere } from "../lib/ids.ts";
+import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench({ versions });
 

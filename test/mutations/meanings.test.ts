@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 // What counts as the same request, and what a null says
 let shop: Shop;
@@ -108,7 +109,7 @@ describe("an input with an idempotency key is the same", () => {
   it("with a key that was stored before meanings were compared", async () => {
     const input = { lines: [line()], idempotencyKey: "older" };
     await shop.mutate("stockAdjust", input);
-    const uuid = (name: string) => shop.id[name]!.split("/").at(-1);
+    const uuid = (name: string) => uuidOf(shop.id[name]!);
     const stored = {
       lines: [{ product_id: uuid("nail"), place: { bin_location_id: uuid("A-1") }, delta: 1 }],
     };

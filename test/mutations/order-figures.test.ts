@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import type { QueryResultRow } from "pg";
-import { useDatabase } from "../lib/database.ts";
+import { rowsOf, useDatabase } from "../lib/database.ts";
 
 // What triggers keep right, whoever writes: here an administrator, with SQL
 const used = useDatabase("template_schema");
@@ -39,9 +38,8 @@ const scene = `
     ('${hammersToShip}', '${parcel}', '${hammers}', '${hammer}', 5), ('${nailsToShip}', '${parcel}', '${nails}', '${nail}', 60),
     ('${nailsLater}', '${rest}', '${nails}', '${nail}', 40);`;
 
-const rows = async (text: string) => (await used.client.query<QueryResultRow>(text)).rows;
-const value = async (text: string) =>
-  Object.values((await rows(`select ${text} as value`))[0]!)[0] as unknown;
+const rows = rowsOf(() => used.client);
+const value = async (text: string) => Object.values((await rows(`select ${text} as value`))[0])[0];
 const run = (text: string) => used.client.query(text);
 async function proof(): Promise<void> {
   assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { assertRefused, nowhere, useBench, uuidOf } from "./support.ts";
+import { nowhere, uuidOf } from "../lib/ids.ts";
+import { assertRefused, useBench } from "./support.ts";
 
 const bench = useBench();
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
-import { assertBooksAreRight, refusals } from "./shop.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
 
 // What is said about bookings that are hardly meant: of products that only stand for variants, and of promised units
 let shop: ShippingShop;

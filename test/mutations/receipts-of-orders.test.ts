@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { uuidOf } from "../lib/ids.ts";
 import type { Ordered } from "./dock.ts";
-import { codes, linesOf, nodes, uuid, useDock } from "./dock.ts";
-import { refusals } from "./shop.ts";
+import { codes, linesOf, nodes, useDock } from "./dock.ts";
+import { refusals } from "../lib/shop.ts";
 
 // What goods receipts take from the supplier orders that their lines name
 const dock = useDock();
@@ -192,7 +193,7 @@ describe("one receipt delivers orders of one supplier", () => {
       await dock.order([["nail", 5]], { supplierId: dock.shop.id.forge }),
     ];
     const { goodsReceipt } = await dock.create([dock.line("nail", 1, { supplierOrderId: acme.id })]);
-    const ids = [uuid(goodsReceipt.id), uuid(forge.id)];
+    const ids = [uuidOf(goodsReceipt.id), uuidOf(forge.id)];
     const mismatch = { code: "UE001", message: /several suppliers/ };
     for (const sql of [
       "insert into erp.goods_receipt_line_item (goods_receipt_id, supplier_order_id, quantity) values ($1, $2, 1)",
@@ -204,13 +205,13 @@ describe("one receipt delivers orders of one supplier", () => {
     await assert.rejects(
       dock.shop.owner.query(
         "update erp.supplier_order o set supplier_id = f.supplier_id from erp.supplier_order f where o.id = $1 and f.id = $2",
-        [uuid(acme.id), uuid(forge.id)],
+        [uuidOf(acme.id), uuidOf(forge.id)],
       ),
       mismatch,
     );
     // Orders whose supplier is deleted contradict nothing
     await dock.shop.owner.query("update erp.supplier_order set supplier_id = null where id = $1", [
-      uuid(forge.id),
+      uuidOf(forge.id),
     ]);
     await dock.create([
       dock.line("nail", 1, { supplierOrderId: acme.id }),

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { until } from "../lib/service.ts";
-import { codes, linesOf, shares, uuid, useDock } from "./dock.ts";
-import { assertBooksAreRight } from "./shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import { assertBooksAreRight } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
+import { codes, linesOf, shares, useDock } from "./dock.ts";
 
 // What comes is booked, whatever became of what was ordered
 const dock = useDock();
@@ -140,7 +141,7 @@ describe("the dock never stops", () => {
     );
     const { rows } = await dock.shop.owner.query(
       "select sum(quantity)::int as left from ledger.stock where goods_receipt_id = $1",
-      [uuid(receipt)],
+      [uuidOf(receipt)],
     );
     assert.deepEqual(rows, [{ left: 0 }]);
   });
@@ -213,7 +214,7 @@ describe("the dock never stops", () => {
     await dock.shop.owner.query("alter table erp.supplier_order disable trigger require_one_supplier");
     await dock.shop.owner.query(
       "update erp.supplier_order o set supplier_id = s.id from erp.supplier s where o.id = $1 and s.number = 'forge'",
-      [uuid(forge.id)],
+      [uuidOf(forge.id)],
     );
     await dock.shop.owner.query("alter table erp.supplier_order enable trigger require_one_supplier");
     const { goodsReceipt, warnings } = await dock.done("goodsReceiptComplete", { id: receipt });
@@ -267,7 +268,7 @@ describe("the dock never stops", () => {
     let completion;
     try {
       await other.query("begin");
-      await other.query("update erp.supplier_order set state = 'cancelled' where id = $1", [uuid(id)]);
+      await other.query("update erp.supplier_order set state = 'cancelled' where id = $1", [uuidOf(id)]);
       completion = dock.done("goodsReceiptComplete", { id: receipt });
       await until(async () => {
         const { rows } = await dock.shop.owner.query(
@@ -341,7 +342,7 @@ describe("whatever is received", () => {
         assert.equal(now.state, delivered ? "delivered" : begun ? "partially_delivered" : "confirmed");
         const { rows } = await dock.shop.owner.query(
           "select coalesce(sum(quantity), 0)::int as left from ledger.stock where goods_receipt_id = $1",
-          [uuid(receipt)],
+          [uuidOf(receipt)],
         );
         assert.deepEqual(rows, [{ left: 0 }]);
       }

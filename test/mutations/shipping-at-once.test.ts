@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { until } from "../lib/service.ts";
-import { assertBooksAreRight } from "./shop.ts";
-import type { MadeOrder, ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
+import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
+import { assertBooksAreRight } from "../lib/shop.ts";
+import { until } from "../lib/until.ts";
 
 // The API with many clients at a time: each answer is one that a client can act on, and the books stay right
 let shop: ShippingShop;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import { assertBooksAreRight, refusals } from "./shop.ts";
-import type { ShippingShop } from "./shipping-shop.ts";
-import { openShippingShop } from "./shipping-shop.ts";
+import { nowhere } from "../lib/ids.ts";
+import { assertBooksAreRight, refusals } from "../lib/shop.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
 
 let shop: ShippingShop;
 before(async () => {
@@ -300,7 +301,7 @@ describe("orderShipmentComplete refuses", () => {
   };
 
   it("an order that is not there", async () => {
-    const payload = await refused({ id: "gid://service/Order/00000000-0000-7000-8000-000000000000" });
+    const payload = await refused({ id: nowhere("Order") });
     assert.deepEqual(refusals(payload), [["NOT_FOUND", "orderId"]]);
   });
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop } from "./shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 
 // Lines, and other rows that one call makes, stand in the order in which they were given
 let shop: Shop;
@@ -28,7 +29,6 @@ after(() => shop.close());
 afterEach(() => assertBooksAreRight(shop));
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
-const uuid = (id: string) => id.slice(-36);
 /** Lines that tell each other apart by their quantities, with products that repeat. */
 const lines = (quantities: number[], rest: object = {}) =>
   quantities.map((quantity) => ({
@@ -116,7 +116,7 @@ for (const type of ["SupplierOrder", "GoodsReceipt"]) {
           ids,
         );
       }
-      for (const { id } of nodes(now.lineItems)) assert.match(uuid(id), /^.{14}7.{4}[89ab]/);
+      for (const { id } of nodes(now.lineItems)) assert.match(uuidOf(id), /^.{14}7.{4}[89ab]/);
     });
 
     it("those that are there and change places keep their ids, and so their places in the list", async () => {

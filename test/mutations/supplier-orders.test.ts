@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 let shop: Shop;
 before(async () => {

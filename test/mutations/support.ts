@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach } from "node:test";
 import type { QueryResultRow } from "pg";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
+import { rowsOf } from "../lib/database.ts";
+import { gid } from "../lib/ids.ts";
 import { startService } from "../lib/service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 
 /** What a mutation answers: its own fields, and why it was refused. */
 export interface Payload {
@@ -36,11 +38,6 @@ export interface Bench {
   unchanged<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export const gid = (type: string, uuid: string): string => `gid://service/${type}/${uuid}`;
-export const uuidOf = (id: string): string => id.split("/").at(-1)!;
-/** An id that leads to nothing. */
-export const nowhere = (type: string): string => gid(type, "01980000-0000-7000-8000-000000000000");
-
 const scene = `
   truncate erp.warehouse, erp.product, mutation.idempotency_key cascade;
   insert into erp.warehouse (code, name, is_default, is_default_receiving)
@@ -61,7 +58,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
   const bench = {} as Bench;
   before(async () => {
     const service = await startService(options);
-    const rows: Bench["rows"] = async (text, values) => (await service.owner.query(text, values)).rows;
+    const rows = rowsOf(() => service.owner);
     const send: Bench["send"] = (name, input, fields = "", { token = bench.token, ...options } = {}) => {
       const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
       const query = `mutation ($input: ${type}) { ${name}(input: $input) { ${fields} userErrors { code message field details } } }`;

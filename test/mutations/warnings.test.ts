@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { versions } from "../../src/versions/versions.ts";
-import type { Shop } from "./shop.ts";
-import { assertBooksAreRight, openShop, refusals } from "./shop.ts";
+import { uuidOf } from "../lib/ids.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
 // What mutation.warn notes, shown by triggers that warn, as the functions of the ledger and those of purchasing may
 let shop: Shop;
@@ -138,7 +139,7 @@ describe("warnings and the rest of the machinery", () => {
       const note = JSON.stringify([{ code: "SURPLUS", message: "Made up.", field: null, details: null }]);
       await client.query("begin; set local role service_api; set local service.scopes = 'stocks:write'");
       await client.query("select set_config('service.warnings', $1, true)", [note]);
-      const uuid = (name: string) => shop.id[name]!.split("/").at(-1);
+      const uuid = (name: string) => uuidOf(shop.id[name]!);
       const line = { product_id: uuid("nail"), place: { bin_location_id: uuid("A-1") }, delta: 7 };
       const call = "select mutation.run('api_unstable', 'stock_adjust', $1, null, false) as result";
       for (const delta of [7, 1]) {

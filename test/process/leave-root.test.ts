@@ -13,7 +13,8 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { freePort } from "../lib/free-port.ts";
 import { servingProcesses } from "../lib/processes.ts";
-import { query, read, until } from "../lib/service.ts";
+import { query, read } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const isRoot = process.getuid?.() === 0;
 const skip = !isRoot ? "only root can be left" : ((await successorOfRoot(undefined, null)).warning ?? false);

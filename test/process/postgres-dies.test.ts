@@ -8,7 +8,7 @@ import { runningClusterUrl } from "../../src/database/cluster/cluster.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Load, send } from "../lib/load.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 // The tests follow each other on one data folder: that of a service with a Postgres of its own
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

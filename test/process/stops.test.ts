@@ -10,7 +10,7 @@ import type { TestDatabase } from "../lib/database.ts";
 import { Load, send } from "../lib/load.ts";
 import type { LoadReport } from "../lib/load.ts";
 import { servingProcesses } from "../lib/processes.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let database: TestDatabase;
 let owner: pg.Client;

@@ -5,11 +5,12 @@ import { createCredential, deactivateCredential } from "../../src/auth/credentia
 import type { IssuedPair } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { servingProcesses } from "../lib/processes.ts";
-import { freePort } from "../lib/free-port.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { query, read, until } from "../lib/service.ts";
+import { freePort } from "../lib/free-port.ts";
+import { servingProcesses } from "../lib/processes.ts";
+import { query, read } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 const count = 3;
 let database: TestDatabase;
@@ -122,8 +123,5 @@ test("one that is killed is replaced, and the others go on", async () => {
   await until(async () => (await ask(token).catch(() => null))?.status === 200);
   assert.deepEqual(await statuses(token, 5), Array(5).fill(200));
   await service.said(/a process has died; starting another/);
-  const end = performance.now() + 30_000;
-  while ((await servers()).length < count && performance.now() < end)
-    await new Promise((go) => setTimeout(go, 50));
-  assert.equal((await servers()).length, count);
+  await until(async () => (await servers()).length === count, 30_000);
 });

@@ -3,8 +3,9 @@ import { after, before, describe, it } from "node:test";
 import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import { readCounts } from "../../src/reads/counts.ts";
-import { startService, until } from "../lib/service.ts";
+import { startService } from "../lib/service.ts";
 import type { Answer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 /** The same with FAST_READS=false. */

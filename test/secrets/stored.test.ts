@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { Secrets, signingKeyPlace } from "../../src/secrets/secrets.ts";
 import { runCommand, runOn } from "../commands/process.ts";
-import { openShop } from "../mutations/shop.ts";
-import type { Shop } from "../mutations/shop.ts";
-import { query, startService, until } from "../lib/service.ts";
+import { openShop } from "../lib/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { query, startService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe, verify } from "../webhooks/support.ts";
 import type { Receiver } from "../webhooks/support.ts";
 

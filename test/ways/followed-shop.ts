@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
-import type { Shop } from "../mutations/shop.ts";
-import { openShop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { openShop } from "../lib/shop.ts";
 
 /** A list, and how its page is asked for. */
 export interface List {

@@ -33,6 +33,7 @@ function follow(start: string | number | null, read: (from: any) => Promise<Page
         from = page.next ?? from;
         if (wasLast && !page.hasMore) return;
       }
+      // A client asks again after a while, for nothing tells it when more is there
       if (!page?.hasMore) await sleep(40);
     }
   };

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { sequence } from "../events/support.ts";
-import type { Shop } from "../mutations/shop.ts";
-import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 
 /** A booking in SQL, of the product with the number $1. */
 const insertMovement = `insert into ledger.stock_movement (product_id, quantity, source_location_type_technical_name,

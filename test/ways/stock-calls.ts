@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** A call of a mutation of stock, in short names: see test/mutations/shop.ts. */
+/** A call of a mutation of stock, in short names: see test/lib/shop.ts. */
 export interface Call {
   name: "stockSet" | "stockAdjust" | "stockTransfer";
   lines: Line[];

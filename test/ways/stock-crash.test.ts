@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -9,8 +10,10 @@ import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { startProcess, until } from "../lib/service.ts";
+import { processesIn } from "../lib/processes.ts";
+import { startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 // A Postgres of its own, safe on disk as in earnest, for what counts here is what is left of it
 const directory = `.data/crash-${randomUUID()}`;
@@ -97,7 +100,7 @@ async function beClient(
         answers[wasDone ? "booked" : extensions.retryable ? "failed" : "uncertain"].add(comment);
         break;
       }
-      await sleep(50);
+      await sleep(50); // As clients do before they send again
     }
     // Those that have no key and fail at once would otherwise do nothing but fail
     if (!hasKeys) await sleep(5);
@@ -110,19 +113,6 @@ async function ledger(): Promise<Map<string, number>> {
     "select comment, count(*)::int as count from ledger.stock_movement group by comment",
   );
   return new Map(found.map(({ comment, count }) => [comment, count]));
-}
-
-/** Starts the cluster again, as soon as what the killed server has left lets it. */
-async function startAgain(): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      cluster = await startCluster({ directory });
-      return;
-    } catch (error) {
-      if (attempt === 20) throw error;
-      await sleep(250);
-    }
-  }
 }
 
 for (const [kind, signal] of [
@@ -141,16 +131,15 @@ for (const [kind, signal] of [
     const clients = Array.from({ length: 20 }, (_, n) => {
       return beClient(`${kind}, client ${n}`, n % 4 > 0, answers, () => isOver);
     });
-    await sleep(1_500);
+    await until(() => answers.booked.size > 100);
     const [{ pid }] = await sql("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid");
     process.kill(pid, signal);
-    await sleep(300);
-    await startAgain();
+    const data = join(directory, "postgres");
+    await until(async () => (await processesIn(data)).length === 0);
+    cluster = await startCluster({ directory });
     const back = performance.now();
-    const isBack = () => answers.times.some((time) => time > back);
-    await until(isBack).finally(() => void (isOver = !isBack()));
-    await sleep(1_000);
-    isOver = true;
+    const goesOn = () => answers.times.filter((time) => time > back).length > 100;
+    await until(goesOn).finally(() => void (isOver = true));
     await Promise.all(clients);
 
     const found = await ledger();

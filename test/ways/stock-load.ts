@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { CuttableWay } from "../lib/cuttable.ts";
 import type { Answer, TestProcess } from "../lib/service.ts";
-import type { Shop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 
 /** What became of a call, as its client knows it. */
@@ -77,7 +77,7 @@ export class Clients {
         ({ extensions, path }: any) => extensions.retryable || (hasKey && path?.length > 1),
       );
       if (!mayRepeat) return null;
-      await sleep(Math.random() * 40);
+      await sleep(Math.random() * 40); // As clients do, not all at the same moment
     }
     throw new Error("There was no answer after 50 attempts.");
   }
@@ -131,7 +131,7 @@ export async function cutConnections(
       way.mend();
       count.cuts++;
     }
-    await sleep(100 + Math.random() * 200);
+    await sleep(100 + Math.random() * 200); // Often, but so that calls come through
   }
   await client.end();
   return count;

@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import type { Shop } from "../mutations/shop.ts";
-import { assertBooksAreRight, openShop } from "../mutations/shop.ts";
+import type { Shop } from "../lib/shop.ts";
+import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { sequence } from "../events/support.ts";

@@ -7,10 +7,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
-import { assertBooksAreRight } from "../mutations/shop.ts";
-import type { ShippingShop } from "../mutations/shipping-shop.ts";
-import { openShippingShop } from "../mutations/shipping-shop.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { assertBooksAreRight } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { cutConnections } from "./stock-load.ts";
 import { Follower } from "./warehouse-day/follower.ts";

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { until } from "../lib/until.ts";
 
 /** A change that was committed, as the transaction that made it noted. */
 export interface Change {
@@ -56,7 +57,12 @@ export async function beWriter({ url, name, random, isEnough, onWritten }: Write
       if (!isDropped) onWritten(rowCount!);
     } catch {
       client?.release(true);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const isBack = () =>
+        pool.query("select").then(
+          () => true,
+          () => false,
+        );
+      await until(isBack, 60_000);
     }
   }
   await pool.end();

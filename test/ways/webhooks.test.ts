@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -13,6 +14,8 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { asOwner } from "../../src/database/roles.ts";
+import { processesIn } from "../lib/processes.ts";
+import { until } from "../lib/until.ts";
 import { newSecret, startReceiver, subscribe, verify } from "../webhooks/support.ts";
 import type { Received, Receiver } from "../webhooks/support.ts";
 import { beWriter, openShop, products } from "./webhook-shop.ts";
@@ -71,18 +74,6 @@ async function startSender(): Promise<ChildProcess> {
   child.on("exit", () => senders.delete(child));
   await once(child.stdout, "data");
   return child;
-}
-
-async function startAgain(): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      cluster = await startCluster({ directory, flags });
-      return;
-    } catch (error) {
-      if (attempt === 40) throw error;
-      await sleep(250);
-    }
-  }
 }
 
 /** A receiver that fails in every way, but no message more than five times. Notes what it has accepted. */
@@ -151,6 +142,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   for (let n = 0; n < 3; n++) await startSender();
   const killer = (async () => {
     while (!isOver) {
+      // Long enough for a process to start and send
       await sleep(2_000 + 2_000 * random());
       const [victim] = [...senders].slice(Math.floor(random() * senders.size));
       victim?.kill("SIGKILL");
@@ -159,10 +151,11 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   })();
   const crasher = (async () => {
     for (const part of [0.3, 0.7]) {
-      while (written < part * wanted) await sleep(50);
+      await until(() => written >= part * wanted, 120_000);
       const [{ pid }] = await sql("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid");
       process.kill(pid, "SIGKILL");
-      await startAgain();
+      await until(async () => (await processesIn(join(directory, "postgres"))).length === 0);
+      cluster = await startCluster({ directory, flags });
     }
   })();
   await Promise.all([...writers, crasher]);
@@ -170,16 +163,15 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   // It all arrives, while processes go on being killed for a while
   const waiting = `select count(*)::int as count from events.delivery where state <> 'delivered' and subscription_id = any ($1)`;
   let progress = { least: Infinity, at: performance.now() };
-  for (;;) {
+  await until(async () => {
     const [{ count }] = await sql(waiting, [ids]);
     const [{ unsequenced }] = await sql("select count(*)::int as unsequenced from events.outbox");
-    if (count === 0 && unsequenced === 0) break;
     const left = count + 2 * unsequenced;
     if (left < progress.least) progress = { least: left, at: performance.now() };
     const isStuck = performance.now() - progress.at > 30_000;
     assert.ok(!isStuck, `${count} deliveries and ${unsequenced} events have waited for half a minute`);
-    await sleep(200);
-  }
+    return left === 0;
+  }, Infinity);
   isOver = true;
   await killer;
 

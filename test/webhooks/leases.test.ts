@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { openTestDatabase } from "../lib/database.ts";
+import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, readPlain, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
@@ -38,7 +38,7 @@ after(async () => {
   await database.close();
 });
 
-const rows = async (text: string, values: unknown[] = []) => (await owner.query(text, values)).rows;
+const rows = rowsOf(() => owner);
 const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
   (webhooks = startTestWebhooks(database.loginUrl, { clock: fast(1), ...options }));
 const insert = (count: number) =>

@@ -5,7 +5,7 @@ import { usualLimits } from "../../src/graphql/limits.ts";
 import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 

@@ -3,8 +3,9 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import type { Bench } from "../mutations/support.ts";
-import { assertRefused, useBench, uuidOf } from "../mutations/support.ts";
-import { until } from "../lib/service.ts";
+import { uuidOf } from "../lib/ids.ts";
+import { until } from "../lib/until.ts";
+import { assertRefused, useBench } from "../mutations/support.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 

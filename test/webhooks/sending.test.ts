@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { openTestDatabase } from "../lib/database.ts";
+import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { until } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
@@ -33,7 +33,7 @@ after(async () => {
 
 const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
   (webhooks = startTestWebhooks(database.loginUrl, { clock: fast(0.001), ...options }));
-const rows = async (text: string, values: unknown[] = []) => (await owner.query(text, values)).rows;
+const rows = rowsOf(() => owner);
 const insert = (number: string) => rows("insert into erp.product (product_number) values ($1)", [number]);
 const rename = (number: string, name: string) =>
   rows("update erp.product set name = $2 where product_number = $1", [number, name]);
@@ -296,11 +296,17 @@ describe("a subscription", () => {
 describe("stopping", () => {
   it("lets deliveries end", async () => {
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    receiver.answer = (_, response) => setTimeout(() => response.writeHead(204).end(), 100);
+    const answering = Promise.withResolvers<void>();
+    receiver.answer = async (_, response) => {
+      await answering.promise;
+      response.writeHead(204).end();
+    };
     await insert("hammer");
     const sender = start();
     await until(() => receiver.received.length === 1);
-    await sender.stop();
+    const stopped = sender.stop();
+    answering.resolve();
+    await stopped;
     assert.deepEqual(await states(), { delivered: 1 });
   });
 

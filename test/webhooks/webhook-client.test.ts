@@ -9,9 +9,9 @@ import type { AddressInfo, Server as TcpServer, Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import { guardedLookup } from "../../src/webhooks/destination.ts";
-import type { PosterOptions } from "../../src/webhooks/webhook-client.ts";
 import { Poster } from "../../src/webhooks/webhook-client.ts";
-import { until } from "../lib/service.ts";
+import type { PosterOptions } from "../../src/webhooks/webhook-client.ts";
+import { until } from "../lib/until.ts";
 import { certificate, expiredCertificate, key } from "./certificates.ts";
 
 const machine = new AllowList(["127.0.0.1"]);

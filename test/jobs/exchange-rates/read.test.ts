@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
@@ -15,6 +15,9 @@ import { oneDay } from "./lists.ts";
 
 const megabyte = Buffer.alloc(1_000_000, " ");
 
+/** Tells when the server was asked for what it never answers. */
+const asked = new EventEmitter();
+
 /** What the server answers, by path. */
 const answers: Record<string, RequestListener> = {
   "/rates.xml": (_, response) => response.end(oneDay),
@@ -22,11 +25,11 @@ const answers: Record<string, RequestListener> = {
   "/missing.xml": (_, response) => response.writeHead(404).end("<h1>Not found</h1>"),
   "/nothing.xml": (_, response) => response.writeHead(204).end(),
   "/latin.xml": (_, response) => response.end(Buffer.from("Währung", "latin1")),
-  "/silent.xml": () => {},
+  "/silent.xml": () => void asked.emit("silent"),
   "/halting.xml": (_, response) => void response.write("<?xml"),
   "/broken.xml": (_, response) => {
-    response.writeHead(200, { "content-length": 1_000 }).write("<?xml");
-    setTimeout(() => response.destroy(), 20);
+    response.writeHead(200, { "content-length": 1_000 });
+    response.write("<?xml", () => response.destroy());
   },
   "/endless.xml": (_, response) => {
     const send = () => {
@@ -148,7 +151,7 @@ test("a secure address must not lead to one that isn't", () => {
 
 test("a download is broken off when it is asked to", async () => {
   const stopping = new AbortController();
-  setTimeout(() => stopping.abort(), 20);
+  asked.once("silent", () => stopping.abort());
   await assert.rejects(readText(`${address}/silent.xml`, { stopping: stopping.signal }), {
     name: "AbortError",
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MadeOrder, ShippingShop } from "../../mutations/shipping-shop.ts";
 import type { TestProcess } from "../../lib/service.ts";
+import type { MadeOrder, ShippingShop } from "../../lib/shipping-shop.ts";
 import type { Move } from "./reality.ts";
 import { Gate, Reality } from "./reality.ts";
 import type { Task } from "./tasks.ts";
@@ -224,7 +224,7 @@ export class People {
       const codes = errors.map(({ extensions }: any) => extensions.code);
       assert.ok(!codes.includes("INTERNAL_SERVER_ERROR") && !codes.includes("BAD_USER_INPUT"), text);
       this.outcomes["sent again"] = (this.outcomes["sent again"] ?? 0) + 1;
-      await sleep(Math.random() * 40);
+      await sleep(Math.random() * 40); // As clients do, not all at the same moment
     }
     throw new Error(`${name} had no answer after 60 attempts.`);
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ServiceOptions } from "../lib/service.ts";
+import { uuidOf } from "./ids.ts";
+import type { ServiceOptions } from "./service.ts";
 import type { Shop } from "./shop.ts";
 import { openShop } from "./shop.ts";
 
@@ -82,8 +83,6 @@ const payloads: Record<string, string> = {
   fulfillmentCancel: `fulfillment { id number state } ${fulfillmentOrders} stockMovements { ${movement} }`,
 };
 
-const uuid = (gid: string): string => gid.slice(-36);
-
 export async function openShippingShop(options: ServiceOptions = {}): Promise<ShippingShop> {
   const shop = await openShop(options);
   await shop.owner.query(rows);
@@ -93,7 +92,7 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
   let orders = 0;
 
   const sql = async (text: string, ...ids: string[]): Promise<any[]> =>
-    (await shop.owner.query(text, ids.map(uuid))).rows;
+    (await shop.owner.query(text, ids.map(uuidOf))).rows;
   const make = async (type: string, text: string, values: unknown[]) => {
     const { rows } = await shop.owner.query(text, values);
     return `gid://service/${type}/${rows[0].id}`;
@@ -133,8 +132,8 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
             `insert into erp.sales_order_line_item (order_id, product_id, type, identifier, label, position, quantity, shipped_quantity, unit_price, total_price, tax_rate)
              values ($1, $2, $3, $4, $4, $5, $6::int, $7, $8::numeric, $6::int * $8::numeric, $9) returning id`,
             [
-              uuid(order),
-              product === undefined ? null : uuid(shop.id[product]!),
+              uuidOf(order),
+              product === undefined ? null : uuidOf(shop.id[product]!),
               type,
               product ?? type,
               index + 1,
@@ -153,7 +152,14 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
           `insert into erp.fulfillment_order (number, type, state, state_before_hold, destination_order_id, source_warehouse_location_id)
            values ($1, $2, $3, $4, $5, (select l.id from erp.location l join erp.warehouse w on w.id = l.warehouse_id where w.code = $6 and $2 <> 'ExternalToOrder'))
            returning id`,
-          [`${number}-${index + 1}`, type, state, state === "OnHold" ? "Open" : null, uuid(order), location],
+          [
+            `${number}-${index + 1}`,
+            type,
+            state,
+            state === "OnHold" ? "Open" : null,
+            uuidOf(order),
+            location,
+          ],
         );
         const assigned = [];
         for (const [line, quantity] of assignment.lines)
@@ -162,7 +168,7 @@ export async function openShippingShop(options: ServiceOptions = {}): Promise<Sh
               "FulfillmentOrderLineItem",
               `insert into erp.fulfillment_order_line_item (fulfillment_order_id, destination_order_line_item_id, product_id, quantity)
                select $1, id, product_id, $3 from erp.sales_order_line_item where id = $2 returning id`,
-              [uuid(id), uuid(made.lines[line]!), quantity],
+              [uuidOf(id), uuidOf(made.lines[line]!), quantity],
             ),
           );
         made.fulfillmentOrders.push({ id, lines: assigned });

@@ -1,24 +1,23 @@
 import pg from "pg";
 import { asOwner } from "../../src/database/roles.ts";
-import type { TestService } from "../lib/service.ts";
+import { openShop } from "../lib/shop.ts";
+import type { Shop } from "../lib/shop.ts";
 
 const rows = `
-  insert into erp.currency (iso_code, symbol, name, short_name, factor, position, is_default_currency)
-    values ('EUR', '€', '{"en-GB": "Euro"}', '{"en-GB": "Euro"}', 1, 1, true);
+  update erp.currency set position = 1 where is_default_currency;
   insert into erp.country (iso_code, name) values ('FR', '{"en-GB": "France"}');
   insert into erp.customer_group (name) values ('{"en-GB": "All"}');
   insert into erp.payment_method (technical_name, name) values ('prepaid', '{"en-GB": "Prepaid", "de-DE": "Vorkasse"}');
   insert into erp.shipping_method (technical_name, name) values ('express', '{"en-GB": "Express"}');
   insert into erp.sales_channel (name, country_id, currency_id, customer_group_id, payment_method_id)
-    select '{"en-GB": "Shop", "de-DE": "Laden"}', c.id, u.id, g.id, p.id from erp.country c, erp.currency u, erp.customer_group g, erp.payment_method p;
+    select '{"en-GB": "Shop", "de-DE": "Laden"}', c.id, u.id, g.id, p.id from erp.country c, erp.currency u, erp.customer_group g, erp.payment_method p
+    where u.is_default_currency;
   insert into erp.customer (customer_number, email, first_name, last_name, group_id, sales_channel_id, vat_ids)
     select 'C-1', 'a@example.org', 'Anna', 'Becker', group_id, id, '["DE1"]' from (select customer_group_id as group_id, id from erp.sales_channel) v;
-  insert into erp.warehouse (code, name, is_default, is_default_receiving, address)
-    values ('hall', 'Hall', true, true, '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryIso": "DE"}');
-  insert into erp.product (product_number, name) values ('hammer', 'Hammer')`;
+  update erp.warehouse set address = '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryIso": "DE"}' where is_default`;
 
-/** A small shop in an empty database, and ways to its documents in SQL. */
-export interface DocumentShop {
+/** The small shop with a customer, and ways to its documents in SQL. */
+export interface DocumentShop extends Shop {
   /** Makes an order of a hammer (119.00 with 19 %), two books (107.00 each with 7 %) and a discount (-11.90). */
   order(changes?: { taxStatus?: string; countryIso?: string | null }): Promise<string>;
   /** Calls `erp.create_document` as the role that mutations run as. */
@@ -27,10 +26,11 @@ export interface DocumentShop {
   find(id: string): Promise<any>;
   /** Another connection as that role. The caller ends it. */
   connect(): Promise<pg.Client>;
-  close(): Promise<void>;
 }
 
-export async function openDocumentShop({ owner, adminUrl }: TestService): Promise<DocumentShop> {
+export async function openDocumentShop(): Promise<DocumentShop> {
+  const shop = await openShop();
+  const { owner, adminUrl } = shop;
   await owner.query(rows);
   const connect = async () => {
     const client = new pg.Client({ connectionString: asWriter(adminUrl) });
@@ -39,6 +39,7 @@ export async function openDocumentShop({ owner, adminUrl }: TestService): Promis
   };
   const writer = await connect();
   return {
+    ...shop,
     async order({ taxStatus = "gross", countryIso = "DE" } = {}) {
       const { rows } = await owner.query(
         `with made as (
@@ -47,6 +48,7 @@ export async function openDocumentShop({ owner, adminUrl }: TestService): Promis
            select 'SO-' || uuidv7(), '2026-05-01 23:30+00', 'completed', $1, u.id, s.id, c.id, m.id, p.id, a, a
            from erp.currency u, erp.sales_channel s, erp.customer c, erp.shipping_method m, erp.payment_method p,
              (select jsonb_build_object('lastName', 'Becker', 'city', 'Bremen', 'countryIso', $2::text) as a) v
+           where u.is_default_currency
            returning id), lines as (
            insert into erp.sales_order_line_item (order_id, product_id, type, identifier, label, position, quantity, unit_price, total_price, tax_rate)
            select made.id, p.id, v.type, v.identifier, v.label, v.position, quantity, unit_price, unit_price * quantity, v.tax_rate
@@ -67,7 +69,10 @@ export async function openDocumentShop({ owner, adminUrl }: TestService): Promis
       return rows[0];
     },
     connect,
-    close: () => writer.end(),
+    async close() {
+      await writer.end();
+      await shop.close();
+    },
   };
 }
 

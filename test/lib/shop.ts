@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "../lib/service.ts";
-import { startService } from "../lib/service.ts";
+import { startService } from "./service.ts";
+import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "./service.ts";
 
 /** A small warehouse of which a test knows everything, and a service over it. */
 export interface Shop extends TestService {

@@ -1,0 +1,11 @@
+/** A global id. */
+export const gid = (type: string, uuid: string): string => `gid://service/${type}/${uuid}`;
+
+/** The uuid of a global id. */
+export const uuidOf = (id: string): string => id.slice(-36);
+
+/** A uuid that no row has. */
+export const noUuid = "01980000-0000-7000-8000-000000000000";
+
+/** A global id that leads to nothing. */
+export const nowhere = (type: string): string => gid(type, noUuid);

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../commands/process.ts";
+
+const guard = fileURLToPath(new URL("./open-handles.ts", import.meta.url));
+
+/** Runs a test file of its own, with what it leaves open. */
+async function run(statement: string): Promise<{ code: unknown; output: string }> {
+  const folder = await temporaryFolder();
+  const file = join(folder.path, "one.test.ts");
+  await writeFile(file, `import { test } from "node:test"; test("one", () => { ${statement} });`);
+  const env: NodeJS.ProcessEnv = { ...process.env, TEST_END_TIMEOUT_MS: "50" };
+  delete env.NODE_TEST_CONTEXT;
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ["--import", guard, "--test", file],
+      { env, timeout: 60_000 },
+      (error, output) => {
+        void folder.remove();
+        resolve({ code: error ? error.code : 0, output });
+      },
+    );
+  });
+}
+
+test("a test file that leaves something open fails, and says what", async () => {
+  const { code, output } = await run("setInterval(() => {}, 1_000);");
+  assert.equal(code, 1, output);
+  assert.match(output, /After its tests this file has left open: .*Timeout/);
+});
+
+test("one that leaves nothing open ends by itself", async () => {
+  assert.equal((await run("")).code, 0);
+});

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * Waits until something holds, asking at first every few milliseconds, later ten times in a second. Fails after twenty
+ * seconds, in which Postgres may have started again.
+ */
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  for (let pauseMs = 5; !(await holds()); pauseMs = Math.min(1.3 * pauseMs, 100)) {
+    if (performance.now() > end) throw new Error(`It doesn't hold after ${timeoutMs} ms: ${holds}`);
+    await sleep(pauseMs);
+  }
+}

@@ -11,35 +11,14 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "postgraphile/graphql";
-import { apiError } from "../src/errors/api-error.ts";
 import { decodeCursor } from "../src/graphql/cursor.ts";
-import { followedOf } from "../src/reads/followed.ts";
+import { checkPageSize, defaultPageSize } from "../src/graphql/page-size.ts";
+import { followedOf } from "./lib/followed.ts";
 import type { EdgeOfRows, ListDetails, RowsStep } from "./lib/page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
 import { keepsMeaning } from "../src/reads/field-source.ts";
 
-/** Entries on a page when the caller doesn't say. */
-export const defaultPageSize = 10;
-/** The most entries that a page can have. */
-export const maximalPageSize = 250;
-
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
-
-/** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
-export function checkPageSize(first: number | null | undefined): number {
-  if (first === null || first === undefined) return defaultPageSize;
-  if (first < 0) throw apiError("BAD_USER_INPUT", `\`first\` is ${first}, but must not be negative.`);
-  if (first > maximalPageSize) {
-    throw apiError(
-      "PAGE_SIZE_EXCEEDED",
-      `\`first\` is ${first}, but a page has at most ${maximalPageSize} entries.`,
-      {
-        maximum: maximalPageSize,
-      },
-    );
-  }
-  return first;
-}
 
 /** The one primary key column of a view, which orders its lists. */
 function keyOf(resource: PgResource): string {
@@ -64,7 +43,7 @@ function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageO
  * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
  *
  * Lists are ordered by primary key. Keys are made in the order of time, so this is oldest first, and rows that are
- * added while somebody pages come after the last page. Rows of lists that are followed may also come late (followed.ts).
+ * added while somebody pages come after the last page. Rows of lists that are followed may also come late (src/reads/followed.ts).
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",

@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
-import { maximalPageSize } from "./connections.ts";
+import { maximalPageSize } from "../src/graphql/page-size.ts";
 import { relationOf } from "./relations.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 

@@ -25,7 +25,7 @@ declare global {
 
 /**
  * The `filter` argument of connections: one input type per view, with the columns that its tag @filters names, and
- * one per scalar, with its operators. What a filter means is in filter-conditions.ts.
+ * one per scalar, with its operators. What a filter means is in src/reads/filter-conditions.ts.
  */
 export const FiltersPlugin: GraphileConfig.Plugin = {
   name: "FiltersPlugin",

@@ -14,10 +14,13 @@ import { makeOtherVersionsPlugin } from "./other-versions.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
 import { RelationsPlugin } from "./relations.ts";
+import type { ReportOptions } from "./report-errors.ts";
+import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
+import { TextAnswersPlugin } from "./text-answers.ts";
 
 /** What differs between the instances of the API. */
 export interface PresetOptions {
@@ -29,6 +32,8 @@ export interface PresetOptions {
   fastReads?: boolean;
   /** Told which way each read takes. */
   onRead?: OnRead;
+  /** How errors of requests are told, and where; only for what answers requests. */
+  report?: ReportOptions;
 }
 
 const { inflection: shortNames } = PgSimplifyInflectionPlugin;
@@ -46,16 +51,57 @@ const ShortNamesPreset: GraphileConfig.Preset = {
   ],
 };
 
+/** Plugins of the library that are switched off. */
+const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
+  // It drops fields when their plugin fails. We want to know.
+  "SwallowErrorsPlugin",
+  // Fields and types that the contract doesn't have
+  "QueryQueryPlugin",
+  "RegisterQueryNodePlugin",
+  "MutationPayloadQueryPlugin",
+  "PgConnectionTotalCountPlugin",
+  // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
+  "AddNodeInterfaceToSuitableTypesPlugin",
+  "NodeIdCodecBase64JSONPlugin",
+  "NodeIdCodecPipeStringPlugin",
+  "PgFirstLastBeforeAfterArgsPlugin",
+  "PgConditionArgumentPlugin",
+  "PgConnectionArgOrderByPlugin",
+  // They look for what we don't offer, at every view and column, which takes half of the time of a start: look-ups by
+  // other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions, tokens
+  "PgRowByUniquePlugin",
+  "PgCustomTypeFieldPlugin",
+  "PgOrderAllAttributesPlugin",
+  "PgOrderByPrimaryKeyPlugin",
+  "PgOrderCustomFieldsPlugin",
+  "PgConnectionArgOrderByDefaultValuePlugin",
+  "PgConditionCustomFieldsPlugin",
+  "PgMutationCreatePlugin",
+  "PgMutationUpdateDeletePlugin",
+  "PgMutationPayloadEdgePlugin",
+  "ClientMutationIdDescriptionPlugin",
+  "SubscriptionPlugin",
+  "PgJWTPlugin",
+  "PgInterfaceModeUnionAllRowsPlugin",
+  "PgPolymorphismOnlyArgumentPlugin",
+  // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
+  // forgotten grant would show as a field that is gone instead of as an error.
+  "PgRBACPlugin",
+  // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
+  "PgIndexBehaviorsPlugin",
+];
+
 /**
  * The GraphQL schema of one version: which plugins there are, and in which order they work.
  *
- * Each request's context comes from the server, which extends this preset with `grafast.context` (see context.ts).
+ * Each request's context comes from the server, which extends this preset with `grafast.context` (see src/graphql/context.ts).
  */
 export function createPreset({
   pgService,
   schemaName,
   fastReads = true,
   onRead,
+  report,
 }: PresetOptions): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, ShortNamesPreset],
@@ -81,47 +127,12 @@ export function createPreset({
       ScopeCheckPlugin,
       // How reads are answered in one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
-      // What it says about itself: last, for it describes what the others made
+      // What it says about itself, which describes what the others made
       DescriptionsPlugin,
+      // How requests are answered
+      ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),
     ],
-    disablePlugins: [
-      // It drops fields when their plugin fails. We want to know.
-      "SwallowErrorsPlugin",
-      // Fields and types that the contract doesn't have
-      "QueryQueryPlugin",
-      "RegisterQueryNodePlugin",
-      "MutationPayloadQueryPlugin",
-      "PgConnectionTotalCountPlugin",
-      // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
-      "AddNodeInterfaceToSuitableTypesPlugin",
-      "NodeIdCodecBase64JSONPlugin",
-      "NodeIdCodecPipeStringPlugin",
-      "PgFirstLastBeforeAfterArgsPlugin",
-      "PgConditionArgumentPlugin",
-      "PgConnectionArgOrderByPlugin",
-      // They look for what we don't offer, at every view and column, which takes half of the time of a start: look-ups by
-      // other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions, tokens
-      "PgRowByUniquePlugin",
-      "PgCustomTypeFieldPlugin",
-      "PgOrderAllAttributesPlugin",
-      "PgOrderByPrimaryKeyPlugin",
-      "PgOrderCustomFieldsPlugin",
-      "PgConnectionArgOrderByDefaultValuePlugin",
-      "PgConditionCustomFieldsPlugin",
-      "PgMutationCreatePlugin",
-      "PgMutationUpdateDeletePlugin",
-      "PgMutationPayloadEdgePlugin",
-      "ClientMutationIdDescriptionPlugin",
-      "SubscriptionPlugin",
-      "PgJWTPlugin",
-      "PgInterfaceModeUnionAllRowsPlugin",
-      "PgPolymorphismOnlyArgumentPlugin",
-      // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
-      // forgotten grant would show as a field that is gone instead of as an error.
-      "PgRBACPlugin",
-      // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
-      "PgIndexBehaviorsPlugin",
-    ],
+    disablePlugins: switchedOff,
     pgServices: [{ ...pgService, schemas: [schemaName] }],
     schema: { defaultNodeIdCodec: "globalId" },
   };

@@ -10,8 +10,9 @@ import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation
 import type { EveryInput } from "./lib/mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
+import { usualMutationTimeout } from "../src/graphql/context.ts";
 import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
-import { runMutation, usualMutationTimeout } from "./lib/run-mutation.ts";
+import { runMutation } from "./lib/run-mutation.ts";
 
 declare global {
   namespace GraphileBuild {

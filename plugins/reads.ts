@@ -1,27 +1,15 @@
 import type {} from "postgraphile";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
-import type { GraphQLSchema } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "../src/reads/answer.ts";
 import { findMeaning, findRows } from "./lib/find-field-source.ts";
 import { know } from "../src/reads/field-source.ts";
 import type { Way } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
-import type { ReadStatement, Request } from "../src/reads/statements.ts";
-import { ReadStatements } from "../src/reads/statements.ts";
+import { readStatementOf } from "../src/reads/statements.ts";
 
 /** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
 export type OnRead = (way: Way, args: GrafastExecutionArgs) => void;
-
-const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
-
-/** The one statement that answers a request; null when Grafast is to answer it. */
-export function readStatementOf(request: Request): ReadStatement | null {
-  const { schema } = request;
-  let statements = bySchema.get(schema);
-  if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
-  return statements.find(request);
-}
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;

@@ -1,13 +1,25 @@
-import type { ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
+import type { DocumentNode, ExecutionArgs, ExecutionResult } from "postgraphile/graphql";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "postgraphile/graphql";
 import type { ExecutionConfig } from "postgraphile/grafserv";
 import type { Logger } from "pino";
-import "../src/http/locals.ts";
 import type { ServiceContext } from "../src/graphql/context.ts";
 import type { MutationLog } from "../src/graphql/mutation-log.ts";
 import type { ErrorScene } from "../src/errors/client-errors.ts";
 import { clientError } from "../src/errors/client-errors.ts";
-import { extensionsOf } from "../src/http/extensions.ts";
+
+/** A request whose operation has been read, as the errors of its answer need it. */
+export interface ReadRequest {
+  requestId: string;
+  document: DocumentNode;
+  /** What the answer says beside its data and errors. */
+  extensions: Record<string, unknown>;
+}
+
+export interface ReportOptions {
+  logger: Logger;
+  /** What is known of a request that has come to be executed. */
+  requestOf(context: Partial<Grafast.RequestContext>): ReadRequest;
+}
 
 type Execute = ExecutionConfig["execute"];
 
@@ -17,7 +29,7 @@ type Execute = ExecutionConfig["execute"];
  *
  * Grafserv's own place for errors, `maskError`, doesn't know the request.
  */
-export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
+export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): GraphileConfig.Plugin {
   return {
     name: "ReportErrorsPlugin",
     description: "Turns errors into answers that carry a code and the id of the request",
@@ -28,14 +40,12 @@ export function makeReportErrorsPlugin(logger: Logger): GraphileConfig.Plugin {
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const locals = context.expressv4!.res.locals as Express.Locals;
-            const { requestId, operation } = locals;
-            const { document } = operation!;
+            const { requestId, document, extensions } = requestOf(context);
             return {
               ...config,
               // Read by an earlier station
-              parseAndValidate: () => ({ document: document! }),
-              execute: reportingExecutor(config.execute, { requestId, logger }, extensionsOf(locals)),
+              parseAndValidate: () => ({ document }),
+              execute: reportingExecutor(config.execute, { requestId, logger }, extensions),
             };
           };
           return next();

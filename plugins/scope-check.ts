@@ -1,86 +1,5 @@
 import type {} from "postgraphile";
-import type { GrafastExecutionArgs } from "postgraphile/grafast";
-import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/graphql";
-import { Kind, visit } from "postgraphile/graphql";
-import { apiError } from "../src/errors/api-error.ts";
-import type { RequiringField } from "../src/graphql/requiring-fields.ts";
-import { requiringFields } from "../src/graphql/requiring-fields.ts";
-import type { ScopeRequirement } from "./scopes.ts";
-
-const isMet = ({ anyOf, allOf }: ScopeRequirement, scopes: ReadonlySet<string>): boolean =>
-  (!anyOf || anyOf.some((scope) => scopes.has(scope))) &&
-  (!allOf || allOf.every((scope) => scopes.has(scope)));
-
-const inWords = ({ anyOf, allOf }: ScopeRequirement): string =>
-  [anyOf?.join(" or "), allOf?.join(" and ")].filter(Boolean).join(", and ");
-
-/** One FORBIDDEN that names every field whose requirement the scopes don't meet; null when they meet all. */
-export function missingScopes(
-  fields: readonly RequiringField[],
-  scopes: ReadonlySet<string>,
-): GraphQLError | null {
-  const missing = fields.filter((field) => !isMet(field, scopes));
-  if (missing.length === 0) return null;
-  const named = missing.slice(0, 5).map((field) => `${field.field} needs ${inWords(field)}`);
-  const more = missing.length > named.length ? `; and ${missing.length - named.length} more fields` : "";
-  return apiError("FORBIDDEN", `The token lacks scopes: ${named.join("; ")}${more}.`, {
-    missingScopes: missing,
-  });
-}
-
-interface Known {
-  /** Variables that @skip and @include look at. */
-  flags: readonly string[];
-  /** By the operation's name and the values of its flags. */
-  variants: Map<string, RequiringField[]>;
-}
-
-// Documents are cached by the server, so the same query comes as the same object.
-const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Known>>();
-const maximalVariants = 32;
-
-function flagsOf(document: DocumentNode): string[] {
-  const flags = new Set<string>();
-  visit(document, {
-    Directive: ({ arguments: given = [] }) => {
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) flags.add(value.name.value);
-    },
-  });
-  return [...flags];
-}
-
-function knownFields({ schema, document, operationName, variableValues }: Asked): RequiringField[] {
-  const variables = variableValues ?? {};
-  let documents = known.get(schema);
-  if (!documents) known.set(schema, (documents = new WeakMap()));
-  let found = documents.get(document);
-  if (!found) documents.set(document, (found = { flags: flagsOf(document), variants: new Map() }));
-  const { flags, variants } = found;
-  // Given or not, true or false: more isn't looked at
-  let key = operationName ?? "";
-  for (const name of flags)
-    key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
-  let fields = variants.get(key);
-  if (!fields) {
-    if (variants.size >= maximalVariants) variants.clear();
-    variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
-  }
-  return fields;
-}
-
-/** An operation, and who asks for it. */
-export type Asked = Pick<
-  GrafastExecutionArgs,
-  "schema" | "document" | "operationName" | "variableValues" | "contextValue"
->;
-
-/** Whether the caller lacks a scope for an operation. */
-export const isRefused = (asked: Asked): boolean => refusalOf(asked) !== null;
-
-function refusalOf(args: Asked): GraphQLError | null {
-  const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
-  return missingScopes(knownFields(args), scopes);
-}
+import { scopeRefusal } from "../src/graphql/missing-scopes.ts";
 
 /**
  * Refuses an operation before any of it runs, when the caller lacks a scope for one of its fields. A check in the
@@ -93,11 +12,11 @@ export const ScopeCheckPlugin: GraphileConfig.Plugin = {
   grafast: {
     middleware: {
       execute(next, { args }) {
-        const refusal = refusalOf(args);
+        const refusal = scopeRefusal(args);
         return refusal ? { errors: [refusal] } : next();
       },
       subscribe(next, { args }) {
-        const refusal = refusalOf(args);
+        const refusal = scopeRefusal(args);
         return refusal ? { errors: [refusal] } : next();
       },
     },

@@ -29,6 +29,8 @@ export interface Attack {
   name: string;
   /** What the client does, to follow “doesn't notice”. */
   what: string;
+  /** What the client makes ready before it begins, without which nothing would be attacked. */
+  prepare?(play: Play): Promise<void>;
   run(play: Play): Promise<void>;
 }
 

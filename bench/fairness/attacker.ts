@@ -10,6 +10,9 @@ process.on("message", () => (isOver = true));
 process.on("disconnect", () => process.exit());
 // Ctrl-C reaches all processes of the terminal: the one that measures ends the others in its own order
 process.on("SIGINT", () => {});
+const attack = attacks.find((each) => each.name === name)!;
+const play = { ...target, tally, isOver: () => isOver };
+await attack.prepare?.(play);
 process.send!("begun");
-await attacks.find((attack) => attack.name === name)!.run({ ...target, tally, isOver: () => isOver });
+await attack.run(play);
 process.send!(tally.counts, () => process.exit());

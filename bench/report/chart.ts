@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import { shareOf } from "./figures.ts";
-import type { SideBySide } from "./side-by-side.ts";
+import type { SideBySide } from "./side-by-side-run.ts";
 
 // Colours are variables, so that they suit light and dark. The picture is an image: no page gives it others.
 const style = `

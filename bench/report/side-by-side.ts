@@ -1,25 +1,9 @@
-import type { Contestant } from "../contestants/contestant.ts";
 import type { Cell } from "../measure/rounds.ts";
-import type { Options } from "../options.ts";
 import { chartOf } from "./chart.ts";
 import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
-import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
+import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
-
-/** Everything that a run side by side found out. */
-export interface SideBySide {
-  options: Options;
-  scale: number;
-  contestants: readonly Contestant[];
-  cells: readonly Cell[];
-  /** What each query is, by its name. */
-  titles: Readonly<Record<string, string>>;
-  /** What went wrong. */
-  notes: readonly string[];
-  machine: Machine;
-  minutes: number;
-}
 
 /** The files of the report: for people, for programs, and a picture. */
 export function reportFiles(run: SideBySide): Record<string, string> {

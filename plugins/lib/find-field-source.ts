@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../../src/reads/codecs.ts";
-import { followedOf } from "../../src/reads/followed.ts";
+import { followedOf } from "./followed.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldMeaning, Hop, Match, Rows } from "../../src/reads/field-source.ts";
 

@@ -1,23 +1,7 @@
 import type { PgCodecAttribute } from "postgraphile/@dataplan/pg";
-import { maximalPageSize } from "../connections.ts";
+import type { PayloadBound } from "../../src/graphql/payload-bound.ts";
+import { defaultBound } from "../../src/graphql/payload-bound.ts";
 import { tagLines, tagText } from "./tags.ts";
-
-/** How many rows a list of a payload can have, by the input of its mutation. */
-export interface PayloadBound {
-  /** Whatever the input says. */
-  atMost: number;
-  /** For each element of lists of the input, by the names of its fields. */
-  perLine: ReadonlyMap<string, number>;
-}
-
-declare module "postgraphile/graphql" {
-  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    payloadBound?: PayloadBound;
-  }
-}
-
-/** What a list has that says nothing about itself: as many rows as a page can have. */
-export const defaultBound: PayloadBound = { atMost: maximalPageSize, perLine: new Map() };
 
 /**
  * Reads the tags `@perLine lines 2`, at most two rows for each element of the input's `lines`, and `@atMost 500` of a

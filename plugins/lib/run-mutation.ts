@@ -32,9 +32,6 @@ export interface MutationResult {
 
 const attempts = 4;
 
-/** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
-export const usualMutationTimeout = 15_000;
-
 /** In JSON as `JSON.stringify` writes it. Postgres doesn't take it for JSON. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 

@@ -6,7 +6,7 @@ import { logIn, logOut } from "./log-in.ts";
 import { navigation } from "./navigation.ts";
 import { noPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
-import type { AdministrationOptions } from "./visit.ts";
+import type { AdministrationOptions } from "./section.ts";
 
 /** Of a form, in bytes. */
 const largestForm = 65_536;

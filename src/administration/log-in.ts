@@ -11,7 +11,7 @@ import { showPage } from "./page.ts";
 import { isPassword } from "../auth/passwords.ts";
 import { ownPath } from "./session.ts";
 import { addressOf, visitOf } from "./visit.ts";
-import type { AdministrationOptions } from "./visit.ts";
+import type { AdministrationOptions } from "./section.ts";
 
 const endings = {
   page: "Your session has ended. Log in to go on where you were.",

@@ -3,9 +3,10 @@ import type { Request, RequestHandler, Response } from "express";
 import { hashOfToken } from "../auth/session-token.ts";
 import { isSecure, readCookie, writeCookie } from "./cookies.ts";
 import { csrfTokenOf } from "./csrf.ts";
-import type { Navigation } from "./navigation.ts";
+import type { Navigation } from "./section.ts";
 import { addressOf, asAdministration, visitOf } from "./visit.ts";
-import type { AdministrationOptions, Visitor } from "./visit.ts";
+import type { Visitor } from "./visit.ts";
+import type { AdministrationOptions } from "./section.ts";
 
 /** Finds out whose session a request belongs to, if any. */
 export function recogniseVisitor(

@@ -1,26 +1,8 @@
 import { isIP } from "node:net";
 import type { Request, Response } from "express";
 import type { Pool, PoolClient } from "pg";
-import type { Logger } from "pino";
 import { asRole } from "../database/as-role.ts";
-import type { Navigation } from "./navigation.ts";
-import type { Limits } from "../graphql/limits.ts";
-import type { Version } from "../versions/versions.ts";
-
-/** What pages need of the service. */
-export interface AdministrationOptions {
-  pool: Pool;
-  logger: Logger;
-  versions: readonly Version[];
-  /** What clients may ask for, where the plan says nothing else. */
-  limits: Limits;
-  /** What time it is, in milliseconds since 1970. */
-  now: () => number;
-  /** Where clients reach the service, when that differs from what requests say. */
-  publicUrl: string | undefined;
-  /** Where messages may be sent to beside the public internet, as the setting service.webhook_allow has it. */
-  webhookAllow: string;
-}
+import type { Navigation } from "./section.ts";
 
 /** Who looks at a page. */
 export interface Visitor {

@@ -1,7 +1,5 @@
-import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import "../http/locals.ts";
 import { asAuthRole } from "../database/as-role.ts";
 
 /** Milliseconds between two times that counts are written. */
@@ -92,12 +90,4 @@ export class Usage {
       });
     }
   }
-}
-
-/** Counts the request for its credential. */
-export function countUse(usage: Usage): RequestHandler {
-  return (request, response, next) => {
-    usage.note(response.locals.caller!.credentialId, String(request.params.version));
-    next();
-  };
 }

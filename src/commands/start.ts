@@ -3,16 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ClientBase } from "pg";
 import { pino } from "pino";
-import type { App } from "../http/app.ts";
+import type { Logger } from "pino";
+import type { App } from "../process/open-app.ts";
 import { createAdministrator } from "../auth/administrators.ts";
 import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
+import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { asOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
+import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import { serve } from "../process/serve.ts";
 import type { Serving } from "../process/serve.ts";
@@ -70,39 +73,20 @@ export async function startService(
   const logger = pino({ level: settings.logLevel });
   const database = await openDatabase(settings, onProgress);
   for (const warning of database.warnings) say(`Warning: ${warning}`);
-  const closing: (() => Promise<unknown>)[] = [() => database.close()];
-  const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
+  const closing = new Closing();
+  closing.add(() => database.close());
   try {
     stopping.throwIfAborted();
     const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
-    const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
-    const serving: Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
-      Partial<Pick<Serving, "app"> & Pick<Workers, "replace">> =
-      workers === 1
-        ? await waitingFor(
-            { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress },
-            // It may have gone since it was looked at
-            () => serve({ ...options, isBackground: true }),
-          )
-        : // Each must not let through what all are allowed together
-          await startWorkers({
-            ...options,
-            settings: { ...settings, sharedRates: true },
-            count: workers,
-            identity,
-          });
-    closing.push(() => serving.stop());
+    const serving = await startServing(settings, { database, logger, workers, identity, onProgress });
+    closing.add(() => serving.stop());
     if (settings.metricsPort !== undefined) {
-      const metrics = await serveMetrics(serving.figures, {
-        host: settings.host,
-        port: settings.metricsPort,
-      });
-      closing.push(() => metrics.stop());
+      const { host, metricsPort: port } = settings;
+      const metrics = await serveMetrics(serving.figures, { host, port });
+      closing.add(() => metrics.stop());
     }
     // All ports are open
     if (identity !== null) become(identity);
@@ -118,13 +102,41 @@ export async function startService(
       async stop(delayMs = 0) {
         serving.announceStop();
         await sleep(delayMs);
-        await stop();
+        await closing.close();
       },
     };
   } catch (error) {
-    await stop();
+    await closing.close();
     throw error;
   }
+}
+
+interface ServingOptions {
+  database: OpenDatabase;
+  logger: Logger;
+  workers: number;
+  /** Who the other processes are to be. */
+  identity: Identity | null;
+  onProgress: (step: string) => void;
+}
+
+/** What answers requests: this process, or several others. */
+type Answering = Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
+  Partial<Pick<Serving, "app"> & Pick<Workers, "replace">>;
+
+async function startServing(
+  settings: Settings,
+  { database, logger, workers, identity, onProgress }: ServingOptions,
+): Promise<Answering> {
+  const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
+  if (workers === 1) {
+    const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
+    // It may have gone since it was looked at
+    return waitingFor(wait, () => serve({ ...options, isBackground: true }));
+  }
+  // Each must not let through what all are allowed together
+  const shared = { ...settings, sharedRates: true };
+  return startWorkers({ ...options, settings: shared, count: workers, identity });
 }
 
 interface FirstCredential {

@@ -1,16 +1,31 @@
 import type { Logger } from "pino";
-import type { Settings } from "../process/settings.ts";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
 import type { LockPatience } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
+import type { PoolerUses } from "./requirements.ts";
 import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
+
+/** Settings of the database. The service's settings (src/process/settings.ts) have them, among others. */
+export interface DatabaseSettings extends PoolerUses {
+  production: boolean;
+  /** An existing Postgres; without it the service runs one of its own. */
+  databaseUrl: string | undefined;
+  /** How long a start waits for an existing Postgres that is away. */
+  databaseWaitMs: number;
+  /** Where the embedded Postgres keeps its data. */
+  dataDirectory: string;
+  /** How long migrations wait for locks, and how often they are begun. */
+  migrationLocks: LockPatience;
+  /** The user who serves when root starts the service; `root` to stay it. */
+  runAs: string | undefined;
+}
 
 /** A database that the service can be built on. */
 export interface OpenDatabase {
@@ -36,7 +51,7 @@ export interface OpenDatabase {
  * @throws {UserError} when it can't be used
  */
 export async function openDatabase(
-  settings: Settings,
+  settings: DatabaseSettings,
   onProgress: (step: string) => void = () => {},
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
@@ -101,7 +116,7 @@ export interface CommandDatabase {
 }
 
 /** A connection as the owner, for commands, see {@link openAsAdmin}. */
-export async function openForCommand(settings: Settings): Promise<CommandDatabase> {
+export async function openForCommand(settings: DatabaseSettings): Promise<CommandDatabase> {
   const { url, close } = await openAsAdmin(settings);
   return { url: asOwner(url), close };
 }
@@ -110,7 +125,7 @@ export async function openForCommand(settings: Settings): Promise<CommandDatabas
  * A connection as administrator: to DATABASE_URL, to the running service's own Postgres, or to that Postgres started for
  * as long as the command runs.
  */
-export async function openAsAdmin(settings: Settings): Promise<CommandDatabase> {
+export async function openAsAdmin(settings: DatabaseSettings): Promise<CommandDatabase> {
   const running = settings.databaseUrl ?? (await runningClusterUrl(settings.dataDirectory, databaseName));
   if (running) return { url: running, close: async () => {} };
   const { adminUrl, close } = await openDatabase(settings);

@@ -64,7 +64,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "54001": unstorable, // statement_too_complex: JSON that is nested too deeply
   "25006": notWritable, // read_only_sql_transaction: a standby, or a database that was made read-only
   "25P03": unavailable, // idle_in_transaction_session_timeout
-  NO_TURN: busy, // of database/turns.ts
+  NO_TURN: busy, // of lib/turns.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
   "28000": unavailable, // invalid_authorization_specification: it lets nobody in who comes from here
   "28P01": unavailable, // invalid_password: it was changed

@@ -1,9 +1,5 @@
-import type { RequestHandler } from "express";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { TypeInfo, visit, visitWithTypeInfo } from "postgraphile/graphql";
-import "../http/locals.ts";
-import type { Usage } from "../auth/usage.ts";
-import type { ServedVersion } from "../versions/serve-version.ts";
 
 // The same text is the same document (documents.ts), so each is looked through once
 const known = new WeakMap<DocumentNode, readonly string[]>();
@@ -34,18 +30,4 @@ function find(schema: GraphQLSchema, document: DocumentNode): readonly string[] 
     }),
   );
   return [...found].sort();
-}
-
-/** Counts the deprecated fields of an operation for its credential. */
-export function countDeprecated(usage: Usage, served: readonly ServedVersion[]): RequestHandler {
-  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
-  return (_request, response, next) => {
-    const { caller, version, operation } = response.locals;
-    if (operation?.document) {
-      const { schema } = bySlug.get(version!.slug)!.current();
-      const fields = deprecatedFieldsOf(schema, operation.document);
-      if (fields.length > 0) usage.noteDeprecated(caller!.credentialId, version!.slug, fields);
-    }
-    next();
-  };
 }

@@ -6,9 +6,9 @@ import type {
   ValueNode,
 } from "postgraphile/graphql";
 import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
-import type { PayloadBound } from "../../plugins/lib/payload-bounds.ts";
-import { defaultBound } from "../../plugins/lib/payload-bounds.ts";
-import { maximalPageSize } from "../../plugins/connections.ts";
+import type { PayloadBound } from "./payload-bound.ts";
+import { defaultBound } from "./payload-bound.ts";
+import { maximalPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
 /** Operators that no index answers: they look at one row after the other. */

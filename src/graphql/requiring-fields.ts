@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLNamedType, GraphQLSchema, SelectionSetNode } 
 import { getNamedType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
-import type { ScopeRequirement } from "../../plugins/scopes.ts";
+import type { ScopeRequirement } from "./scopes.ts";
 
 /** A field of an operation that requires scopes. */
 export interface RequiringField extends ScopeRequirement {

@@ -16,7 +16,7 @@ import {
   Kind,
 } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
-import { defaultPageSize, maximalPageSize } from "../../plugins/connections.ts";
+import { defaultPageSize, maximalPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
 import type { Dependence } from "./given-argument.ts";

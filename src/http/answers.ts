@@ -4,6 +4,15 @@ import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
 
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Code of the error that the request was refused with. */
+      refusal?: ErrorCode | undefined;
+    }
+  }
+}
+
 /** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
 export const graphqlMediaTypes = [
   "application/json; charset=utf-8",

@@ -1,4 +1,2 @@
-import "./locals.ts";
-
 /** What every answer to an operation says beside its data and errors. */
 export const extensionsOf = ({ operation }: Express.Locals) => ({ cost: operation!.cost });

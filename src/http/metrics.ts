@@ -2,7 +2,6 @@ import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { readCounts } from "../reads/counts.ts";
-import "./locals.ts";
 
 /** What a process counts about itself, for Prometheus. */
 export class Metrics {

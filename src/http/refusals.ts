@@ -2,7 +2,6 @@ import type { Request, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
-import "./locals.ts";
 import { networkOf } from "../lib/network-of.ts";
 
 /** Lines of the log about one reason and address, and altogether, in each span of time. The rest becomes a sum. */

@@ -1,5 +1,4 @@
 import type { RequestHandler, Response } from "express";
-import "./locals.ts";
 import { refuse } from "./answers.ts";
 
 /** Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond them no more is done. */

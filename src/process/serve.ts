@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
-import { createApp } from "../http/app.ts";
-import type { App } from "../http/app.ts";
 import { canceller } from "../database/cancel.ts";
 import { createPool } from "../database/pool.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
 import type { Figures } from "./serve-metrics.ts";
+import { openApp } from "./open-app.ts";
+import type { App } from "./open-app.ts";
 import type { Settings } from "./settings.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { startWebhooks } from "../webhooks/start.ts";
@@ -91,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    app = await createApp({ settings, pool, apiPool, limiterPool, logger });
+    app = await openApp({ settings, pool, apiPool, limiterPool, logger });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));

@@ -1,6 +1,6 @@
 import type { ArgumentNode, FieldNode, GraphQLField, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
-import { checkPageSize } from "../../plugins/connections.ts";
+import { checkPageSize } from "../graphql/page-size.ts";
 import type { Position } from "../graphql/cursor.ts";
 import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";

@@ -42,7 +42,8 @@ export function compile(
 
 function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
   const { field, meaning } = understood(query, selected.name);
-  if (meaning.kind === "list") return expression(listExpression(compilation, field, meaning, selected, null));
+  if (meaning.kind === "list")
+    return expression(listExpression(compilation, field, meaning, selected, null, objectExpression));
   if (meaning.kind !== "row" && meaning.kind !== "node") throw new NotCovered(meaning.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
   const { typeName } = compilation.given.get(selected.node)!;

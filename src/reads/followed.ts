@@ -1,8 +1,5 @@
-import type {} from "postgraphile";
-import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { tagText } from "../../plugins/lib/tags.ts";
 
 /**
  * Lists that people follow: they keep `endCursor`, and read on from there some time later.
@@ -16,15 +13,6 @@ export interface Followed {
   transaction: string;
   /** The view. */
   from: SQL;
-}
-
-/** What a view's tag @followed says; undefined when its lists are not followed. */
-export function followedOf(resource: PgResource): Followed | undefined {
-  const transaction = tagText(resource.codec, "followed");
-  if (transaction === undefined || typeof resource.from === "function") return undefined;
-  if (!resource.codec.attributes?.[transaction])
-    throw new Error(`${resource.name} has no column ${transaction}, which its tag @followed names`);
-  return { transaction, from: resource.from };
 }
 
 /** The SQL expression of the transactions that are open, as cursors spell them. */

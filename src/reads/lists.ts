@@ -12,13 +12,19 @@ import { cursorExpression } from "./cursors.ts";
 import type { Piece } from "./json-text.ts";
 import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
 import type { FieldMeaning } from "./field-source.ts";
-import { objectExpression } from "./objects.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { PageText } from "./page-text.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type List = FieldMeaning & { kind: "list" };
+/** Makes the JSON text of an object, from a row: `objectExpression`, which makes lists in its turn (objects.ts). */
+export type ExpressObject = (
+  compilation: Compilation,
+  type: GraphQLObjectType,
+  selected: Pick<SelectedField, "below">,
+  alias: string,
+) => string;
 /** Which rows, as far as the cursor goes: those that it stands before, or behind. */
 type Side = typeof given | typeof notYetGiven;
 
@@ -29,6 +35,7 @@ type Side = typeof given | typeof notYetGiven;
  * of each; around it these become one text. What lies before the page, or after an empty one, is a look at the index.
  *
  * @param parent the row that the list belongs to; null for lists of all rows
+ * @param expressObject makes the text of each row
  */
 export function listExpression(
   compilation: Compilation,
@@ -36,8 +43,11 @@ export function listExpression(
   list: List,
   selected: SelectedField,
   parent: string | null,
+  expressObject: ExpressObject,
 ): string {
-  return new ListCompilation(compilation, list, selected, parent).expression(objectType(field));
+  return new ListCompilation(compilation, list, selected, parent, expressObject).expression(
+    objectType(field),
+  );
 }
 
 class ListCompilation {
@@ -45,15 +55,23 @@ class ListCompilation {
   readonly #list: List;
   readonly #selected: SelectedField;
   readonly #parent: string | null;
+  readonly #expressObject: ExpressObject;
   readonly #page: Page;
   readonly #found: string;
   readonly #text: PageText;
 
-  constructor(compilation: Compilation, list: List, selected: SelectedField, parent: string | null) {
+  constructor(
+    compilation: Compilation,
+    list: List,
+    selected: SelectedField,
+    parent: string | null,
+    expressObject: ExpressObject,
+  ) {
     this.#compilation = compilation;
     this.#list = list;
     this.#selected = selected;
     this.#parent = parent;
+    this.#expressObject = expressObject;
     this.#page = compilation.given.get(selected.node)!.page!;
     this.#found = compilation.alias();
     this.#text = new PageText(this.#page.first, this.#found);
@@ -83,7 +101,7 @@ class ListCompilation {
       this.#object(type, selected, (field, kind, part) => {
         if (kind === "cursor") return [expression(this.#cursor(this.#keyOf(alias)))];
         if (kind !== "entry") throw new NotCovered(kind);
-        return [expression(objectExpression(this.#compilation, objectType(field), part, alias))];
+        return [expression(this.#expressObject(this.#compilation, objectType(field), part, alias))];
       }),
     );
   }

@@ -36,7 +36,8 @@ function valueExpression(
   alias: string,
 ): string {
   if (meaning.kind === "column") return columnExpression(compilation, field, meaning, selected, alias);
-  if (meaning.kind === "list") return listExpression(compilation, field, meaning, selected, alias);
+  if (meaning.kind === "list")
+    return listExpression(compilation, field, meaning, selected, alias, objectExpression);
   const type = getNamedType(field.type);
   if (
     meaning.kind !== "related" ||

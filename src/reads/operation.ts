@@ -1,5 +1,4 @@
 import type {
-  DirectiveNode,
   FieldNode,
   FragmentDefinitionNode,
   GraphQLObjectType,
@@ -10,6 +9,7 @@ import type {
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { isAbstractType, Kind } from "postgraphile/graphql";
+import { isLeftOut } from "../graphql/operation.ts";
 
 /** Values of variables, coerced by their types. */
 export type Coerced = Readonly<Record<string, unknown>>;
@@ -31,19 +31,6 @@ export interface Operation {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-function isLeftOut(directives: readonly DirectiveNode[] | undefined, variables: Coerced): boolean {
-  if (!directives?.length) return false;
-  return directives.some(({ name: { value: name }, arguments: [argument] = [] }) => {
-    if (name !== "skip" && name !== "include") throw new NotCovered(`@${name}`);
-    const value = argument?.value;
-    const isVariable = value?.kind === Kind.VARIABLE;
-    const isSet = isVariable
-      ? variables[value.name.value] === true
-      : value?.kind === Kind.BOOLEAN && value.value;
-    return name === "skip" ? isSet : !isSet;
-  });
-}
-
 function applies({ schema }: Operation, condition: string | undefined, type: GraphQLObjectType): boolean {
   if (condition === undefined || condition === type.name) return true;
   const conditionType = schema.getType(condition);
@@ -60,7 +47,7 @@ export function selectedFields(
   const fields = new Map<string, SelectedField>();
   const spread = new Set<string>();
   const select = (selection: SelectionNode): void => {
-    if (isLeftOut(selection.directives, variables)) return;
+    if (isLeftOut(selection, operation.definition, variables)) return;
     if (selection.kind === Kind.FIELD) {
       const key = selection.alias?.value ?? selection.name.value;
       const below = selection.selectionSet ? [selection.selectionSet] : [];

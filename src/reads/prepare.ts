@@ -29,8 +29,10 @@ export function prepareOperation(operation: Operation): PreparedOperation {
 
   const visit = (type: GraphQLNamedType | undefined, set: SelectionSetNode): void => {
     for (const node of set.selections) {
-      for (const { arguments: [argument] = [] } of node.directives ?? [])
+      for (const { name, arguments: [argument] = [] } of node.directives ?? []) {
+        if (name.value !== "skip" && name.value !== "include") throw new NotCovered(`@${name.value}`);
         if (argument?.value.kind === Kind.VARIABLE) flags.add(argument.value.name.value);
+      }
       if (node.kind === Kind.FIELD) visitField(type, node);
       else if (node.kind === Kind.INLINE_FRAGMENT) {
         const condition = node.typeCondition?.name.value;
@@ -67,7 +69,7 @@ export function readRequest(
   variables: Coerced,
 ): { key: string; given: Map<FieldNode, Given> } {
   let key = "";
-  for (const flag of flags) key += variables[flag] === true ? "1" : "0";
+  for (const flag of flags) key += variables[flag] === true ? "1" : variables[flag] === false ? "0" : "n";
   const given = new Map<FieldNode, Given>();
   for (const [node, read] of readers) {
     const one = read(variables);

@@ -93,6 +93,16 @@ export class ReadStatements {
   }
 }
 
+const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
+
+/** The one statement that answers a request; null when Grafast is to answer it. */
+export function readStatementOf(request: Request): ReadStatement | null {
+  const { schema } = request;
+  let statements = bySchema.get(schema);
+  if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
+  return statements.find(request);
+}
+
 const hasSeveral = ({ definitions }: DocumentNode): boolean =>
   definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1;
 

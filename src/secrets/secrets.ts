@@ -9,7 +9,7 @@ const tagBytes = 16;
 
 /** A secret that this process can't decrypt. */
 export class UnreadableSecret extends Error {
-  /** What clients are told of it is in http/postgres-errors.ts. */
+  /** What clients are told of it is in errors/postgres-errors.ts. */
   readonly code = "NO_SECRETS_KEY";
 }
 

@@ -17,8 +17,8 @@ import {
 } from "postgraphile/graphql";
 import type { GraphQLObjectType } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import type { ScopeRequirement } from "../../plugins/scopes.ts";
-import { requiresScopesDirective } from "../../plugins/scopes.ts";
+import type { ScopeRequirement } from "../graphql/scopes.ts";
+import { requiresScopesDirective } from "../graphql/scopes.ts";
 import type { Version } from "./versions.ts";
 
 /** The SDL of a version, as the views in the database make it. */

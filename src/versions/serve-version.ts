@@ -1,25 +1,35 @@
-import type { Express, RequestHandler } from "express";
+import type { Express, RequestHandler, Response } from "express";
 import { Router } from "express";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
-import type { GraphQLSchema } from "postgraphile/graphql";
+import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
+import type { PresetOptions } from "../../plugins/index.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
 import type { NewSecret } from "../graphql/new-secret.ts";
-import type { OnRead } from "../../plugins/reads.ts";
-import "../http/locals.ts";
 import { completed } from "../errors/client-errors.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
-import { makeReportErrorsPlugin } from "../../plugins/report-errors.ts";
-import { TextAnswersPlugin } from "../../plugins/text-answers.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
+
+/** A request that has passed all middlewares before that of the version. */
+export interface PassedRequest {
+  requestId: string;
+  caller: Caller;
+  locale: string | undefined;
+  document: DocumentNode;
+  /** What the answer says beside its data and errors. */
+  extensions: Record<string, unknown>;
+  /** Why the one statement that was to answer a read failed, if that has been tried. */
+  readFailure: Error | undefined;
+}
 
 type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
 
@@ -54,6 +64,8 @@ export interface ServeOptions {
   documentCache: DocumentCache;
   /** How long Postgres works on a mutation at most, in milliseconds. */
   mutationTimeout: number;
+  /** What the middlewares have found out about a request. */
+  requestOf(response: Response): PassedRequest;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
@@ -65,44 +77,12 @@ export interface ServeOptions {
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
-export async function serveVersion(
-  version: Version,
-  { pgService, fastReads, logger, explorerPath, documentCache, ...forMutations }: ServeOptions,
-): Promise<ServedVersion> {
-  // The head tells those who develop against it how they are answered
-  const onRead: OnRead = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
-  };
-  const preset: GraphileConfig.Preset = {
-    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead })],
-    plugins: [makeReportErrorsPlugin(logger), TextAnswersPlugin],
-    grafast: {
-      explain: false,
-      context: ({ expressv4, inside }) =>
-        inside ?? contextOf(expressv4!.res.locals as Express.Locals, forMutations),
-    },
-    ruru: {
-      // Its type wants every option, though none is needed.
-      clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
-    },
-    grafserv: {
-      graphqlPath: pathOf(version),
-      graphiql: explorerPath !== null,
-      graphiqlPath: explorerPath ?? "",
-      graphiqlOnGraphQLGET: false,
-      websockets: false,
-      outputDataAsString: true,
-      // By then all errors are ours (report-errors.ts). Should one come another way, it must not get out.
-      maskError: (error) =>
-        isApiError(error)
-          ? error
-          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
-    },
-  };
+export async function serveVersion(version: Version, options: ServeOptions): Promise<ServedVersion> {
+  const preset = presetOf(version, options);
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
     boundPlans(schema);
-    return { schema, resolvedPreset, documents: new Documents(schema, documentCache) };
+    return { schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   const router = Router();
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -140,6 +120,43 @@ export async function serveVersion(
   };
 }
 
+/** How a version is built, and how requests to it are answered. */
+function presetOf(
+  version: Version,
+  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeOptions,
+): GraphileConfig.Preset {
+  // The head tells those who develop against it how they are answered
+  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
+  };
+  const passed = ({ expressv4 }: Partial<Grafast.RequestContext>) => requestOf(expressv4!.res);
+  const report = { logger, requestOf: passed };
+  return {
+    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead, report })],
+    grafast: {
+      explain: false,
+      context: (request) => request.inside ?? contextOf(passed(request), forMutations),
+    },
+    ruru: {
+      // Its type wants every option, though none is needed.
+      clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
+    },
+    grafserv: {
+      graphqlPath: pathOf(version),
+      graphiql: explorerPath !== null,
+      graphiqlPath: explorerPath ?? "",
+      graphiqlOnGraphQLGET: false,
+      websockets: false,
+      outputDataAsString: true,
+      // By then all errors are ours (plugins/report-errors.ts). Should one come another way, it must not get out.
+      maskError: (error) =>
+        isApiError(error)
+          ? error
+          : completed(apiError("INTERNAL_SERVER_ERROR", "Something went wrong on our side."), ""),
+    },
+  };
+}
+
 /** Operations whose plans Grafast keeps for a version, and plans of each. A plan keeps its document, too. */
 const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
@@ -153,10 +170,10 @@ type ForMutations = Pick<
 >;
 
 function contextOf(
-  { requestId, caller, locale, readFailure }: Express.Locals,
+  { requestId, caller, locale, readFailure }: PassedRequest,
   { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
-  const context = contextFor(caller!, requestId, locale);
+  const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };

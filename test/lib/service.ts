@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import pg from "pg";
-import { createApp } from "../../src/http/app.ts";
-import type { App, AppOptions, AppSettings } from "../../src/http/app.ts";
+import { openApp } from "../../src/process/open-app.ts";
+import type { App, AppOptions, AppSettings } from "../../src/process/open-app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
@@ -142,7 +142,7 @@ export async function startProcess({
   const pool = createPool(loginUrl, { max: poolSize, prepare });
   const apiPool = createPool(asApiLogin(loginUrl)!, { max: poolSize, prepare });
   const log: Record<string, unknown>[] = [];
-  const app = await createApp({
+  const app = await openApp({
     settings: { explorer: false, limits, ...settings },
     ...{ pool, apiPool },
     logger: loggerInto(log),

@@ -65,6 +65,14 @@ describe("a read by one statement", () => {
     }
   });
 
+  it("answers as otherwise whatever a variable of @skip or @include is", async () => {
+    const query = `query ($on: Boolean = true) {
+      products(first: 2) { edges { node { id name @include(if: $on) gtin @skip(if: $on) } } }
+    }`;
+    for (const variables of [{}, { on: true }, { on: false }, { on: null }])
+      await bothWays({ query, variables });
+  });
+
   it("is refused for the same reasons, in the same words", async () => {
     const few = await service.token({ read: ["currencies"] });
     const refused: [unknown, string, string?][] = [

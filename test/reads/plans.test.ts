@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { parse } from "postgraphile/graphql";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
-import { readStatementOf } from "../../plugins/reads.ts";
+import { readStatementOf } from "../../src/reads/statements.ts";
 import { openTwoWays } from "./two-ways.ts";
 import type { TwoWays } from "./two-ways.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timetable } from "../../src/http/middleware/find-version.ts";
+import { timetable } from "../../src/versions/timetable.ts";
 import { isServed, retirementOf } from "../../src/versions/lifetime.ts";
 import { versionOf, versions } from "../../src/versions/versions.ts";
 

@@ -18,10 +18,27 @@ const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1
 const subscribe = `mutation ($input: WebhookSubscriptionCreateInput!) {
   webhookSubscriptionCreate(input: $input) { webhookSubscription { id } userErrors { code message } } }`;
 
+const book = `mutation ($lines: [StockAdjustLineInput!]!) {
+  stockAdjust(input: { lines: $lines }) { userErrors { code message } } }`;
+
+type UserErrors = readonly { message: string }[];
+
+/** @throws when an operation was refused: then nothing would be attacked */
+function refuseErrors([error]: UserErrors = []): void {
+  if (error) throw new Error(error.message);
+}
+
+interface StockNode {
+  productId: string;
+  binLocationId: string;
+  product: { batches: { edges: unknown[] } };
+}
+
 /** What the operations here are answered. */
 interface Answered {
-  webhookSubscriptionCreate: { userErrors: { message: string }[] };
-  stocks: { edges: { node: { productId: string; binLocationId: string } }[] };
+  webhookSubscriptionCreate: { userErrors: UserErrors };
+  stockAdjust: { userErrors: UserErrors };
+  stocks: { edges: { node: StockNode }[] };
 }
 
 /**
@@ -59,37 +76,34 @@ async function startReceiver({ tally }: Play): Promise<string> {
 export const payloadQueries: Attack = {
   name: "payload queries",
   what: "forty subscriptions whose payload queries are as costly as they may be",
-  async run(play) {
+  async prepare(play) {
     const url = await startReceiver(play);
-    const lines = await placesOf(play);
     for (let n = 0; n < subscriptions && !play.isOver(); n++) {
       const input = { topic: "stock.changed", url: `${url}/${n}`, apiVersion: "unstable", payloadQuery };
       const data = await ask(play, subscribe, { input });
-      const refused = data?.webhookSubscriptionCreate.userErrors[0];
-      if (refused) throw new Error(refused.message);
+      refuseErrors(data?.webhookSubscriptionCreate.userErrors);
     }
+  },
+  async run(play) {
+    const lines = await placesOf(play);
     while (!play.isOver()) {
-      await ask(
-        play,
-        "mutation ($lines: [StockAdjustLineInput!]!) { stockAdjust(input: { lines: $lines }) { userErrors { code } } }",
-        { lines },
-      );
+      const data = await ask(play, book, { lines });
+      refuseErrors(data?.stockAdjust.userErrors);
       await sleep(bookingMs);
     }
   },
 };
 
-/** Lines that book a unit more of each of forty stocks. */
+/** Lines that book a unit more of each of forty stocks, of products that aren't kept in batches. */
 async function placesOf(play: Play): Promise<object[]> {
   const data = await ask(
     play,
-    `{ stocks(first: ${subscriptions}, filter: { locationTypeTechnicalName: { equals: "bin_location" } }) {
-      edges { node { productId binLocationId } } } }`,
+    `{ stocks(first: 250, filter: { locationTypeTechnicalName: { equals: "bin_location" } }) {
+      edges { node { productId binLocationId product { batches(first: 1) { edges { cursor } } } } } } }`,
   );
   const edges = data?.stocks.edges ?? [];
-  return edges.map(({ node: { productId, binLocationId } }) => ({
-    productId,
-    place: { binLocationId },
-    delta: 1,
-  }));
+  return edges
+    .filter(({ node }) => node.product.batches.edges.length === 0)
+    .slice(0, subscriptions)
+    .map(({ node: { productId, binLocationId } }) => ({ productId, place: { binLocationId }, delta: 1 }));
 }

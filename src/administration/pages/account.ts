@@ -4,7 +4,7 @@ import { csrfField } from "../csrf.ts";
 import { errorSummary, field, noticeOf, passwordOf } from "../forms.ts";
 import type { FieldErrors } from "../forms.ts";
 import { html } from "../html.ts";
-import type { Section } from "../navigation.ts";
+import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
 import { complaintAbout, hashPassword, isPassword, shortestPassword } from "../../auth/passwords.ts";
 import { visitOf, visitorOf } from "../visit.ts";

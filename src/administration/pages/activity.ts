@@ -2,7 +2,7 @@ import { Router } from "express";
 import { eventList } from "../events.ts";
 import type { AuditEvent } from "../events.ts";
 import { html } from "../html.ts";
-import type { Section } from "../navigation.ts";
+import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
 import { missing } from "../problem.ts";
 import { isId } from "../ids.ts";

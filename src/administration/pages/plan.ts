@@ -6,7 +6,7 @@ import { choice, noticeOf, textOf } from "../forms.ts";
 import { count } from "../format.ts";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
-import type { Section } from "../navigation.ts";
+import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
 import { readPlan } from "../plans.ts";
 import { Problem } from "../problem.ts";

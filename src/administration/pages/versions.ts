@@ -1,12 +1,12 @@
 import { Router } from "express";
 import type { CredentialOverview } from "../../auth/credentials.ts";
-import { timetable } from "../../http/middleware/find-version.ts";
-import type { VersionDates } from "../../http/middleware/find-version.ts";
+import { timetable } from "../../versions/timetable.ts";
+import type { VersionDates } from "../../versions/timetable.ts";
 import { copyable } from "../copyable.ts";
 import { count, day } from "../format.ts";
 import { html } from "../html.ts";
 import type { Content, Html } from "../html.ts";
-import type { Section } from "../navigation.ts";
+import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
 import { readUses, span } from "../uses.ts";
 import type { Use } from "../uses.ts";

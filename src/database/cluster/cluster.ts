@@ -11,6 +11,7 @@ import { keepRunning } from "./keep-running.ts";
 import { runsOn } from "./pid-file.ts";
 import { exists, postgresUser } from "./postgres-user.ts";
 import type { Identity, PostgresUser } from "./postgres-user.ts";
+import { serverOf } from "./server.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
 import { within } from "../../lib/within.ts";
 
@@ -48,14 +49,6 @@ const initdbOptions = [
 /** Milliseconds that a start under way is waited for before Postgres is stopped all the same. */
 const startBreakOffMs = 2_000;
 
-const ordinarySettings = {
-  listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
-  shared_buffers: "256MB",
-  max_connections: "200",
-  jit: "off",
-};
-
 /**
  * Starts Postgres on a folder, making the cluster first when the folder has none. A server that a crash left running
  * there is taken over.
@@ -75,20 +68,10 @@ export async function startCluster({ directory, runAs, flags = {} }: ClusterOpti
 
   if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, initdb, data, password);
   const log = join(data, "server.log");
-  const startServer = async (port: number) => {
-    const settings = { ...ordinarySettings, ...flags, port: String(port) };
-    const options = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`);
-    try {
-      await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
-    } catch (error) {
-      // After a crash it may take longer until what was written has been read again
-      if (await runsOn(data)) return;
-      throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
-    }
-  };
+  const server = serverOf({ control, data, log, flags });
   if (!(await runsOn(data))) {
     const port = await freePort(await savedPort(home));
-    await startServer(port);
+    await server.start(port);
     await writeFile(join(home, "port"), String(port));
     await user.own(join(home, "port"));
   }
@@ -107,7 +90,7 @@ export async function startCluster({ directory, runAs, flags = {} }: ClusterOpti
         if (!(await runsOn(data))) {
           // Clients know it by this port
           if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
-          await startServer(port);
+          await server.start(port);
         }
         return (lock = await hold());
       };
@@ -119,12 +102,7 @@ export async function startCluster({ directory, runAs, flags = {} }: ClusterOpti
       stopping.abort();
       if (kept) await within(startBreakOffMs, kept);
       await lock.end().catch(() => {});
-      if (!(await runsOn(data))) return;
-      await control("stop", "-m", "fast", "-w", "-t", "30").catch(async (cause: unknown) => {
-        // It may have ended by itself meanwhile
-        if (await runsOn(data))
-          throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
-      });
+      if (await runsOn(data)) await server.stop();
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import { execute, getOperationAST } from "postgraphile/graphql";
-import "../locals.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";

@@ -1,14 +1,22 @@
 import type { RequestHandler } from "express";
-import { isRefused } from "../../../plugins/scope-check.ts";
+import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { readCounts } from "../../reads/counts.ts";
-import { readStatementOf } from "../../../plugins/reads.ts";
+import { readStatementOf } from "../../reads/statements.ts";
 import type { ReadText } from "../../database/pipeline/read-text.ts";
-import "../locals.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { readSettingsFor } from "../../versions/context.ts";
 import { sendData } from "../send-data.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Why the one statement that was to answer a read failed. */
+      readFailure?: Error;
+    }
+  }
+}
 
 /**
  * Answers the reads that one SQL statement can answer (src/reads), as Grafserv would, but with less ado. All others
@@ -31,7 +39,7 @@ export function answerReads(
       variableValues,
       contextValue: { scopes: locals.caller!.scopes },
     };
-    const refused = isRefused(asked);
+    const refused = scopeRefusal(asked) !== null;
     if (refused) locals.refusal = "FORBIDDEN";
     const statement = refused ? null : readStatementOf(asked);
     if (statement === null) return next();

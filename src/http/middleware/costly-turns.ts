@@ -1,6 +1,5 @@
 import type { RequestHandler } from "express";
 import { Turns } from "../../lib/turns.ts";
-import "../locals.ts";
 import { refuse } from "../answers.ts";
 
 /** Points from which on an operation is costly. */

@@ -2,11 +2,19 @@ import type { RequestHandler } from "express";
 import type { Availability } from "../../versions/availability.ts";
 import { retryAfterSeconds } from "../../versions/availability.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
+import { dayOf } from "../../versions/timetable.ts";
 import { pathOf } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
+import { versionsPath } from "./list-versions.ts";
 
-/** Where all versions are listed, with their dates. */
-export const versionsPath = "/api/versions";
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Which version is asked. */
+      version?: Version;
+    }
+  }
+}
 
 /**
  * Refuses versions that aren't served, before anything else about the request is looked at. The body has the shape
@@ -71,39 +79,3 @@ function unavailable(requestedVersion: string) {
     meta: { requestedVersion },
   };
 }
-
-/** `GET /api/versions`: which versions are served, and until when. Needs no token. */
-export function listVersions(all: readonly Version[], now: () => number): RequestHandler {
-  return (_request, response) => {
-    response.json({ versions: timetable(all, now()) });
-  };
-}
-
-/** A line of the timetable of versions. Days are as YYYY-MM-DD, in UTC; null where none is known yet. */
-export interface VersionDates extends Version {
-  path: string;
-  state: "announced" | "served" | "deprecated" | "retired";
-  deprecatedOn: string | null;
-  /** The first day on which it is not served. */
-  sunsetOn: string | null;
-}
-
-/** All versions with their dates. */
-export function timetable(all: readonly Version[], time: number): VersionDates[] {
-  return all.map((version) => {
-    const retirement = retirementOf(version, all);
-    const isOver = retirement !== null && time >= retirement.sunsetAt;
-    const isEnding = retirement !== null && time >= retirement.deprecatedAt;
-    const isThere = isServed(version, all, time);
-    const state = isOver ? "retired" : !isThere ? "announced" : isEnding ? "deprecated" : "served";
-    return {
-      ...version,
-      path: pathOf(version),
-      state,
-      deprecatedOn: retirement && dayOf(retirement.deprecatedAt),
-      sunsetOn: retirement && dayOf(retirement.sunsetAt),
-    };
-  });
-}
-
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -2,9 +2,17 @@ import type { Request, RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import "../locals.ts";
 import { addVary } from "../answers.ts";
 import { asAuthRole } from "../../database/as-role.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Language of localised names. */
+      locale?: string;
+    }
+  }
+}
 
 /** The locale that every text has. */
 const defaultLocale = "en-GB";

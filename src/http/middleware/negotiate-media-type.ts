@@ -2,13 +2,6 @@ import type { Request, RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import { addVary, graphqlMediaTypes, refuse } from "../answers.ts";
 
-/** Takes GraphQL by POST only. Queries in addresses would end up in logs and caches. */
-export const onlyPost: RequestHandler = (request, response, next) => {
-  if (request.method === "POST") return next();
-  response.setHeader("allow", "POST");
-  refuse(request, response, 405, "BAD_USER_INPUT", "Send GraphQL requests by POST.");
-};
-
 // Clients send the same header with every request.
 const known = new LRUCache<string, { type: string | false }>({ max: 500 });
 

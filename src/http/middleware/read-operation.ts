@@ -2,7 +2,6 @@ import type { Request, RequestHandler, Response } from "express";
 import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
-import "../locals.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import { refuse, sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
@@ -20,6 +19,15 @@ export interface Operation {
   refusals: readonly GraphQLError[];
   /** In points; shown in the answer's extensions. */
   cost: { requested: number; maximum: number };
+}
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** What is asked for. */
+      operation?: Operation;
+    }
+  }
 }
 
 /** What reading a document costs that is then refused, in points. */

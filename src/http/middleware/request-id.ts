@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import "../locals.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** The id of the request. */
+      requestId: string;
+      /** What the log says instead of the path, where a part of that must not be known. */
+      loggedPath?: string;
+    }
+  }
+}
 
 const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 

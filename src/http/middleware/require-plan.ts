@@ -1,9 +1,17 @@
 import type { RequestHandler, Response } from "express";
 import type { Logger } from "pino";
-import "../locals.ts";
 import { sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
-import type { CurrentPlan } from "../../auth/plan.ts";
+import type { CurrentPlan, Plan } from "../../auth/plan.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** What the merchant has booked. */
+      plan?: Plan;
+    }
+  }
+}
 
 /** Refuses every request while the merchant's plan has no API. Its body is not a GraphQL answer. */
 export function requirePlan(plan: CurrentPlan, logger: Logger): RequestHandler {

@@ -1,6 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { Logger } from "pino";
-import "../locals.ts";
 import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
@@ -10,6 +9,15 @@ import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
 import type { SessionCheck } from "../../auth/session-token.ts";
 import { sessionTokenPrefix } from "../../auth/session-token.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Who asks. */
+      caller?: Caller;
+    }
+  }
+}
 
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /** Longer ones aren't ours. In characters. */

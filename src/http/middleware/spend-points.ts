@@ -1,6 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
-import "../locals.ts";
 import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";

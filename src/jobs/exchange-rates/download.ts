@@ -1,5 +1,14 @@
 import { UserError } from "../../errors/user-error.ts";
-import type { ReadLimits } from "./read.ts";
+
+/** Limits for reading what may come from anywhere. */
+export interface ReadLimits {
+  /** The most that is read. The list of 90 days has a fiftieth of the usual 5 MB. */
+  bytes: number;
+  /** How long a download may take, from its beginning to its end. */
+  milliseconds: number;
+  /** How often a server may send the download elsewhere. */
+  redirects: number;
+}
 
 /**
  * Downloads from the web.

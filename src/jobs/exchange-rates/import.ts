@@ -1,7 +1,7 @@
 import { UserError } from "../../errors/user-error.ts";
 import { parseRates } from "./parse.ts";
 import { readText } from "./read.ts";
-import type { ReadLimits } from "./read.ts";
+import type { ReadLimits } from "./download.ts";
 
 /** Who publishes the rates, as receipts keep it. */
 const source = "ecb";

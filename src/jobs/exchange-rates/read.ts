@@ -1,16 +1,7 @@
 import { open } from "node:fs/promises";
 import { UserError } from "../../errors/user-error.ts";
 import { download } from "./download.ts";
-
-/** Limits for reading what may come from anywhere. */
-export interface ReadLimits {
-  /** The most that is read. The list of 90 days has a fiftieth of the usual 5 MB. */
-  bytes: number;
-  /** How long a download may take, from its beginning to its end. */
-  milliseconds: number;
-  /** How often a server may send the download elsewhere. */
-  redirects: number;
-}
+import type { ReadLimits } from "./download.ts";
 
 export const usualLimits: ReadLimits = { bytes: 5_000_000, milliseconds: 15_000, redirects: 3 };
 

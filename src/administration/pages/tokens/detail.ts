@@ -10,7 +10,7 @@ import { moment, momentText } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
 import { showPage } from "../../page.ts";
-import type { AdministrationOptions } from "../../visit.ts";
+import type { AdministrationOptions } from "../../section.ts";
 import { visitOf } from "../../visit.ts";
 import { accessTable, readScopes } from "./access.ts";
 import { copyable } from "../../copyable.ts";

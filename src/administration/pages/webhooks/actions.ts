@@ -5,7 +5,7 @@ import { count } from "../../format.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
-import type { AdministrationOptions } from "../../visit.ts";
+import type { AdministrationOptions } from "../../section.ts";
 import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 

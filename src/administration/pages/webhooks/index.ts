@@ -1,6 +1,6 @@
 import { Router } from "express";
 import { isId } from "../../ids.ts";
-import type { Section } from "../../navigation.ts";
+import type { Section } from "../../section.ts";
 import { missing } from "../../problem.ts";
 import { deeds } from "./actions.ts";
 import { deliveryPage } from "./delivery.ts";

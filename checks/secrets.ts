@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEngine } from "@secretlint/node";
-import { atTheTerminal } from "./terminal.ts";
+import { atTheTerminal } from "../src/commands/terminal.ts";
 
 /** What .gitignore has, and what is no text. */
 const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
 const binary = new Set([".png"]);
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../", import.meta.url));
 
 await atTheTerminal(async () => {
   const folder = resolve(process.argv[2] ?? root);

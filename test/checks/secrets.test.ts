@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const command = fileURLToPath(new URL("../../src/commands/secrets.ts", import.meta.url));
+const command = fileURLToPath(new URL("../../checks/secrets.ts", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "secrets-"));
 after(() => rm(folder, { recursive: true }));
 

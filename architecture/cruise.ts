@@ -1,0 +1,21 @@
+import { cruise } from "dependency-cruiser";
+import type { ICruiseResult } from "dependency-cruiser";
+import configuration from "./rules.ts";
+
+/**
+ * Reads the imports of a tree, and what the rules say of them.
+ *
+ * @param folders where to look, from the root of the tree
+ * @param root the tree; by default the one that the process runs in
+ */
+export async function readImports(folders: string[], root = process.cwd()): Promise<ICruiseResult> {
+  const { forbidden = [], options = {} } = configuration;
+  const resolve = { ...options.enhancedResolveOptions, extensions: [".ts", ".js", ".json"] };
+  const { output } = await cruise(
+    folders,
+    { ...options, baseDir: root, validate: true, ruleSet: { forbidden } },
+    resolve,
+  );
+  if (typeof output === "string") throw new Error(output);
+  return output;
+}

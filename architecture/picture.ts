@@ -1,0 +1,41 @@
+import type { ICruiseResult } from "dependency-cruiser";
+import { folderOf, rooms } from "./rooms.ts";
+
+type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
+
+const roomOf = (path: string): string | undefined =>
+  rooms.find((room) => path.startsWith(`${folderOf(room)}/`))?.name;
+
+/** Which rooms each room imports. */
+export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
+  const arrows = new Map(rooms.map(({ name }) => [name, new Set<string>()]));
+  for (const { source, dependencies } of modules) {
+    const from = roomOf(source);
+    for (const { resolved } of dependencies) {
+      const to = roomOf(resolved);
+      if (from !== undefined && to !== undefined && from !== to) arrows.get(from)!.add(to);
+    }
+  }
+  return arrows;
+}
+
+/** The arrows without those that others lead to as well: with them all, nobody could read the picture. */
+function essential(arrows: Arrows): [from: string, to: string][] {
+  const reaches = (from: string, to: string): boolean =>
+    [...arrows.get(from)!].some((next) => next === to || reaches(next, to));
+  return [...arrows].flatMap(([from, targets]) =>
+    [...targets]
+      .filter((to) => ![...targets].some((other) => other !== to && reaches(other, to)))
+      .map((to): [string, string] => [from, to]),
+  );
+}
+
+/** Close together, so that the whole fits on a screen. */
+const look = '%%{init: {"flowchart": {"rankSpacing": 28, "nodeSpacing": 24, "wrappingWidth": 260}}}%%';
+
+/** The rooms and their arrows as Mermaid draws them. */
+export function pictureOf(result: Pick<ICruiseResult, "modules">): string {
+  const boxes = rooms.map((room) => `  ${room.name}["<b>${folderOf(room)}</b><br/>${room.holds}"]`);
+  const arrows = essential(arrowsOf(result)).map(([from, to]) => `  ${from} --> ${to}`);
+  return [look, "flowchart TD", ...boxes, ...arrows.sort()].join("\n");
+}

@@ -1,0 +1,44 @@
+/** A room of the house: a folder of `src`, or `plugins`. */
+export interface Room {
+  name: string;
+  /** What it holds, for the picture in docs/architecture.md. */
+  holds: string;
+}
+
+/**
+ * The rooms of the house, from the top floor down. A room imports what lies on floors below it, never what lies above
+ * or beside it.
+ */
+export const floors: readonly (readonly Room[])[] = [
+  [{ name: "commands", holds: "what is run at the terminal" }],
+  [{ name: "process", holds: "one process and several: settings, start, stop" }],
+  [{ name: "http", holds: "the order of the middlewares, and each of them" }],
+  [
+    { name: "administration", holds: "pages in the browser" },
+    { name: "webhooks", holds: "delivery of events" },
+    { name: "documents", holds: "PDF" },
+    { name: "jobs", holds: "background work" },
+  ],
+  [{ name: "versions", holds: "versions of the API, served and released" }],
+  [
+    { name: "auth", holds: "credentials, tokens, sessions, plan, rate limits" },
+    { name: "plugins", holds: "plugins of PostGraphile" },
+  ],
+  [
+    { name: "reads", holds: "from an operation to one SQL statement" },
+    { name: "secrets", holds: "what the database keeps encrypted" },
+  ],
+  [
+    { name: "graphql", holds: "documents, operations, costs, scopes" },
+    { name: "database", holds: "pools, pipelined queries, cluster, migrations" },
+  ],
+  [
+    { name: "errors", holds: "codes, and what becomes of failures" },
+    { name: "lib", holds: "waiting, turns, time limits" },
+  ],
+];
+
+export const rooms: readonly Room[] = floors.flat();
+
+/** The folder of a room. */
+export const folderOf = ({ name }: Room): string => (name === "plugins" ? name : `src/${name}`);

@@ -1,0 +1,34 @@
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from "postgraphile/graphql";
+
+/** What a caller needs to use a field: one of `anyOf`, and all of `allOf`. */
+export interface ScopeRequirement {
+  anyOf?: string[];
+  allOf?: string[];
+}
+
+declare module "postgraphile/graphql" {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    requiresScopes?: ScopeRequirement;
+  }
+}
+
+const scopes = () => new GraphQLList(new GraphQLNonNull(GraphQLString));
+
+/** The directive that shows a field's requirement in the printed schema. */
+export const requiresScopesDirective = new GraphQLDirective({
+  name: "requiresScopes",
+  description:
+    "Access scopes that a token needs to use the field. An operation with a field whose requirement is not met is " +
+    "refused as a whole.",
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    anyOf: { type: scopes(), description: "At least one of these scopes is needed." },
+    allOf: { type: scopes(), description: "All of these scopes are needed." },
+  },
+});

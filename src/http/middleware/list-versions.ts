@@ -1,0 +1,13 @@
+import type { RequestHandler } from "express";
+import { timetable } from "../../versions/timetable.ts";
+import type { Version } from "../../versions/versions.ts";
+
+/** Where all versions are listed, with their dates. */
+export const versionsPath = "/api/versions";
+
+/** `GET /api/versions`: which versions are served, and until when. Needs no token. */
+export function listVersions(all: readonly Version[], now: () => number): RequestHandler {
+  return (_request, response) => {
+    response.json({ versions: timetable(all, now()) });
+  };
+}

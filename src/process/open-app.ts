@@ -1,0 +1,200 @@
+import type { RequestListener } from "node:http";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { AccessTokens } from "../auth/access-token.ts";
+import { activeCredentials } from "../auth/active-credentials.ts";
+import { Memory } from "../auth/invalidated-cache.ts";
+import { openSigningKeys } from "../auth/open-signing-keys.ts";
+import { currentPlan } from "../auth/plan.ts";
+import { Meter } from "../auth/rate-limits/meter.ts";
+import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
+import { spender } from "../auth/rate-limits/spend.ts";
+import { sessionCheck } from "../auth/session-token.ts";
+import { Usage } from "../auth/usage.ts";
+import { openWays } from "../database/pg-service.ts";
+import { databaseCheck } from "../database/readiness.ts";
+import { Renderer } from "../documents/renderer.ts";
+import { usualLimits } from "../graphql/limits.ts";
+import { createApp } from "../http/app.ts";
+import { Metrics } from "../http/metrics.ts";
+import { Locales } from "../http/middleware/negotiate-locale.ts";
+import { Spending } from "../http/middleware/spend-points.ts";
+import type { PartSettings } from "../http/parts.ts";
+import { Refusals } from "../http/refusals.ts";
+import { UnreadAnswers } from "../http/unread-answers.ts";
+import { Closing } from "../lib/closing.ts";
+import { HeavyWork } from "../lib/heavy-work.ts";
+import { Readiness } from "../lib/readiness.ts";
+import { requireSecretsKeys } from "../secrets/require-keys.ts";
+import { Secrets } from "../secrets/secrets.ts";
+import { versions as allVersions } from "../versions/versions.ts";
+import type { Version } from "../versions/versions.ts";
+import { defaultWebhookLimits } from "../webhooks/limits.ts";
+import { payloadReader } from "../webhooks/payload.ts";
+import type { ReadPayload } from "../webhooks/payload.ts";
+import { openVersions } from "./open-versions.ts";
+import type { VersionSettings } from "./open-versions.ts";
+
+/** Settings that the app needs. The service's settings (src/process/settings.ts) have them, among others. */
+export interface AppSettings extends Partial<Omit<PartSettings, "explorer">>, VersionSettings {
+  /** Keys of at least 32 characters that sign access tokens. Without any, one is made and kept in the database. */
+  tokenSigningKeys?: readonly string[];
+  /** Keys that encrypt the secrets of the database, 32 bytes each, in base64. Without any, these are plain. */
+  secretsKeys?: readonly string[];
+}
+
+export interface AppOptions {
+  settings: AppSettings;
+  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
+  pool: Pool;
+  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  apiPool: Pool;
+  /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
+  limiterPool?: Pool | null;
+  logger: Logger;
+  /** What time it is, in milliseconds since 1970. For tests. */
+  now?: () => number;
+  /** Which versions to serve. */
+  versions?: readonly Version[];
+}
+
+/** The service's HTTP side. */
+export interface App {
+  /** What it counts about itself. */
+  metrics: Metrics;
+  /** Whether it can do its work. Parts that may fail add a check. */
+  readiness: Readiness;
+  /** Reads what the database keeps encrypted. */
+  secrets: Secrets;
+  /** Answers requests: `http.createServer(app.listener)`. */
+  listener: RequestListener;
+  /**
+   * What reads the data of webhooks.
+   *
+   * @param pool connections that nobody else uses, as for operations
+   */
+  payloadReader(pool: Pool): ReadPayload;
+  /** Builds every version's GraphQL schema anew from the database, as after a migration. */
+  reload(): Promise<void>;
+  /** Ends what the app opened: not the pool, not the HTTP server. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what the middlewares of requests need.
+ *
+ * @throws {UserError} when no version of the API can be built from the database
+ */
+export async function openApp(options: AppOptions): Promise<App> {
+  const closing = new Closing();
+  try {
+    return await open(options, closing);
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+async function open(options: AppOptions, closing: Closing): Promise<App> {
+  const { pool, apiPool, limiterPool = null, logger, now = Date.now, versions = allVersions } = options;
+  const settings = withDefaults(options.settings);
+  const rates = new RateLimits(limiterPool, logger);
+  closing.add(() => rates.close());
+  const meter = new Meter(rates);
+  const ways = await openWays(apiPool, {
+    catalogOf: pool,
+    fastReads: settings.fastReads,
+    logger,
+    onUsed: meter.used,
+  });
+  closing.add(() => ways.close());
+  const readiness = new Readiness(logger);
+  const secrets = new Secrets(settings.secretsKeys);
+  const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
+  const { credentials, plan, tokens, usage } = await openAuth(forAuth);
+  const limitsNow = async () => (await plan.of("current")).limits;
+  const forVersions = { settings, versions, now, pool, ways, secrets, logger, limitsNow, closing };
+  const { served, availability, readerOf } = await openVersions(forVersions);
+  const locales = new Locales(pool, logger);
+  await locales.refresh();
+  const metrics = new Metrics(apiPool);
+  const refusals = new Refusals(metrics.registry, logger);
+  closing.add(() => refusals.close());
+  const renderer = new Renderer();
+  closing.add(() => renderer.close());
+  const database = databaseCheck(pool);
+  closing.add(() => database.close());
+  readiness.add("database", database.check);
+  readiness.add("versions", () => availability.obstacle());
+  const listener = createApp({
+    ...{ settings, logger, now, pool, readText: ways.readText, readiness, metrics, refusals },
+    ...{ versions, served, availability, locales, plan, tokens, credentials, usage, rates, meter, renderer },
+    isSessionToken: sessionCheck(pool),
+    spending: new Spending(rates, meter, served),
+    heavyWork: new HeavyWork(),
+    unread: new UnreadAnswers(),
+  });
+  return {
+    ...{ metrics, readiness, secrets, listener },
+    payloadReader: (payloadPool) =>
+      payloadReader({
+        readerOf,
+        withPgClient: ways.withClientsOf(payloadPool),
+        connections: payloadPool.options.max,
+        spend: spender(rates, limitsNow),
+        maxCost: settings.webhookLimits.maxQueryCost,
+        timeoutMs: settings.webhookLimits.queryTimeoutMs,
+      }),
+    async reload() {
+      await availability.reload();
+      await locales.refresh();
+    },
+    close: () => closing.close(),
+  };
+}
+
+/** Who may do what: credentials, tokens, the plan. */
+async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
+  const { tokenSigningKeys, limits } = settings;
+  const needed = [
+    "webhook secret" as const,
+    ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
+  ];
+  await requireSecretsKeys(pool, secrets, needed, logger);
+  const memory = new Memory(pool, logger);
+  closing.add(() => memory.close());
+  const usage = new Usage(pool, logger);
+  closing.add(() => usage.close());
+  const forKeys = { pool, memory, secrets, logger, now, readiness };
+  return {
+    usage,
+    credentials: activeCredentials(pool, memory),
+    plan: currentPlan(pool, memory, { limits, logger }),
+    tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
+  };
+}
+
+interface AuthOptions extends Pick<AppOptions, "pool" | "logger"> {
+  settings: Settled;
+  secrets: Secrets;
+  readiness: Readiness;
+  now: () => number;
+  closing: Closing;
+}
+
+type Settled = ReturnType<typeof withDefaults>;
+
+/** Settings with what holds where they say nothing. */
+const withDefaults = (settings: AppSettings) => ({
+  publicUrl: undefined,
+  tokenSigningKeys: [],
+  secretsKeys: [],
+  webhookAllow: [],
+  webhookLimits: defaultWebhookLimits,
+  limits: usualLimits,
+  largestBody: 1_048_576,
+  tokenRequestsPerMinute: 20,
+  trustProxy: false as const,
+  ...settings,
+  fastReads: settings.fastReads ?? true,
+});

@@ -1,0 +1,106 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { DatabaseWays } from "../database/pg-service.ts";
+import { usualMutationTimeout } from "../graphql/context.ts";
+import { DocumentCache } from "../graphql/document-cache.ts";
+import type { Limits } from "../graphql/limits.ts";
+import { explorerPathOf } from "../http/explorer.ts";
+import { passedRequestOf } from "../http/passed-request.ts";
+import type { Closing } from "../lib/closing.ts";
+import { Availability } from "../versions/availability.ts";
+import { retirementOf } from "../versions/lifetime.ts";
+import { Reader } from "../versions/reader.ts";
+import { serveVersion } from "../versions/serve-version.ts";
+import type { ServedVersion } from "../versions/serve-version.ts";
+import type { Version } from "../versions/versions.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+import { AllowList } from "../webhooks/addresses.ts";
+import { subscriptionChecks } from "../webhooks/check-subscription.ts";
+import { defaultWebhookLimits, webhookSettings } from "../webhooks/limits.ts";
+import type { WebhookLimits } from "../webhooks/limits.ts";
+import { newWebhookSecret } from "../webhooks/secrets.ts";
+
+export interface VersionSettings {
+  /** Whether to serve the explorer. Meant for development. */
+  explorer: boolean;
+  /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
+  fastReads?: boolean | undefined;
+  /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
+  webhookAllow?: readonly string[];
+  /** Ports that webhooks are sent to. */
+  webhookPorts?: readonly number[];
+  /** What webhooks may take: subscriptions, and payload queries. */
+  webhookLimits?: WebhookLimits;
+  /** How long Postgres works on a mutation at most, in milliseconds. */
+  timeouts?: { mutation: number };
+}
+
+export interface VersionsOptions {
+  settings: VersionSettings;
+  versions: readonly Version[];
+  now: () => number;
+  pool: Pool;
+  ways: DatabaseWays;
+  secrets: Secrets;
+  logger: Logger;
+  /** The limits that hold now. */
+  limitsNow: () => Promise<Limits>;
+  /** Told how to close what is opened. */
+  closing: Closing;
+}
+
+/** The versions of the API, built from the database. */
+export interface OpenVersions {
+  served: readonly ServedVersion[];
+  availability: Availability;
+  /** What runs queries of the service's own in a version; undefined when it isn't served. */
+  readerOf: (slug: string) => Reader | undefined;
+}
+
+/**
+ * Builds the versions that are served.
+ *
+ * @throws {UserError} when none can be built
+ */
+export async function openVersions(options: VersionsOptions): Promise<OpenVersions> {
+  const { versions, now, pool, logger, limitsNow, closing } = options;
+  const readers = new Map<string, Reader>();
+  const readerOf = (slug: string) => readers.get(slug);
+  // Of what has ended nothing is asked any more; what is announced may begin while the process runs
+  const living = versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
+  const served = await serveAll(living, options, readerOf);
+  closing.add(() => Promise.all(served.map((version) => version.close())));
+  for (const each of served) readers.set(each.version.slug, new Reader(each, limitsNow, logger));
+  const availability = new Availability(served, pool, logger);
+  closing.add(() => availability.close());
+  await availability.check();
+  return { served, availability, readerOf };
+}
+
+function serveAll(
+  versions: readonly Version[],
+  { settings, ways, secrets, logger }: VersionsOptions,
+  readerOf: OpenVersions["readerOf"],
+): Promise<ServedVersion[]> {
+  const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
+  const allowed = new AllowList(webhookAllow, webhookPorts);
+  const ofAll = {
+    pgService: ways.pgService,
+    fastReads: settings.fastReads ?? true,
+    logger,
+    documentCache: new DocumentCache(),
+    requestOf: passedRequestOf,
+    mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
+    mutationSettings: webhookSettings(webhookAllow, webhookLimits),
+    newSecret: () => newWebhookSecret(secrets),
+    mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
+  };
+  return Promise.all(
+    versions.map((version) =>
+      serveVersion(version, {
+        ...ofAll,
+        explorerPath: settings.explorer ? explorerPathOf(version) : null,
+      }),
+    ),
+  );
+}

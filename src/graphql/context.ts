@@ -6,7 +6,7 @@ import type { NewSecret } from "./new-secret.ts";
 export const usualMutationTimeout = 15_000;
 
 /**
- * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.
+ * What the middlewares of the HTTP request hand to the plan: the third argument of every Grafast execution.
  */
 export interface ServiceContext {
   /** The caller's scopes, for example `products:read`. */

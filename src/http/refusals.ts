@@ -37,7 +37,7 @@ export class Refusals {
     });
   }
 
-  /** Notes requests to the GraphQL endpoint that stations refuse, when they have been answered. */
+  /** Notes requests to the GraphQL endpoint that middlewares refuse, when they have been answered. */
   watch(addressOf: (request: Request) => string): Middleware {
     return (request, response, next) => {
       response.once("close", () => {

@@ -3,7 +3,7 @@ import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
 import type { ErrorMiddleware, Middleware } from "../pipeline.ts";
 
-/** Answers requests that no station took. */
+/** Answers requests that no middleware took. */
 export const notFound: Middleware = (request, response) => {
   refuse(
     request,
@@ -14,7 +14,7 @@ export const notFound: Middleware = (request, response) => {
   );
 };
 
-/** Answers requests at which a station failed, without telling why. */
+/** Answers requests at which a middleware failed, without telling why. */
 export function unexpectedError(logger: Logger): ErrorMiddleware {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

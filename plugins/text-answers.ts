@@ -11,7 +11,7 @@ export const TextAnswersPlugin: GraphileConfig.Plugin = {
   grafast: {
     middleware: {
       prepareArgs(next, { args }) {
-        if (args.requestContext?.expressv4) args.outputDataAsString = true;
+        if (args.requestContext?.node) args.outputDataAsString = true;
         return next();
       },
     },

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { apiError } from "../../src/errors/api-error.ts";
 import type { MutationCheck, UserErrorRow } from "../../src/graphql/mutation-check.ts";
 import { markUncertain } from "../../src/errors/postgres-errors.ts";
+import { retry } from "../../src/lib/retry.ts";
 
 /** What `mutation.run` is called with. */
 export interface MutationCall {
@@ -62,27 +62,27 @@ export async function runMutation(
   if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
   const values = [version, operation, json, idempotencyKey, validateOnly];
   const settings = { ...pgSettings, statement_timeout: String(timeout) };
-  for (let attempt = 1; ; attempt++) {
-    let isUnderWay = false;
-    try {
-      // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
-      return await withPgClient(settings as Record<string, string>, async (client) => {
-        isUnderWay = true;
-        const { rows } = await client.query<{ result: MutationResult }>({
-          text: "select mutation.run($1, $2, $3, $4, $5) as result",
-          name: "mutation.run",
-          values,
-        });
-        return rows[0]!.result;
+  let isUnderWay = false;
+  const attempt = () => {
+    isUnderWay = false;
+    // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
+    return withPgClient(settings as Record<string, string>, async (client) => {
+      isUnderWay = true;
+      const { rows } = await client.query<{ result: MutationResult }>({
+        text: "select mutation.run($1, $2, $3, $4, $5) as result",
+        name: "mutation.run",
+        values,
       });
-    } catch (error) {
-      if (!isCollision(error) || attempt === attempts) {
-        // Without a key, the caller can't find out by asking again whether it was done.
-        throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
-      }
-      await sleep(10 * attempt * (1 + Math.random()));
-    }
-  }
+      return rows[0]!.result;
+    });
+  };
+  return retry(attempt, {
+    pauseMs(error, failures) {
+      if (isCollision(error) && failures < attempts) return 10 * failures * (1 + Math.random());
+      // Without a key, the caller can't find out by asking again whether it was done.
+      throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
+    },
+  });
 }
 
 function toJson(input: unknown): string {

@@ -1,3 +1,4 @@
+import { parseCookie } from "cookie";
 import type { Request, Response } from "express";
 
 /** The cookies of the administration: the session, and what ties the form for logging in to its browser. */
@@ -13,12 +14,7 @@ const nameOf = (name: CookieName, secure: boolean) => `${secure ? "__Host-" : ""
 
 /** The value of a cookie, if the request has it. */
 export function readCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
-  const wanted = nameOf(name, secure);
-  for (const pair of request.headers.cookie?.split(";") ?? []) {
-    const [key, value] = pair.trim().split("=", 2);
-    if (key === wanted && value) return value;
-  }
-  return undefined;
+  return parseCookie(request.headers.cookie ?? "")[nameOf(name, secure)] || undefined;
 }
 
 /** Sets a cookie until the browser is closed, or takes it away. */

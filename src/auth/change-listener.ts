@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
+import { retry } from "../lib/retry.ts";
 
 const changeChannel = "service_credential_change";
 /** What the connection calls itself in pg_stat_activity. */
@@ -11,7 +12,7 @@ const checkInterval = 5_000;
 /** Milliseconds after which a check without an echo counts as a lost line. */
 const checkTimeout = 5_000;
 /** Milliseconds before the next attempt to connect. */
-const retryDelay = 500;
+const retryPauseMs = 500;
 
 /**
  * Listens, on a connection of its own, for the database saying that a credential has changed.
@@ -57,25 +58,26 @@ export class ChangeListener {
     const { signal } = this.#closing;
     // Each reason is told once: on a standby nothing can be listened to for as long as it is one
     let told = "";
-    while (!signal.aborted) {
-      try {
-        await this.#listen(signal);
-      } catch (error) {
+    const listen = () =>
+      this.#listen(signal).finally(() => {
+        this.#hearsUntil = 0;
+        this.#onChange();
+      });
+    await retry(listen, {
+      signal,
+      pauseMs: (error) => {
         const { message } = error as Error;
-        if (this.#hasHeard) told = "";
-        if (!signal.aborted && message !== told)
+        if (this.#hasHeard || message !== told)
           this.#logger.warn({ err: error }, "not listening for changes of credentials; trying again");
         told = message;
-      }
-      this.#hasHeard = false;
-      this.#hearsUntil = 0;
-      this.#onChange();
-      await sleep(retryDelay, undefined, { signal, ref: false }).catch(() => {});
-    }
+        this.#hasHeard = false;
+        return retryPauseMs;
+      },
+    });
   }
 
   /** Listens until the connection is lost or the listener closed. Always ends with an error. */
-  async #listen(closing: AbortSignal): Promise<void> {
+  async #listen(closing: AbortSignal): Promise<never> {
     // Not a copy of the options: the pool hides the password in a property that spreading leaves out.
     const client = new pg.Client(this.#pool.options);
     const line = new AbortController();

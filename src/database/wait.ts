@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFailure } from "../errors/postgres-errors.ts";
 import { UserError } from "../errors/user-error.ts";
+import { retry } from "../lib/retry.ts";
 import { isPoolerRefusal, placeOf } from "./client.ts";
 
 /** Milliseconds between two attempts, and between two lines that say what is waited for. */
@@ -38,22 +38,21 @@ export async function waitingFor<T>(
       ended.reject(error);
     }
   }, intervalMs);
-  const attempts = async (): Promise<T> => {
-    for (;;) {
-      const next = sleep(intervalMs);
-      try {
-        return await work();
-      } catch (error) {
-        const cause = error instanceof UserError ? error.cause : error;
-        if (!isAway(cause)) throw error;
-        reason = cause.message || String((cause as NodeJS.ErrnoException).code);
-        if (performance.now() + intervalMs >= deadline) throw inPlainWords(error, url, reason);
-      }
-      await next;
-    }
+  let begin = 0;
+  const attempt = () => {
+    begin = performance.now();
+    return work();
+  };
+  const pauseMs = (error: unknown) => {
+    const cause = error instanceof UserError ? error.cause : error;
+    if (!isAway(cause)) throw error;
+    reason = cause.message || String((cause as NodeJS.ErrnoException).code);
+    const now = performance.now();
+    if (now + intervalMs >= deadline) throw inPlainWords(error, url, reason);
+    return Math.max(0, begin + intervalMs - now);
   };
   try {
-    return await Promise.race([attempts(), ended.promise]);
+    return await Promise.race([retry(attempt, { pauseMs }), ended.promise]);
   } finally {
     clearInterval(lines);
   }

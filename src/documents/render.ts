@@ -20,5 +20,8 @@ pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
  * @throws when it has another form
  */
 export function renderPdf(config: unknown): Promise<Buffer> {
-  return pdfmake.createPdf(layOut(documentConfig.parse(config))).getBuffer();
+  const parsed = documentConfig.safeParse(config);
+  // The library's error loses its message between threads
+  if (!parsed.success) throw new Error(parsed.error.message);
+  return pdfmake.createPdf(layOut(parsed.data)).getBuffer();
 }

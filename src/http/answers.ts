@@ -1,8 +1,9 @@
-import type { Request, Response } from "express";
+import accepts from "accepts";
 import type { GraphQLError } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { ErrorCode } from "../errors/api-error.ts";
 import { completed } from "../errors/client-errors.ts";
+import type { Request, Response } from "./pipeline.ts";
 
 declare global {
   namespace Express {
@@ -19,10 +20,23 @@ export const graphqlMediaTypes = [
   "application/graphql-response+json; charset=utf-8",
 ];
 
-/** Says that the answer depends on a header. As `response.vary`, for headers that no other middleware names. */
+/** The media type of GraphQL answers that a client prefers; false when it takes none of them. */
+export const mediaTypeFor = (request: Request): string | false =>
+  accepts(request).type(graphqlMediaTypes) as string | false;
+
+/** Says that the answer depends on a header. */
 export function addVary(response: Response, header: string): void {
   const before = response.getHeader("vary");
-  response.setHeader("vary", before === undefined ? header : `${String(before)}, ${header}`);
+  if (before === undefined) response.setHeader("vary", header);
+  else if (!String(before).split(", ").includes(header))
+    response.setHeader("vary", `${String(before)}, ${header}`);
+}
+
+/** Answers with JSON that is no answer of GraphQL. */
+export function sendJson(response: Response, status: number, value: unknown): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json; charset=utf-8");
+  response.end(JSON.stringify(value));
 }
 
 /** Answers with GraphQL errors and no data, in the media type that the client prefers. */
@@ -34,10 +48,11 @@ export function sendErrors(
   extensions?: Record<string, unknown>,
 ): void {
   response.locals.refusal = errors[0]?.extensions.code as ErrorCode | undefined;
-  const type = request.accepts(graphqlMediaTypes) || graphqlMediaTypes[0]!;
-  response.status(status).setHeader("content-type", type);
+  const type = mediaTypeFor(request) || graphqlMediaTypes[0]!;
+  response.statusCode = status;
+  response.setHeader("content-type", type);
   response.setHeader("cache-control", "no-store");
-  response.vary("Accept");
+  addVary(response, "Accept");
   response.end(JSON.stringify({ errors, extensions }));
 }
 

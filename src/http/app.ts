@@ -1,9 +1,7 @@
 import type { RequestListener } from "node:http";
 import express from "express";
-import type { RequestHandler } from "express";
 import { administration } from "../administration/administration.ts";
-import { pathOf } from "../versions/versions.ts";
-import { directly } from "./direct-way.ts";
+import { addressBy, trustOf } from "./address-of.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
@@ -11,7 +9,8 @@ import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { documentDownload, documentPath } from "./middleware/document-download.ts";
-import { findVersion } from "./middleware/find-version.ts";
+import { executeOperation } from "./middleware/execute-operation.ts";
+import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
@@ -27,19 +26,22 @@ import { requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import type { Parts } from "./parts.ts";
+import { pipeline } from "./pipeline.ts";
+import type { Middleware, Request } from "./pipeline.ts";
 
 /** The service's HTTP side: which middlewares there are, and in which order requests pass them. */
 export function createApp(parts: Parts): RequestListener {
   const { settings, logger, now, pool, served, versions } = parts;
+  const trust = trustOf(settings.trustProxy);
   const ofEveryRequest = [requestId(logger), securityHeaders, oneHost];
-  const ofOperations = middlewaresOfOperations(parts);
+  const onError = unexpectedError(logger);
 
   const app = express()
     .disable("x-powered-by")
     .disable("etag")
     .enable("strict routing")
     .enable("case sensitive routing")
-    .set("trust proxy", settings.trustProxy);
+    .set("trust proxy", trust);
   app.use(ofEveryRequest);
   app.get("/livez", liveness);
   // `/healthz` is what it was called
@@ -47,35 +49,28 @@ export function createApp(parts: Parts): RequestListener {
   app.all("/api/oauth/token", tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(documentPath, documentDownload(pool, parts.renderer));
   app.get(versionsPath, listVersions(versions, now));
-  app.all("/api/graphql/:version", ofOperations);
-  for (const { version, handler } of served) app.post(pathOf(version), parts.unread.countNext, handler);
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
   if (settings.explorer) app.use(explorers(served));
-  const onError = unexpectedError(logger);
   app.use(notFound, onError);
 
-  return directly(app, {
-    routes: served.map(({ version, handler }) => ({
-      path: pathOf(version),
-      params: { version: version.slug },
-      stations: [...ofOperations, parts.unread.countNext, handler],
-    })),
-    common: ofEveryRequest,
-    atTheEnd: notFound,
-    onError,
-  });
+  const ofOperations = middlewaresOfOperations(parts, addressBy(trust));
+  const operations = pipeline([...ofEveryRequest, ...ofOperations, notFound], onError);
+  return (request, response) => {
+    if (isForEndpoint(request.url!)) operations(request, response);
+    else app(request, response);
+  };
 }
 
-/** What a request to the GraphQL endpoint passes, before its version executes it. */
-function middlewaresOfOperations(parts: Parts): RequestHandler[] {
+/** What a request to the GraphQL endpoint passes. */
+function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, plan, usage, spending, unread, heavyWork } = parts;
   return [
     parts.metrics.count,
-    parts.refusals.watch,
+    parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     requirePlan(plan, logger),
     onlyPost,
-    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken),
+    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf),
     unread.bound,
     countUse(usage),
     negotiateMediaType,
@@ -90,5 +85,6 @@ function middlewaresOfOperations(parts: Parts): RequestHandler[] {
     costlyTurns(),
     answerIntrospection(served, unread, heavyWork),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
+    executeOperation(served, unread),
   ];
 }

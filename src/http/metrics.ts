@@ -1,7 +1,7 @@
-import type { RequestHandler } from "express";
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { readCounts } from "../reads/counts.ts";
+import type { Middleware } from "./pipeline.ts";
 
 /** What a process counts about itself, for Prometheus. */
 export class Metrics {
@@ -60,7 +60,7 @@ export class Metrics {
   readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
 
   /** Counts a request when it has been answered. */
-  readonly count: RequestHandler = (_request, response, next) => {
+  readonly count: Middleware = (_request, response, next) => {
     const end = this.#durations.startTimer();
     response.once("close", () => {
       end();

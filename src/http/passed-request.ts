@@ -1,14 +1,16 @@
-import type { Response } from "express";
+import type { ServerResponse } from "node:http";
 import type { PassedRequest } from "../versions/serve-version.ts";
 import { extensionsOf } from "./extensions.ts";
+import type { Response } from "./pipeline.ts";
 
 /** A request whose operation is about to be executed: what the middlewares have found out about it. */
-export function passedRequestOf({ locals }: Response): PassedRequest {
-  const { requestId, caller, locale, operation, readFailure } = locals as Express.Locals;
+export function passedRequestOf(response: ServerResponse): PassedRequest {
+  const { locals } = response as Response;
+  const { requestId, caller, locale, operation, readFailure } = locals;
   return {
     ...{ requestId, locale, readFailure },
     caller: caller!,
     document: operation!.document!,
-    extensions: extensionsOf(locals as Express.Locals),
+    extensions: extensionsOf(locals),
   };
 }

@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { Request } from "./pipeline.ts";
 
 const usualTypes = new Set([
   "application/json",

@@ -1,8 +1,8 @@
-import type { Request, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import { networkOf } from "../lib/network-of.ts";
+import type { Request, Middleware } from "./pipeline.ts";
 
 /** Lines of the log about one reason and address, and altogether, in each span of time. The rest becomes a sum. */
 const maxLines = { ofOne: 5, ofAll: 100 };
@@ -38,16 +38,19 @@ export class Refusals {
   }
 
   /** Notes requests to the GraphQL endpoint that middlewares refuse, when they have been answered. */
-  readonly watch: RequestHandler = (request, response, next) => {
-    response.once("close", () => {
-      const { refusal, requestId, caller } = response.locals;
-      if (refusal) this.note(refusal, request, { requestId, credentialId: caller?.credentialId });
-    });
-    next();
-  };
+  watch(addressOf: (request: Request) => string): Middleware {
+    return (request, response, next) => {
+      response.once("close", () => {
+        const { refusal, requestId, caller } = response.locals;
+        if (refusal)
+          this.note(refusal, addressOf(request), { requestId, credentialId: caller?.credentialId });
+      });
+      next();
+    };
+  }
 
   /** Notes a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
-  note(reason: string, { ip = "" }: Pick<Request, "ip">, facts: Record<string, unknown>): void {
+  note(reason: string, ip: string, facts: Record<string, unknown>): void {
     this.#counter.inc({ reason });
     if (mistakes.has(reason)) return;
     this.#end ??= setTimeout(() => this.#sumUp(), this.#spanMs).unref();

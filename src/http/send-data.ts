@@ -1,5 +1,5 @@
-import type { Request, Response } from "express";
 import { extensionsOf } from "./extensions.ts";
+import type { Request, Response } from "./pipeline.ts";
 
 /** Media types as Grafserv writes them. */
 const json = "application/json;charset=utf-8";

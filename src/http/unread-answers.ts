@@ -1,5 +1,5 @@
-import type { RequestHandler, Response } from "express";
 import { refuse } from "./answers.ts";
+import type { Middleware, Response } from "./pipeline.ts";
 
 /** Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond them no more is done. */
 const maxUnreadBytes = { ofOne: 32_000_000, ofAll: 192_000_000 };
@@ -25,7 +25,7 @@ export class UnreadAnswers {
   }
 
   /** Refuses operations of clients that don't read what they asked for, and counts the answers of others. */
-  readonly bound: RequestHandler = (request, response, next) => {
+  readonly bound: Middleware = (request, response, next) => {
     const { credentialId } = response.locals.caller!;
     if ((this.#ofCredential.get(credentialId) ?? 0) > this.#limits.ofOne) {
       response.setHeader("retry-after", "1");
@@ -49,16 +49,15 @@ export class UnreadAnswers {
     response.once("close", () => this.#add(credentialId, -bytes));
   }
 
-  /** Counts the answer that a middleware behind it ends, which is not ours. */
-  readonly countNext: RequestHandler = (_request, response, next) => {
+  /** Counts the answer when it is ended, which is not by us. */
+  countEnd(response: Response): void {
     const end = response.end.bind(response) as (...args: unknown[]) => Response;
     response.end = (...args: unknown[]) => {
       const result = end(...args);
       this.count(response);
       return result;
     };
-    next();
-  };
+  }
 
   /** Bytes that wait to be read. */
   get bytes(): number {

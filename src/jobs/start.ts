@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createWorkerPool } from "../database/background-pool.ts";
 import { runUntilTrouble } from "./run.ts";
 import type { BackgroundWork, Patience } from "./run.ts";
+import { growingPause, pause, retry } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
 
-/** Milliseconds before the next attempt to begin; doubled each time that fails, up to the longest. */
-const retryDelay = 500;
-const longestDelay = 15_000;
+const pauses = { firstMs: 500, longestMs: 15_000 };
 /** Milliseconds that closing connections may take. */
 const closing = 1_000;
 /** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
@@ -44,20 +42,25 @@ export function startWorker(options: WorkerOptions): Worker {
 async function keepWorking(options: WorkerOptions, stopping: AbortSignal): Promise<void> {
   const { url, concurrency, logger } = options;
   const held: string[] = [];
-  let delay = retryDelay;
-  while (!stopping.aborted) {
+  const work = async () => {
     // New connections for each run: what is left of one in trouble must not get into the way of the next
     const pool = createWorkerPool(url, concurrency);
     try {
       await runUntilTrouble({ ...options, pool, held, stopping });
-      delay = retryDelay;
-      if (!stopping.aborted) logger.warn("background work lost the database; starting again");
-    } catch (error) {
-      if (!stopping.aborted) logger.warn({ err: error }, "background work can't begin; trying again");
     } finally {
       await within(closing, pool.end());
     }
-    await sleep(delay, undefined, { signal: stopping, ref: false }).catch(() => {});
-    delay = Math.min(2 * delay, longestDelay);
+  };
+  while (!stopping.aborted) {
+    await retry(work, {
+      signal: stopping,
+      pauseMs(error, failures) {
+        logger.warn({ err: error }, "background work can't begin; trying again");
+        return growingPause(failures, pauses);
+      },
+    });
+    if (stopping.aborted) return;
+    logger.warn("background work lost the database; starting again");
+    await pause(pauses.firstMs, stopping);
   }
 }

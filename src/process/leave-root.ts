@@ -14,7 +14,7 @@ const defaultUser = "nobody";
 const needed = [
   ...[
     "../commands/start.ts",
-    "../documents/render-thread.ts",
+    "../documents/render.ts",
     "../../plugins/index.ts",
     "../../db/roles.sql",
   ],

@@ -8,6 +8,7 @@ import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
 import { UserError } from "../errors/user-error.ts";
+import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { defaultStopMs } from "./serve.ts";
 
@@ -95,7 +96,7 @@ class Crew {
   /** The place whose process is being replaced. */
   #replacing: number | null = null;
   #replacement: Promise<void> = Promise.resolve();
-  #isStopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -110,7 +111,7 @@ class Crew {
       this.#running.delete(worker);
       if (this.#serving.get(place) !== worker) return;
       this.#serving.delete(place);
-      if (this.#isStopping || this.#replacing === place) return;
+      if (this.#stopping.signal.aborted || this.#replacing === place) return;
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
@@ -125,15 +126,16 @@ class Crew {
   }
 
   async #keepStarting(place: number): Promise<void> {
-    while (!this.#isStopping) {
-      await sleep(replaceDelayMs);
-      try {
-        await this.start(place);
-        return;
-      } catch (error) {
+    const { signal } = this.#stopping;
+    await pause(replaceDelayMs, signal);
+    if (signal.aborted) return;
+    await retry(() => this.start(place), {
+      signal,
+      pauseMs: (error) => {
         this.#options.logger.error({ err: error }, "a process can't start; trying again");
-      }
-    }
+        return replaceDelayMs;
+      },
+    });
   }
 
   announceStop(): void {
@@ -141,7 +143,7 @@ class Crew {
   }
 
   async stop(withinMs = defaultStopMs): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     const deadline = performance.now() + withinMs;
     const turnMs = (withinMs * shareOfTurns) / this.#options.count;
     const ends: Promise<void>[] = [];
@@ -160,13 +162,13 @@ class Crew {
 
   async #replaceAll(): Promise<void> {
     const { count, logger } = this.#options;
-    for (let place = 0; place < count && !this.#isStopping; place++) {
+    for (let place = 0; place < count && !this.#stopping.signal.aborted; place++) {
       const old = this.#serving.get(place);
       if (!old) continue; // A new one is on its way already
       this.#replacing = place;
       try {
         await this.start(place);
-        if (this.#isStopping) return;
+        if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
       } catch (error) {
         logger.error({ err: error }, "a new process can't start; the old ones go on");
@@ -176,7 +178,7 @@ class Crew {
         this.#replacing = null;
       }
     }
-    if (!this.#isStopping) logger.info({ count }, "all processes have been replaced");
+    if (!this.#stopping.signal.aborted) logger.info({ count }, "all processes have been replaced");
   }
 }
 

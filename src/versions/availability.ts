@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../errors/user-error.ts";
+import { pause } from "../lib/retry.ts";
 import type { ServedVersion } from "./serve-version.ts";
 
 /** Seconds after which a version that can't be built is tried again. */
@@ -135,7 +135,7 @@ export class Availability {
     this.#isRetrying = true;
     const { signal } = this.#closing;
     for (;;) {
-      await sleep(retryAfterSeconds * 1000, undefined, { signal, ref: false }).catch(() => {});
+      await pause(retryAfterSeconds * 1000, signal);
       const failed = this.#served.filter((each) => each.failure() !== null);
       if (signal.aborted || failed.length === 0) break;
       await Promise.allSettled(failed.map((each) => each.reload()));

@@ -1,9 +1,7 @@
-import type { Express, RequestHandler, Response } from "express";
-import { Router } from "express";
+import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
-import { grafserv } from "postgraphile/grafserv/express/v4";
 import { createPreset } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -16,6 +14,8 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
+import { GraphqlServer } from "./graphql-server.ts";
+import type { Handler } from "./graphql-server.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
@@ -37,7 +37,7 @@ type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["
 export interface ServedVersion {
   version: Version;
   /** Runs the operation of a request that has passed all other middlewares; in development also its explorer. */
-  handler: RequestHandler;
+  handler: Handler;
   /** Why it can't answer, when its schema could not be built; null when it can. */
   failure(): Error | null;
   /**
@@ -65,7 +65,7 @@ export interface ServeOptions {
   /** How long Postgres works on a mutation at most, in milliseconds. */
   mutationTimeout: number;
   /** What the middlewares have found out about a request. */
-  requestOf(response: Response): PassedRequest;
+  requestOf(response: ServerResponse): PassedRequest;
   /** Where the explorer of this version is; null for none. */
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
@@ -84,17 +84,16 @@ export async function serveVersion(version: Version, options: ServeOptions): Pro
     boundPlans(schema);
     return { schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
-  const router = Router();
   let current: Awaited<ReturnType<typeof make>> | null = null;
   let failure: Error | null = null;
-  let server: ReturnType<typeof grafserv> | null = null;
+  let server: GraphqlServer | null = null;
+  let handle: Handler = (_request, _response, next) => next();
   const build = async () => {
     const made = await make();
     if (server === null) {
-      const first = grafserv({ preset, schema: made.schema });
+      const first = new GraphqlServer({ preset, schema: made.schema });
       await first.ready();
-      // All that it does with the Express app is `use`, as without web sockets there is no server to attach to.
-      await first.addTo(router as unknown as Express, null, false);
+      handle = first.handler;
       server = first;
     } else server.setSchema(made.schema);
     current = made;
@@ -108,7 +107,7 @@ export async function serveVersion(version: Version, options: ServeOptions): Pro
   await reload().catch(() => {});
   return {
     version,
-    handler: router,
+    handler: (request, response, next) => handle(request, response, next),
     failure: () => failure,
     current() {
       if (current === null)
@@ -127,9 +126,9 @@ function presetOf(
 ): GraphileConfig.Preset {
   // The head tells those who develop against it how they are answered
   const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
+    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
   };
-  const passed = ({ expressv4 }: Partial<Grafast.RequestContext>) => requestOf(expressv4!.res);
+  const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
   return {
     extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead, report })],

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Attempted } from "./attempt.ts";
 import type { Delivery, Lanes } from "./delivery-queues.ts";
-import { persist } from "../lib/retry-forever.ts";
+import { retryForever } from "./retry-forever.ts";
 import type { RetryClock } from "./retry.ts";
 import { judge } from "./verdict.ts";
 
@@ -76,7 +76,7 @@ export class Recorder {
       lanes.record(subscriptions, (before) =>
         judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
       );
-    const next = (await persist("note what was delivered", note, logger, givingUp)) ?? [];
+    const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];
     return new Map(next.map((delivery) => [laneOf(delivery), delivery]));
   }
 }

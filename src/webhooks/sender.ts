@@ -6,7 +6,7 @@ import type { Attempted, AttemptTools } from "./attempt.ts";
 import { Bell } from "../lib/signal.ts";
 import type { Delivery, Lanes } from "./delivery-queues.ts";
 import { Leases } from "./leases.ts";
-import { persist } from "../lib/retry-forever.ts";
+import { retryForever } from "./retry-forever.ts";
 import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry.ts";
 import { UnderWay } from "./under-way.ts";
@@ -103,7 +103,7 @@ export class Sender {
     const { lanes, logger } = this.#options;
     const pause = new Bell();
     while (!stopping.aborted) {
-      const moved = await persist("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
+      const moved = await retryForever("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
       if (moved) this.#bell.ring();
       if (moved !== sequenceBatch) await pause.wait(pollInterval, stopping);
     }
@@ -122,7 +122,7 @@ export class Sender {
         const counts = this.#underWay.counts();
         return lanes.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
-      const claimed = wanted > 0 ? ((await persist("take deliveries", take, logger, stopping)) ?? []) : [];
+      const claimed = wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
       for (const delivery of claimed) {
         this.#leases.begin(delivery, moment);
         this.#underWay.begin(delivery);

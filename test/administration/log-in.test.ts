@@ -137,7 +137,7 @@ test("attempts that succeed don't count", async () => {
 test("an address that tries many names is stopped, and others are not", async () => {
   for (let attempt = 0; attempt < 30; attempt++) {
     await service.owner.query(
-      `insert into auth.log_in_attempt (key, points, expire) values ('address:2001:db8:0:1', 1, $1)
+      `insert into auth.log_in_attempt (key, points, expire) values ('address:2001:db8:0:1::/64', 1, $1)
        on conflict (key) do update set points = log_in_attempt.points + 1`,
       [Date.now() + 60_000],
     );
@@ -151,9 +151,10 @@ test("an address that tries many names is stopped, and others are not", async ()
 
 test("addresses of one network count together", () => {
   assert.equal(networkOf("192.0.2.7"), "192.0.2.7");
-  assert.equal(networkOf("2001:db8::1"), "2001:db8:0:0");
-  assert.equal(networkOf("2001:db8:0:1:2:3:4:5"), "2001:db8:0:1");
-  assert.equal(networkOf("::1"), "0:0:0:0");
+  assert.equal(networkOf("::ffff:192.0.2.7"), "192.0.2.7");
+  assert.equal(networkOf("2001:db8::1"), "2001:db8::/64");
+  assert.equal(networkOf("2001:db8:0:1:2:3:4:5"), "2001:db8:0:1::/64");
+  assert.equal(networkOf("::1"), "::/64");
 });
 
 test("an address that isn't a trusted proxy's word doesn't count", async () => {

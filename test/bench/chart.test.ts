@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { XMLValidator } from "fast-xml-parser";
 import { chartOf } from "../../bench/report/chart.ts";
 import { shareOf, thriftShareOf } from "../../bench/report/figures.ts";
 import type { Cell } from "../../bench/measure/rounds.ts";
@@ -32,10 +33,16 @@ it("compares with LIMIT round by round", () => {
 it("draws a bar for everybody but LIMIT, as long as its share", () => {
   const options = readOptions(["--connections", "1"]);
   const picture = chartOf({ cells, contestants: [service, limit], options });
-  const bars = [...picture.matchAll(/<rect class="c\d" x="46" y="[\d.]+" width="([\d.]+)"/g)];
-  const line = /<line class="limit" x1="([\d.]+)"/.exec(picture);
-  // The first is the legend's
-  const [length, atLimit] = [Number(bars.at(-1)![1]), Number(line![1]) - 46];
+  assert.equal(XMLValidator.validate(picture), true);
+  const attributesOf = (tag: string) =>
+    Object.fromEntries(tag.matchAll(/([a-z\d-]+)="([^"]*)"/g).map(([, name, value]) => [name!, value!]));
+  const bars = picture.match(/<rect [^>]*>/g)!.map(attributesOf);
+  assert.deepEqual(
+    bars.map((bar) => bar["aria-label"]),
+    ["service"],
+  );
+  const line = attributesOf(/<line [^>]*>/.exec(picture.slice(picture.indexOf('aria-label="rule"')))![0]);
+  const [length, atLimit] = [Number(bars[0]!.width), Number(line.x1) - Number(bars[0]!.x)];
   assert.ok(Math.abs(length / atLimit - 0.8) < 0.01, `${length} of ${atLimit}`);
   assert.match(picture, />0\.80</);
 });

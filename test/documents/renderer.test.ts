@@ -19,17 +19,8 @@ const rendering = (options?: RendererOptions) => {
   return (config: unknown) => made.render(config);
 };
 
-/** A thread that does as its config says. */
-const puppet = new URL(
-  `data:text/javascript,${encodeURIComponent(`
-    import { parentPort } from "node:worker_threads";
-    parentPort.on("message", (order) => {
-      if (order === "die") process.exit(1);
-      if (order === "throw") throw new Error("thrown in the thread");
-      if (order === "loop") for (;;);
-      if (order !== "wait") parentPort.postMessage({ pdf: new TextEncoder().encode(order) });
-    });`)}`,
-);
+/** A program that does as its config says. */
+const puppet = new URL("./puppet.ts", import.meta.url);
 const text = (pdf: Uint8Array) => new TextDecoder().decode(pdf);
 
 test("while a long document is rendered, other work goes on", async () => {
@@ -58,7 +49,7 @@ test("an error names the fault in the config, and the thread goes on", async () 
 });
 
 test("a document that takes too long fails, and the next one is rendered", async () => {
-  const render = rendering({ threads: 1, patience: 2_000, program: puppet });
+  const render = rendering({ threads: 1, timeoutMs: 2_000, program: puppet });
   for (const order of ["loop", "wait"]) {
     const [slow, next] = await Promise.allSettled([render(order), render("next")]);
     assert.match(String(slow.status === "rejected" && slow.reason), /took more than 2000 ms/);
@@ -68,13 +59,13 @@ test("a document that takes too long fails, and the next one is rendered", async
 
 test("a thread that breaks down is replaced", async () => {
   const render = rendering({ threads: 1, program: puppet });
-  await assert.rejects(render("die"), /thread ended/);
+  await assert.rejects(render("die"), /exited/);
   await assert.rejects(render("throw"), /thrown in the thread/);
   assert.equal(text(await render("next")), "next");
 });
 
 test("when too many are waiting, more are refused for the moment", async () => {
-  const render = rendering({ threads: 1, queue: 2, patience: 300, program: puppet });
+  const render = rendering({ threads: 1, queue: 2, timeoutMs: 300, program: puppet });
   const first = assert.rejects(render("wait"));
   const waiting = [render("a"), render("b")];
   await assert.rejects(

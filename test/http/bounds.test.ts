@@ -138,9 +138,9 @@ describe("refusals", () => {
     const lines: Record<string, any>[] = [];
     const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const refusals = new Refusals(new Registry(), logger);
-    for (let n = 0; n < 5_000; n++) refusals.note("UNAUTHENTICATED", { ip: "192.0.2.1" }, {});
-    for (let n = 0; n < 5_000; n++) refusals.note("THROTTLED", { ip: `2001:db8:${n.toString(16)}::1` }, {});
-    refusals.note("BAD_USER_INPUT", { ip: "192.0.2.2" }, {});
+    for (let n = 0; n < 5_000; n++) refusals.note("UNAUTHENTICATED", "192.0.2.1", {});
+    for (let n = 0; n < 5_000; n++) refusals.note("THROTTLED", `2001:db8:${n.toString(16)}::1`, {});
+    refusals.note("BAD_USER_INPUT", "192.0.2.2", {});
     assert.equal(lines.length, 100);
     refusals.close();
     const { msg, count, most } = lines.at(-1)!;

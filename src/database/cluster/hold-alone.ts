@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
+import { retry } from "../../lib/retry.ts";
 
 /** Milliseconds between two looks whether Postgres has recovered from a crash. */
 const recoveryCheckMs = 250;
@@ -25,17 +25,18 @@ export async function holdAlone(
   throw new UserError(`Another process is using the database in ${home}. Stop it first.`);
 }
 
-async function connectWhenReady(url: string, isRunning: () => Promise<boolean>): Promise<pg.Client> {
-  for (;;) {
+function connectWhenReady(url: string, isRunning: () => Promise<boolean>): Promise<pg.Client> {
+  const connect = async () => {
     const client = new pg.Client({ connectionString: url });
     client.on("error", () => {});
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
+    await client.connect();
+    return client;
+  };
+  return retry(connect, {
+    async pauseMs(error) {
       // cannot_connect_now
       if ((error as { code?: string }).code !== "57P03" || !(await isRunning())) throw error;
-      await sleep(recoveryCheckMs);
-    }
-  }
+      return recoveryCheckMs;
+    },
+  });
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
+import { pause, retry } from "../../lib/retry.ts";
 
 /** Milliseconds before Postgres is started again, failure after failure. After the last one nobody tries any more. */
 const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
@@ -35,25 +35,32 @@ export async function keepRunning({
   stopping,
 }: KeepRunningOptions): Promise<never> {
   let failures = 0;
+  const nextPauseMs = () => {
+    const pauseMs = pausesMs[failures++];
+    if (pauseMs !== undefined) return pauseMs;
+    throw new UserError(`Postgres has ended, and doesn't come back. Its log ${log} says why.`);
+  };
+  const restart = () => {
+    logger.warn({ attempt: failures }, "Postgres has ended by itself; starting it again");
+    return bringBack();
+  };
   for (;;) {
     const begin = performance.now();
     await lost(lock, stopping);
     if (performance.now() - begin > soundMs) failures = 0;
-    for (let isBack = false; !isBack;) {
-      const pauseMs = pausesMs[failures++];
-      if (pauseMs === undefined)
-        throw new UserError(`Postgres has ended, and doesn't come back. Its log ${log} says why.`);
-      await sleep(pauseMs, undefined, { signal: stopping });
-      logger.warn({ attempt: failures }, "Postgres has ended by itself; starting it again");
-      try {
-        lock = await bringBack();
-        isBack = true;
-        logger.warn("Postgres runs again");
-      } catch (error) {
+    await pause(nextPauseMs(), stopping);
+    stopping.throwIfAborted();
+    const restarted = await retry(restart, {
+      signal: stopping,
+      pauseMs(error) {
         logger.error({ err: error }, "Postgres can't be started");
-      }
-      stopping.throwIfAborted();
-    }
+        return nextPauseMs();
+      },
+    });
+    if (restarted === null) throw stopping.reason;
+    lock = restarted;
+    logger.warn("Postgres runs again");
+    stopping.throwIfAborted();
   }
 }
 

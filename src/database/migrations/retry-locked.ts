@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
+import { growingPause, retry } from "../../lib/retry.ts";
 
 /** How long a migration waits for locks. While it waits, whoever comes later for the same table waits behind it. */
 export interface LockPatience {
@@ -12,8 +12,12 @@ export interface LockPatience {
 
 export const defaultLockPatience: LockPatience = { lockTimeoutMs: 1_000, attempts: 20 };
 
-/** Pauses, as parts of the time-out: after the first attempt, how much they grow with each, and the longest. */
-const pauses = { first: 0.5, growth: 1.5, longest: 5 };
+/** Pauses after attempts, for a time-out. */
+const pausesOf = (lockTimeoutMs: number) => ({
+  firstMs: 0.5 * lockTimeoutMs,
+  factor: 1.5,
+  longestMs: 5 * lockTimeoutMs,
+});
 
 /** lock_not_available, which is what a lock_timeout ends in, and deadlock_detected */
 const codesOfWaiting = ["55P03", "40P01"];
@@ -40,15 +44,12 @@ export interface RetryLockedOptions extends LockPatience {
  *
  * @throws {UserError} when the last attempt has failed for its locks, too
  */
-export async function retryLocked<T>(
+export function retryLocked<T>(
   work: () => Promise<T>,
   { name, lockTimeoutMs, attempts, holders, onWait, isLocked = isLockFailure }: RetryLockedOptions,
 ): Promise<T> {
-  let pauseMs = pauses.first * lockTimeoutMs;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (cause) {
+  return retry(work, {
+    pauseMs(cause, attempt) {
       if (!isLocked(cause)) throw cause;
       const waits = `${name} waits for a lock${holders()}`;
       if (attempt >= attempts) {
@@ -57,11 +58,11 @@ export async function retryLocked<T>(
           { cause },
         );
       }
+      const pauseMs = growingPause(attempt, pausesOf(lockTimeoutMs));
       onWait(`${waits}. Attempt ${attempt} of ${attempts}; the next in ${(pauseMs / 1000).toFixed(1)} s.`);
-      await sleep(pauseMs);
-      pauseMs = Math.min(pauses.growth * pauseMs, pauses.longest * lockTimeoutMs);
-    }
-  }
+      return pauseMs;
+    },
+  });
 }
 
 const blockers = `

@@ -1,4 +1,3 @@
-import type { RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
 import { execute, getOperationAST } from "postgraphile/graphql";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
@@ -7,6 +6,7 @@ import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
 import { introspectionOf } from "../../graphql/introspection.ts";
 import { sendData } from "../send-data.ts";
+import type { Middleware } from "../pipeline.ts";
 
 /** Characters of answers that are kept, of all versions together: some twenty full ones. */
 const maxKeptCharacters = 16_000_000;
@@ -19,7 +19,7 @@ export function answerIntrospection(
   served: readonly ServedVersion[],
   unread: UnreadAnswers,
   heavyWork: HeavyWork,
-): RequestHandler {
+): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   let schemas = 0;
   const numbers = new WeakMap<object, number>();

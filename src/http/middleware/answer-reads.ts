@@ -1,4 +1,3 @@
-import type { RequestHandler } from "express";
 import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../reads/statements.ts";
@@ -8,6 +7,7 @@ import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { readSettingsFor } from "../../versions/context.ts";
 import { sendData } from "../send-data.ts";
+import type { Middleware } from "../pipeline.ts";
 
 declare global {
   namespace Express {
@@ -26,7 +26,7 @@ export function answerReads(
   served: readonly ServedVersion[],
   readText: ReadText,
   unread: UnreadAnswers,
-): RequestHandler {
+): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
     const { locals } = response;

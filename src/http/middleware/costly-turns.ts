@@ -1,6 +1,6 @@
-import type { RequestHandler } from "express";
 import { Turns } from "../../lib/turns.ts";
 import { refuse } from "../answers.ts";
+import type { Middleware } from "../pipeline.ts";
 
 /** Points from which on an operation is costly. */
 const costlyPoints = 100;
@@ -11,7 +11,7 @@ const turns = { perClient: () => 1, total: 3 };
  * Lets a token have one costly operation at a time, so that four of them don't take all processors while they spend
  * what their token has saved up. What isn't costly doesn't notice.
  */
-export function costlyTurns(): RequestHandler {
+export function costlyTurns(): Middleware {
   const waiting = new Turns({ ...turns, maxWaitMs: () => 15_000 });
   return (request, response, next) => {
     if (response.locals.operation!.cost.requested < costlyPoints) return next();

@@ -1,10 +1,10 @@
-import type { RequestHandler } from "express";
 import type { Usage } from "../../auth/usage.ts";
+import type { Middleware } from "../pipeline.ts";
 
 /** Counts the request for its credential. */
-export function countUse(usage: Usage): RequestHandler {
-  return (request, response, next) => {
-    usage.note(response.locals.caller!.credentialId, String(request.params.version));
+export function countUse(usage: Usage): Middleware {
+  return (_request, response, next) => {
+    usage.note(response.locals.caller!.credentialId, response.locals.version!.slug);
     next();
   };
 }

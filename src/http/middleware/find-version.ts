@@ -1,11 +1,18 @@
-import type { RequestHandler } from "express";
 import type { Availability } from "../../versions/availability.ts";
 import { retryAfterSeconds } from "../../versions/availability.ts";
 import { isServed, retirementOf } from "../../versions/lifetime.ts";
 import { dayOf } from "../../versions/timetable.ts";
 import { pathOf } from "../../versions/versions.ts";
 import type { Version } from "../../versions/versions.ts";
+import { sendJson } from "../answers.ts";
 import { versionsPath } from "./list-versions.ts";
+import type { Middleware } from "../pipeline.ts";
+
+/** The address of a version, whether there is such a version or not; with the host before it, as for proxies. */
+const endpoint = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(?:$|[?#])/;
+
+/** Whether a request is to a GraphQL endpoint. */
+export const isForEndpoint = (url: string): boolean => endpoint.test(url);
 
 declare global {
   namespace Express {
@@ -28,20 +35,20 @@ export function findVersion(
   all: readonly Version[],
   now: () => number,
   availability: Pick<Availability, "isUnavailable">,
-): RequestHandler {
+): Middleware {
   const known = new Map(
     all.map((version) => [version.slug, { version, retirement: retirementOf(version, all) }]),
   );
   return (request, response, next) => {
     const time = now();
-    const slug = String(request.params.version);
+    const slug = decodeURIComponent(endpoint.exec(request.url!)?.[1] ?? "");
     const found = known.get(slug);
     if (!found || !isServed(found.version, all, time)) {
-      return void response.status(400).json({ errors: [unsupported(slug, all, time)] });
+      return sendJson(response, 400, { errors: [unsupported(slug, all, time)] });
     }
     if (availability.isUnavailable(slug)) {
       response.setHeader("retry-after", retryAfterSeconds);
-      return void response.status(503).json({ errors: [unavailable(slug)] });
+      return sendJson(response, 503, { errors: [unavailable(slug)] });
     }
     const { version, retirement } = found;
     response.locals.version = version;

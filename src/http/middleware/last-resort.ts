@@ -1,10 +1,10 @@
-import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
+import type { ErrorMiddleware, Middleware } from "../pipeline.ts";
 
 /** Answers requests that no middleware took. */
-export const notFound: RequestHandler = (request, response) => {
+export const notFound: Middleware = (request, response) => {
   refuse(
     request,
     response,
@@ -15,7 +15,7 @@ export const notFound: RequestHandler = (request, response) => {
 };
 
 /** Answers requests at which a middleware failed, without telling why. */
-export function unexpectedError(logger: Logger): ErrorRequestHandler {
+export function unexpectedError(logger: Logger): ErrorMiddleware {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     // Of the router: an address that can't be decoded

@@ -1,9 +1,10 @@
-import type { Request, RequestHandler } from "express";
+import accepts from "accepts";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { addVary } from "../answers.ts";
 import { asAuthRole } from "../../database/as-role.ts";
+import type { Request, Middleware } from "../pipeline.ts";
 
 declare global {
   namespace Express {
@@ -71,7 +72,7 @@ export class Locales {
     const header = request.headers["accept-language"] ?? "*";
     let locale = this.#chosen.get(header);
     if (locale === undefined) {
-      locale = chooseLocale(request.acceptsLanguages(), this.#supported);
+      locale = chooseLocale(accepts(request).languages(), this.#supported);
       if (header.length < 500) this.#chosen.set(header, locale);
     }
     return locale;
@@ -79,7 +80,7 @@ export class Locales {
 }
 
 /** Chooses the language of localised names by `Accept-Language`. */
-export function negotiateLocale(locales: Locales): RequestHandler {
+export function negotiateLocale(locales: Locales): Middleware {
   return (request, response, next) => {
     const locale = locales.choose(request);
     response.locals.locale = locale;

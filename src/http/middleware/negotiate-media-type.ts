@@ -1,6 +1,6 @@
-import type { Request, RequestHandler } from "express";
 import { LRUCache } from "lru-cache";
-import { addVary, graphqlMediaTypes, refuse } from "../answers.ts";
+import { addVary, mediaTypeFor, refuse } from "../answers.ts";
+import type { Request, Middleware } from "../pipeline.ts";
 
 // Clients send the same header with every request.
 const known = new LRUCache<string, { type: string | false }>({ max: 500 });
@@ -10,14 +10,14 @@ function preferredType(request: Request): string | false {
   const header = request.headers.accept ?? "*/*";
   let answer = known.get(header);
   if (!answer) {
-    answer = { type: request.accepts(graphqlMediaTypes) };
+    answer = { type: mediaTypeFor(request) };
     if (header.length < 500) known.set(header, answer);
   }
   return answer.type;
 }
 
 /** Settles the media type of the answer, and refuses clients that take neither of the two that there are. */
-export const negotiateMediaType: RequestHandler = (request, response, next) => {
+export const negotiateMediaType: Middleware = (request, response, next) => {
   const type = preferredType(request);
   if (!type) {
     const message = "Answers are application/json or application/graphql-response+json. Accept one of these.";

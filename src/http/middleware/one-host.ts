@@ -1,11 +1,11 @@
-import type { RequestHandler } from "express";
 import { refuse } from "../answers.ts";
+import type { Middleware } from "../pipeline.ts";
 
 /**
  * Refuses requests that name more than one host, as RFC 9112 §3.2 asks: a proxy before the service may have looked at
  * another one than the service does.
  */
-export const oneHost: RequestHandler = (request, response, next) => {
+export const oneHost: Middleware = (request, response, next) => {
   const { rawHeaders } = request;
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

@@ -1,8 +1,9 @@
-import type { Request, RequestHandler, Response } from "express";
 import { json, text } from "express";
+import typeIs from "type-is";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson } from "../plain-json.ts";
+import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** Bytes from which on reading JSON may hold up others. */
 const longBody = 65_536;
@@ -49,7 +50,7 @@ type ReadBody = (request: Request, response: Response, done: (complaint: Complai
  *
  * @param largest how many bytes it may have
  */
-export function readGraphqlBody(largest: number, heavyWork: HeavyWork): RequestHandler {
+export function readGraphqlBody(largest: number, heavyWork: HeavyWork): Middleware {
   const largestPlain = Math.min(largest, longBody - 1);
   const readOther = otherBodies(largest, heavyWork);
   return (request, response, next) => {
@@ -73,7 +74,7 @@ export function readGraphqlBody(largest: number, heavyWork: HeavyWork): RequestH
         error ? refuseWith(...complaintAboutBody(error, largest)) : check(),
       );
     // It is null when there is no body at all, which the check of the parameters complains about.
-    if (request.is("application/json") === false)
+    if (typeIs(request, ["application/json"]) === false)
       return refuseWith(415, "Send the request as application/json.");
     readOther(request, response, (complaint) => (complaint ? refuseWith(...complaint) : check()));
   };

@@ -1,4 +1,3 @@
-import type { Request, RequestHandler, Response } from "express";
 import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
@@ -11,6 +10,7 @@ import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
 import type { Reading } from "../../graphql/documents.ts";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
+import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** What a request asks for, or why it won't be done. */
 export interface Operation {
@@ -43,7 +43,7 @@ export function readOperation(
   served: readonly ServedVersion[],
   meter: Meter,
   heavyWork: HeavyWork,
-): RequestHandler {
+): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
     const { query } = graphqlBodyOf(request);
@@ -110,7 +110,7 @@ function refusalByPlan(
 }
 
 /** Answers operations that won't be done, as GraphQL over HTTP says: by the media type, with 200 or 400. */
-export const refuseOperation: RequestHandler = (request, response, next) => {
+export const refuseOperation: Middleware = (request, response, next) => {
   const { refusals, cost } = response.locals.operation!;
   if (refusals.length === 0) return next();
   const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;

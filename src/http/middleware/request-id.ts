@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { RequestHandler } from "express";
 import type { Logger } from "pino";
+import type { Middleware } from "../pipeline.ts";
 
 declare global {
   namespace Express {
@@ -19,17 +19,18 @@ const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
  * Gives the request an id, which its answer and its log lines carry: the client's own from `X-Request-Id`, when that
  * can't do harm in a log, else a fresh one.
  */
-export function requestId(logger: Logger): RequestHandler {
+export function requestId(logger: Logger): Middleware {
   return (request, response, next) => {
-    const proposed = request.get("x-request-id");
+    const proposed = request.headers["x-request-id"] as string | undefined;
     const id = proposed !== undefined && sane.test(proposed) ? proposed : randomUUID();
     response.locals.requestId = id;
     response.setHeader("x-request-id", id);
     if (logger.isLevelEnabled("debug")) {
       const start = performance.now();
+      const { method, url = "" } = request;
+      const [address] = url.split("?", 1);
       response.on("close", () => {
-        const { method } = request;
-        const path = response.locals.loggedPath ?? request.path;
+        const path = response.locals.loggedPath ?? address;
         const milliseconds = Math.round(performance.now() - start);
         logger.debug({ requestId: id, method, path, status: response.statusCode, milliseconds }, "answered");
       });

@@ -1,8 +1,8 @@
-import type { RequestHandler, Response } from "express";
 import type { Logger } from "pino";
-import { sendErrors } from "../answers.ts";
+import { sendErrors, sendJson } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
 import type { CurrentPlan, Plan } from "../../auth/plan.ts";
+import type { Middleware, Response } from "../pipeline.ts";
 
 declare global {
   namespace Express {
@@ -14,7 +14,7 @@ declare global {
 }
 
 /** Refuses every request while the merchant's plan has no API. Its body is not a GraphQL answer. */
-export function requirePlan(plan: CurrentPlan, logger: Logger): RequestHandler {
+export function requirePlan(plan: CurrentPlan, logger: Logger): Middleware {
   return async (request, response, next) => {
     try {
       response.locals.plan = await plan.of("current");
@@ -29,7 +29,7 @@ export function requirePlan(plan: CurrentPlan, logger: Logger): RequestHandler {
 }
 
 /** The same at the token endpoint, whose own errors (RFC 6749) also tell when the plan can't be read. */
-export function requirePlanForTokens(plan: CurrentPlan): RequestHandler {
+export function requirePlanForTokens(plan: CurrentPlan): Middleware {
   return async (_request, response, next) => {
     const { name } = await plan.of("current");
     if (name !== "none") return next();
@@ -39,7 +39,7 @@ export function requirePlanForTokens(plan: CurrentPlan): RequestHandler {
 
 function refuseWithoutPlan(response: Response): void {
   response.setHeader("cache-control", "no-store");
-  response.status(402).json({
+  sendJson(response, 402, {
     // For OAuth clients, at the token endpoint
     error: "access_denied",
     error_description: "The merchant's plan does not include the API.",

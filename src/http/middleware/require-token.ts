@@ -1,4 +1,3 @@
-import type { Request, RequestHandler, Response } from "express";
 import type { Logger } from "pino";
 import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
@@ -9,6 +8,7 @@ import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
 import type { SessionCheck } from "../../auth/session-token.ts";
 import { sessionTokenPrefix } from "../../auth/session-token.ts";
+import type { Request, Middleware, Response } from "../pipeline.ts";
 
 declare global {
   namespace Express {
@@ -36,10 +36,11 @@ export function requireToken(
   credentials: ActiveCredentials,
   logger: Logger,
   isSessionToken: SessionCheck,
-): RequestHandler {
+  addressOf: (request: Request) => string,
+): Middleware {
   return async (request, response, next) => {
     try {
-      response.locals.caller = await identify(request, tokens, credentials, isSessionToken);
+      response.locals.caller = await identify(request, tokens, credentials, isSessionToken, addressOf);
     } catch (error) {
       if (error instanceof TokenRefusal) return refuseToken(request, response, error);
       const { requestId } = response.locals;
@@ -55,8 +56,9 @@ async function identify(
   tokens: AccessTokens,
   credentials: ActiveCredentials,
   isSessionToken: SessionCheck,
+  addressOf: (request: Request) => string,
 ): Promise<Caller> {
-  const header = request.get("authorization");
+  const header = request.headers.authorization;
   if (header === undefined) throw new MissingToken();
   const token = bearer.exec(header)?.[1];
   if (token === undefined) {
@@ -66,7 +68,7 @@ async function identify(
     );
   }
   if (token.length > longestToken) throw new TokenRefusal("invalid", "The access token is not valid.");
-  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, request.ip ?? "")))
+  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
     throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
   const claims = await tokens.verify(token);
   const allowed = await credentials.of(claims.accessKey);

@@ -1,7 +1,7 @@
-import type { RequestHandler } from "express";
+import type { Middleware } from "../pipeline.ts";
 
 /** Tells browsers to take answers for nothing but what they say they are, and not to show them in frames. */
-export const securityHeaders: RequestHandler = (_request, response, next) => {
+export const securityHeaders: Middleware = (_request, response, next) => {
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("referrer-policy", "no-referrer");
   response.setHeader("content-security-policy", "default-src 'none'; frame-ancestors 'none'");

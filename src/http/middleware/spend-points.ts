@@ -1,10 +1,10 @@
-import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { LRUCache } from "lru-cache";
 import { refuse } from "../answers.ts";
 import type { Bucket, Taken } from "../../auth/rate-limits/bucket.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
+import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
 /** Bytes of a body, and characters of a document that has not come before, which reading costs a point for. */
 const perPoint = { bytes: 10_000, characters: 500 };
@@ -34,14 +34,14 @@ export class Spending {
   }
 
   /** Takes what reading a long body costs, before it is read. Short ones cost nothing. */
-  readonly forBody: RequestHandler = (request, response, next) => {
+  readonly forBody: Middleware = (request, response, next) => {
     const points = Math.floor(Number(request.headers["content-length"] ?? 0) / perPoint.bytes);
     if (!(points > 0)) return next();
     return this.#take(request, response, points, next);
   };
 
   /** Takes what reading a new document costs, before it is read. One that comes again costs nothing. */
-  readonly forDocument: RequestHandler = (request, response, next) => {
+  readonly forDocument: Middleware = (request, response, next) => {
     const { documents } = this.#served.get(response.locals.version!.slug)!.current();
     const { query } = request.body as { query: string };
     if (documents.isKept(query, response.locals.plan!.limits)) return next();
@@ -54,10 +54,10 @@ export class Spending {
    * Takes what the operation costs, and tells in headers (draft-ietf-httpapi-ratelimit-headers) what is left and when
    * the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be enough.
    */
-  readonly forOperation: RequestHandler = (request, response, next) =>
+  readonly forOperation: Middleware = (request, response, next) =>
     this.#take(request, response, response.locals.operation!.cost.requested, next);
 
-  #take(request: Request, response: Response, points: number, next: NextFunction): void {
+  #take(request: Request, response: Response, points: number, next: Next): void {
     const { bucket: capacity, refill: perSecond } = response.locals.plan!.limits;
     const { credentialId } = response.locals.caller!;
     const bucket: Bucket = { name: "points", capacity, perSecond };
@@ -67,7 +67,7 @@ export class Spending {
     else go(taken);
   }
 
-  #goOn(request: Request, response: Response, { bucket, points, taken }: Take, next: NextFunction): void {
+  #goOn(request: Request, response: Response, { bucket, points, taken }: Take, next: Next): void {
     const { capacity, perSecond } = bucket;
     const { credentialId } = response.locals.caller!;
     response.setHeader("ratelimit-policy", `"points";q=${capacity};w=${Math.ceil(capacity / perSecond)}`);

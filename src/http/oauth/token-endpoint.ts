@@ -111,7 +111,7 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
     // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
     if (status === 503) response.setHeader("retry-after", "1");
-    if (status < 500) refusals.note(code, request, { requestId: response.locals.requestId, status });
+    if (status < 500) refusals.note(code, request.ip ?? "", { requestId: response.locals.requestId, status });
     response.status(status).json({ error: code, error_description: message });
   };
 }

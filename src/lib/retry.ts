@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface RetryOptions {
+  /**
+   * Called after each failure.
+   *
+   * @param failures how many there were, this one included
+   * @returns milliseconds before the next attempt
+   * @throws what `retry` is to throw, to give up
+   */
+  pauseMs(error: unknown, failures: number): number | Promise<number>;
+}
+
+/**
+ * Does something until it succeeds, with pauses between the attempts.
+ *
+ *     const client = await retry(connect, {
+ *       pauseMs: (error, failures) => growingPause(failures, { firstMs: 500, longestMs: 15_000 }),
+ *     });
+ *
+ * With a signal, as background work has one, it answers null when that is aborted before it has succeeded.
+ */
+export async function retry<T>(
+  work: () => Promise<T>,
+  options: RetryOptions & { signal: AbortSignal },
+): Promise<T | null>;
+export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T>;
+export async function retry<T>(
+  work: () => Promise<T>,
+  { pauseMs, signal }: RetryOptions & { signal?: AbortSignal },
+): Promise<T | null> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal?.aborted) return null;
+      await pause(await pauseMs(error, failures), signal);
+      if (signal?.aborted) return null;
+    }
+  }
+}
+
+/** Waits. A signal ends that, and lets the process end meanwhile. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal) await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+  else await sleep(ms);
+}
+
+/** The pause after so many failures: each is longer than the one before by a factor, up to the longest. */
+export function growingPause(
+  failures: number,
+  { firstMs, longestMs, factor = 2 }: { firstMs: number; longestMs: number; factor?: number },
+): number {
+  return Math.min(firstMs * factor ** (failures - 1), longestMs);
+}

@@ -4,7 +4,7 @@ import { within } from "../lib/within.ts";
 import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
 import { Bell } from "../lib/signal.ts";
-import type { Delivery, Lanes } from "./delivery-queues.ts";
+import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { Leases } from "./leases.ts";
 import { persist } from "../lib/retry-forever.ts";
 import { Recorder } from "./recorder.ts";
@@ -15,8 +15,8 @@ import { UnderWay } from "./under-way.ts";
 const pollInterval = 250;
 /** Events that are taken from the outbox at a time. */
 const sequenceBatch = 500;
-/** Deliveries after which a lane lets others have their turn. */
-const laneTurn = 50;
+/** Deliveries after which a queue lets others have their turn. */
+const maxDeliveriesPerTurn = 50;
 /** Milliseconds that noting what was broken off may take, when all is to stop. */
 const lastWords = 2_000;
 
@@ -24,8 +24,8 @@ const lastWords = 2_000;
 const renewalsPerLease = 4;
 
 export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
-  lanes: Lanes;
-  /** Milliseconds for which lanes are taken. */
+  queues: DeliveryQueues;
+  /** Milliseconds for which queues are taken. */
   leaseMs: number;
   clock: RetryClock;
   /** Deliveries at a time. */
@@ -84,7 +84,7 @@ export class Sender {
 
   /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
   async #renew(ended: AbortSignal): Promise<void> {
-    const { lanes, leaseMs, logger } = this.#options;
+    const { queues: lanes, leaseMs, logger } = this.#options;
     const pause = new Bell();
     while (!ended.aborted) {
       await pause.wait(leaseMs / renewalsPerLease, ended);
@@ -100,7 +100,7 @@ export class Sender {
   }
 
   async #sequence(stopping: AbortSignal): Promise<void> {
-    const { lanes, logger } = this.#options;
+    const { queues: lanes, logger } = this.#options;
     const pause = new Bell();
     while (!stopping.aborted) {
       const moved = await persist("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
@@ -110,7 +110,7 @@ export class Sender {
   }
 
   async #claim(stopping: AbortSignal): Promise<void> {
-    const { lanes, concurrency, logger } = this.#options;
+    const { queues: lanes, concurrency, logger } = this.#options;
     // One subscription whose receiver is slow leaves room for others, and so do all of one credential
     const share = Math.max(Math.ceil(concurrency / 4), 1);
     const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
@@ -138,17 +138,17 @@ export class Sender {
     }
   }
 
-  /** Delivers what waits in a lane, one after the other. */
-  async #deliver(lane: Delivery, stopping: AbortSignal): Promise<void> {
-    let next: Delivery | null = lane;
+  /** Sends what waits in a queue, one delivery after the other. */
+  async #deliver(queue: Delivery, stopping: AbortSignal): Promise<void> {
+    let next: Delivery | null = queue;
     for (let count = 1; next; count++) {
-      this.#underWay.begin(lane);
+      this.#underWay.begin(queue);
       const attempted = await this.#attempt(next);
       if (attempted.outcome || attempted.attempt)
         this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
       const moment = this.#leases.now();
-      next = await this.#recorder.record(attempted, count < laneTurn && !stopping.aborted);
-      // Noting a result takes the lane for another lease
+      next = await this.#recorder.record(attempted, count < maxDeliveriesPerTurn && !stopping.aborted);
+      // Noting a result takes the queue for another lease
       if (next) this.#leases.renewed([next], moment);
     }
   }

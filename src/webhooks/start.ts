@@ -3,7 +3,7 @@ import { createBackgroundPool } from "../database/background-pool.ts";
 import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { AllowList } from "./addresses.ts";
-import { Lanes } from "./delivery-queues.ts";
+import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
 import { Poster } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
@@ -14,7 +14,7 @@ import { Sender } from "./sender.ts";
 /** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
 const connections = 4;
 /**
- * Milliseconds for which a lane is taken, and renewed while it is worked on: how long nobody works on it when a process
+ * Milliseconds for which a queue is taken, and renewed while it is worked on: how long nobody works on it when a process
  * was killed. Long enough for Postgres or this process to stand still for a few seconds.
  */
 const defaultLeaseMs = 8_000;
@@ -65,7 +65,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   const poster = new Poster({ allowed, timeout });
   const sender = new Sender({
     ...{
-      lanes: new Lanes(pool, lease),
+      queues: new DeliveryQueues(pool, lease),
       leaseMs: lease,
       poster,
       readPayload,

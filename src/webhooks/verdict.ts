@@ -18,7 +18,7 @@ export interface Verdict {
  * What attempts mean for their deliveries and subscriptions.
  *
  * @param before how the subscriptions were doing. Attempts of others are left out: these are gone
- * @param goesOn whether a lane is to be kept for its next delivery
+ * @param goesOn whether a queue is to be kept for its next delivery
  */
 export function judge(
   attempts: Attempted[],

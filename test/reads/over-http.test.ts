@@ -257,8 +257,8 @@ it("thousands of reads at once, of other callers, in other languages, with error
     const { text } = await crowded.ask(caller, { query }, { headers });
     assert.equal(text, expected.get(locale));
   };
-  const lanes = Array.from({ length: 50 }, async (_, lane) => {
-    for (let i = 0; i < 60; i++) await one(lane * 60 + i);
+  const clients = Array.from({ length: 50 }, async (_, client) => {
+    for (let i = 0; i < 60; i++) await one(client * 60 + i);
   });
-  await Promise.all(lanes);
+  await Promise.all(clients);
 });

@@ -44,7 +44,7 @@ const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
 const insert = (count: number) =>
   rows("insert into erp.product (product_number) select 'p-' || n from generate_series(1, $1) n", [count]);
 const subscription = async () => (await rows("select * from events.webhook_subscription"))[0];
-const lanes = () =>
+const queues = () =>
   rows("select *, claimed_until - clock_timestamp() as left from events.lane order by due_at");
 const hang = () => {};
 
@@ -71,9 +71,9 @@ describe("what a process works on", () => {
     await until(() => receiver.received.length === 1, 10_000);
     start({ lease });
     // Renewed, again and again, beyond the end of the first lease
-    const [{ claimed_until: first, claimed_by }] = await lanes();
-    await until(async () => (await lanes())[0].claimed_until.getTime() > first.getTime() + 2 * lease, 10_000);
-    assert.deepEqual([(await lanes())[0].claimed_by, receiver.received.length], [claimed_by, 1]);
+    const [{ claimed_until: first, claimed_by }] = await queues();
+    await until(async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * lease, 10_000);
+    assert.deepEqual([(await queues())[0].claimed_by, receiver.received.length], [claimed_by, 1]);
     receiver.answer = (_, response) => response.writeHead(204).end();
     child.kill("SIGKILL");
     const killed = performance.now();
@@ -89,7 +89,7 @@ describe("what a process works on", () => {
     await insert(1);
     start();
     await until(() => receiver.received.length === 1);
-    const [{ left }] = await lanes();
+    const [{ left }] = await queues();
     assert.ok(left.seconds <= 8 && !left.minutes && !left.hours, JSON.stringify(left));
   });
 
@@ -117,7 +117,7 @@ describe("what a process works on", () => {
     assert.deepEqual(await rows("select state, attempts from events.delivery"), [
       { state: "pending", attempts: 0 },
     ]);
-    assert.equal((await lanes())[0].claimed_by, "another");
+    assert.equal((await queues())[0].claimed_by, "another");
   });
 });
 
@@ -148,10 +148,10 @@ describe("a receiver that was away", () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
     await away(6, { next_probe_at: new Date() });
     await waiting(3);
-    const before = await lanes();
+    const before = await queues();
     start();
     await until(async () => (await subscription()).consecutive_failures === 4);
-    const after = await lanes();
+    const after = await queues();
     for (const [index, { attempts, next_attempt_at, claimed_by }] of after.entries())
       assert.deepEqual([attempts, next_attempt_at, claimed_by], [3, before[index].next_attempt_at, null]);
     assert.equal(receiver.received.length, 1);
@@ -167,8 +167,8 @@ describe("a receiver that was away", () => {
     start();
     await until(() => receiver.received.length === 1);
     await until(async () => (await subscription()).health === "HEALTHY");
-    assert.equal((await lanes()).length, 1);
-    assert.equal((await lanes())[0].attempts, 3);
+    assert.equal((await queues()).length, 1);
+    assert.equal((await queues())[0].attempts, 3);
   });
 
   it("and hangs on one message is sent the others", async () => {

@@ -53,7 +53,7 @@ function verdictOn(attempts: Attempted[], before: HealthState = wellState, now =
 }
 
 describe("the verdict on an attempt", () => {
-  it("that succeeded: the lane goes on", () => {
+  it("that succeeded: the queue goes on", () => {
     const { results, state } = verdictOn([attempted({ kind: "delivered" }, 3)]);
     assert.deepEqual(results, [{ state: "delivered", tried: true, counted: false, delay: 0, go_on: true }]);
     assert.deepEqual([state.health, state.probe_after, state.hurry], ["HEALTHY", null, false]);
@@ -66,7 +66,7 @@ describe("the verdict on an attempt", () => {
     assert.deepEqual(verdictOn([attempted(failed, 0, 60_000)]).results, [{ ...again, delay: 63_000 }]);
   });
 
-  it("that was the tenth: it is given up, and the lane goes on", () => {
+  it("that was the tenth: it is given up, and the queue goes on", () => {
     const { results } = verdictOn([attempted(failed, 9)]);
     assert.deepEqual(results, [{ state: "failed", tried: true, counted: false, delay: 0, go_on: true }]);
   });

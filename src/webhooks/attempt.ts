@@ -4,7 +4,7 @@ import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
-import type { Answer, Poster } from "./webhook-client.ts";
+import type { Answer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
 import { retryAfter } from "./retry.ts";
 import type { ReadSecrets } from "./secrets.ts";
@@ -24,7 +24,7 @@ export interface Attempted {
 }
 
 export interface AttemptTools {
-  poster: Pick<Poster, "post">;
+  client: Pick<WebhookClient, "post">;
   readPayload: ReadPayload;
   readSecrets: ReadSecrets;
   /** Whether the delivery is still ours to send: nobody else can have taken it meanwhile. */
@@ -35,7 +35,7 @@ export interface AttemptTools {
 
 /** Tries once to deliver. Throws only what is a fault of ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
-  const { poster, readPayload, readSecrets, isHeld, now } = tools;
+  const { client, readPayload, readSecrets, isHeld, now } = tools;
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
@@ -55,7 +55,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
     // This process may have stood still meanwhile, and another one may be sending it
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);
-    const answer = await poster.post(delivery.url, headers, body);
+    const answer = await client.post(delivery.url, headers, body);
     const { outcome, error } = meaningOf(answer);
     return {
       delivery,

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { within } from "../lib/within.ts";
 import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
-import { Bell } from "../lib/signal.ts";
+import { Signal } from "../lib/signal.ts";
 import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { Leases } from "./leases.ts";
 import { persist } from "../lib/retry-forever.ts";
@@ -43,7 +43,7 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #recorder: Recorder;
-  readonly #bell = new Bell();
+  readonly #wakeUp = new Signal();
   readonly #givingUp = new AbortController();
   readonly #ended = new AbortController();
   readonly #work = new Set<Promise<void>>();
@@ -85,7 +85,7 @@ export class Sender {
   /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
   async #renew(ended: AbortSignal): Promise<void> {
     const { queues: lanes, leaseMs, logger } = this.#options;
-    const pause = new Bell();
+    const pause = new Signal();
     while (!ended.aborted) {
       await pause.wait(leaseMs / renewalsPerLease, ended);
       const claims = this.#leases.claims();
@@ -101,10 +101,10 @@ export class Sender {
 
   async #sequence(stopping: AbortSignal): Promise<void> {
     const { queues: lanes, logger } = this.#options;
-    const pause = new Bell();
+    const pause = new Signal();
     while (!stopping.aborted) {
       const moved = await persist("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
-      if (moved) this.#bell.ring();
+      if (moved) this.#wakeUp.notify();
       if (moved !== sequenceBatch) await pause.wait(pollInterval, stopping);
     }
   }
@@ -130,11 +130,11 @@ export class Sender {
           this.#work.delete(work);
           this.#underWay.end(delivery);
           this.#leases.end(delivery);
-          this.#bell.ring();
+          this.#wakeUp.notify();
         });
         this.#work.add(work);
       }
-      await this.#bell.wait(pollInterval, stopping);
+      await this.#wakeUp.wait(pollInterval, stopping);
     }
   }
 

@@ -5,7 +5,7 @@ import { Secrets } from "../secrets/secrets.ts";
 import type { AllowList } from "./addresses.ts";
 import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
-import { Poster } from "./webhook-client.ts";
+import { WebhookClient } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
 import { usualClock } from "./retry.ts";
 import { secretsReader } from "./secrets.ts";
@@ -62,12 +62,12 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
     patience = usualPatience,
   } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
-  const poster = new Poster({ allowed, timeout });
+  const client = new WebhookClient({ allowed, timeout });
   const sender = new Sender({
     ...{
       queues: new DeliveryQueues(pool, lease),
       leaseMs: lease,
-      poster,
+      client,
       readPayload,
       readSecrets: secretsReader(secrets, logger),
       clock,
@@ -77,7 +77,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       patience,
     },
     onAttempt,
-    breakOff: () => poster.close(),
+    breakOff: () => client.close(),
   });
   const stop = new AbortController();
   const ended = sender.run(stop.signal).catch((error: unknown) => {
@@ -87,7 +87,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
     async stop() {
       stop.abort();
       await ended;
-      poster.close();
+      client.close();
       await within(closing, pool.end());
     },
   };

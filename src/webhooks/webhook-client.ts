@@ -19,7 +19,7 @@ export class NoAnswer extends Error {
   override name = "NoAnswer";
 }
 
-export interface PosterOptions {
+export interface WebhookClientOptions {
   /** Destinations that are allowed beside those of the public internet. */
   allowed: AllowList;
   /** Milliseconds from the beginning, with looking up the name, to the answer. */
@@ -42,7 +42,7 @@ const agentOptions = { keepAlive: true, maxFreeSockets: 8, timeout: 20_000 };
  * Sends webhooks. Follows no redirections, waits no longer than is allowed, reads no more than it needs, and connects
  * only to where it may. Connections are kept for the next message to the same host.
  */
-export class Poster {
+export class WebhookClient {
   readonly #allowed: AllowList;
   readonly #timeout: number;
   readonly #patience: number;
@@ -50,7 +50,7 @@ export class Poster {
   readonly #lookup: LookupFunction;
   #isClosed = false;
 
-  constructor({ allowed, timeout = 15_000, patience = 2_000, lookup, ca }: PosterOptions) {
+  constructor({ allowed, timeout = 15_000, patience = 2_000, lookup, ca }: WebhookClientOptions) {
     this.#allowed = allowed;
     this.#timeout = timeout;
     this.#patience = patience;

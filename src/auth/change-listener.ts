@@ -27,7 +27,7 @@ export class ChangeListener {
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
-  #hearsUntil = 0;
+  #listeningUntil = 0;
   /** Whether it has heard since it last tried. */
   #hasHeard = false;
   #echo = awaitEcho();
@@ -44,8 +44,8 @@ export class ChangeListener {
   }
 
   /** Whether a change made right now would be heard. */
-  get hears(): boolean {
-    return performance.now() < this.#hearsUntil;
+  get isListening(): boolean {
+    return performance.now() < this.#listeningUntil;
   }
 
   async close(): Promise<void> {
@@ -68,7 +68,7 @@ export class ChangeListener {
         told = message;
       }
       this.#hasHeard = false;
-      this.#hearsUntil = 0;
+      this.#listeningUntil = 0;
       this.#onChange();
       await sleep(retryDelay, undefined, { signal, ref: false }).catch(() => {});
     }
@@ -81,7 +81,7 @@ export class ChangeListener {
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
     line.signal.addEventListener("abort", () => {
-      this.#hearsUntil = 0;
+      this.#listeningUntil = 0;
       this.#echo.reject(line.signal.reason);
       client.end().catch(() => {});
     });
@@ -117,9 +117,9 @@ export class ChangeListener {
       clearTimeout(timer);
     }
     // What was asked before the line stood may be outdated without our having heard of it.
-    if (!this.hears) this.#onChange();
+    if (!this.isListening) this.#onChange();
     this.#hasHeard = true;
-    this.#hearsUntil = performance.now() + checkInterval + checkTimeout;
+    this.#listeningUntil = performance.now() + checkInterval + checkTimeout;
   }
 }
 

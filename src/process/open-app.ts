@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
-import { Memory } from "../auth/invalidated-cache.ts";
+import { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { currentPlan } from "../auth/plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
@@ -161,15 +161,15 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
     ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
   ];
   await requireSecretsKeys(pool, secrets, needed, logger);
-  const memory = new Memory(pool, logger);
-  closing.add(() => memory.close());
+  const cache = new InvalidatedCache(pool, logger);
+  closing.add(() => cache.close());
   const usage = new Usage(pool, logger);
   closing.add(() => usage.close());
-  const forKeys = { pool, memory, secrets, logger, now, readiness };
+  const forKeys = { pool, cache, secrets, logger, now, readiness };
   return {
     usage,
-    credentials: activeCredentials(pool, memory),
-    plan: currentPlan(pool, memory, { limits, logger }),
+    credentials: activeCredentials(pool, cache),
+    plan: currentPlan(pool, cache, { limits, logger }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
   };
 }

@@ -3,7 +3,7 @@ import type { MutationLog } from "./mutation-log.ts";
 import type { NewSecret } from "./new-secret.ts";
 
 /** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
-export const usualMutationTimeout = 15_000;
+export const defaultMutationTimeoutMs = 15_000;
 
 /**
  * What the stations of the HTTP request hand to the plan: the third argument of every Grafast execution.

@@ -81,7 +81,7 @@ function middlewaresOfOperations(parts: Parts): RequestHandler[] {
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.largestBody, heavyWork),
+    readGraphqlBody(settings.maxBodyBytes, heavyWork),
     spending.forDocument,
     readOperation(served, parts.meter, heavyWork),
     countDeprecatedFields(usage, served),

@@ -14,7 +14,7 @@ import { Usage } from "../auth/usage.ts";
 import { openWays } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Renderer } from "../documents/renderer.ts";
-import { usualLimits } from "../graphql/limits.ts";
+import { defaultLimits } from "../graphql/limits.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
@@ -191,8 +191,8 @@ const withDefaults = (settings: AppSettings) => ({
   secretsKeys: [],
   webhookAllow: [],
   webhookLimits: defaultWebhookLimits,
-  limits: usualLimits,
-  largestBody: 1_048_576,
+  limits: defaultLimits,
+  maxBodyBytes: 1_048_576,
   tokenRequestsPerMinute: 20,
   trustProxy: false as const,
   ...settings,

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { DatabaseWays } from "../database/pg-service.ts";
-import { usualMutationTimeout } from "../graphql/context.ts";
+import { defaultMutationTimeoutMs } from "../graphql/context.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { explorerPathOf } from "../http/explorer.ts";
@@ -93,7 +93,7 @@ function serveAll(
     mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
     mutationSettings: webhookSettings(webhookAllow, webhookLimits),
     newSecret: () => newWebhookSecret(secrets),
-    mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
+    mutationTimeout: settings.timeouts?.mutation ?? defaultMutationTimeoutMs,
   };
   return Promise.all(
     versions.map((version) =>

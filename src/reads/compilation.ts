@@ -17,7 +17,7 @@ export interface Slot {
 }
 
 /** More fields than this are left to Grafast: their statement would be longer than it is worth. */
-const mostFields = 3_000;
+const maxFields = 3_000;
 
 /** What the parts of a statement share while it is made. */
 export class Compilation {
@@ -50,7 +50,7 @@ export class Compilation {
   select(type: GraphQLObjectType, { below }: Pick<SelectedField, "below">): [string, SelectedField][] {
     const fields = [...selectedFields(this.operation, type, below, this.variables)];
     this.#fields += fields.length;
-    if (this.#fields > mostFields) throw new NotCovered("too many fields");
+    if (this.#fields > maxFields) throw new NotCovered("too many fields");
     return fields;
   }
 }

@@ -26,9 +26,9 @@ export interface ReadStatement {
 export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
 
 /** Characters of SQL that are kept for one version. */
-const mostText = 16_000_000;
+const maxKeptCharacters = 16_000_000;
 /** Filters whose form takes longer to tell are left to Grafast. */
-const longestKey = 2_000;
+const maxKeyCharacters = 2_000;
 
 type Numbered = PreparedOperation & { number: number };
 
@@ -38,7 +38,7 @@ export class ReadStatements {
   readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
   #count = 0;
   readonly #compiled = new LRUCache<string, CompiledRead | "not covered">({
-    maxSize: mostText,
+    maxSize: maxKeptCharacters,
     sizeCalculation: (compiled, key) =>
       key.length + (compiled === "not covered" ? 0 : compiled.text.length) + 200,
   });
@@ -57,7 +57,7 @@ export class ReadStatements {
       throw error;
     }
     const { key, given } = request;
-    const compiled = key.length <= longestKey ? this.#compile(key, operation, variables, given) : null;
+    const compiled = key.length <= maxKeyCharacters ? this.#compile(key, operation, variables, given) : null;
     if (!compiled) return null;
     const { text, name, slots } = compiled;
     return {

@@ -9,7 +9,7 @@ const retryDelays: readonly number[] = [
 ];
 
 /** How far a receiver can put an attempt off. */
-const longestWish = 24 * hour;
+const maxRetryAfterMs = 24 * hour;
 /** Delays vary by this part, so that what failed together doesn't come back together. */
 const jitter = 0.1;
 
@@ -21,7 +21,7 @@ export interface RetryClock {
   pace: number;
 }
 
-export const usualClock: RetryClock = { random: Math.random, pace: 1 };
+export const defaultClock: RetryClock = { random: Math.random, pace: 1 };
 
 /**
  * Milliseconds until a delivery is attempted again; null when it has been given up.
@@ -32,7 +32,7 @@ export const usualClock: RetryClock = { random: Math.random, pace: 1 };
 export function delayAfter(
   failures: number,
   wish: number | null,
-  { random, pace }: RetryClock = usualClock,
+  { random, pace }: RetryClock = defaultClock,
 ): number | null {
   const delay = retryDelays[failures - 1];
   if (delay === undefined) return null;
@@ -48,7 +48,7 @@ export function delayAfter(
 export function retryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? "";
   const wish = /^\d{1,9}$/.test(text) ? Number(text) * second : dateOf(text) - now;
-  return Number.isNaN(wish) ? null : Math.min(Math.max(wish, 0), longestWish);
+  return Number.isNaN(wish) ? null : Math.min(Math.max(wish, 0), maxRetryAfterMs);
 }
 
 /** A date of HTTP; `Date.parse` alone takes much more for one. */

@@ -7,7 +7,7 @@ import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
 import { WebhookClient } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
-import { usualClock } from "./retry.ts";
+import { defaultClock } from "./retry.ts";
 import { secretsReader } from "./secrets.ts";
 import { Sender } from "./sender.ts";
 
@@ -55,7 +55,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   const { url, concurrency, allowed, readPayload, logger, timeout } = options;
   const {
     secrets = new Secrets([]),
-    clock = usualClock,
+    clock = defaultClock,
     now = Date.now,
     lease = defaultLeaseMs,
     onAttempt = () => {},

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createPool } from "../../src/database/pool.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-const limits = { ...usualLimits, bucket: 1_000_000, refill: 1_000_000 };
+const limits = { ...defaultLimits, bucket: 1_000_000, refill: 1_000_000 };
 let service: TestService;
 let token: string;
 before(async () => {
@@ -173,7 +173,7 @@ test("the role that counts sees nothing else", async () => {
 });
 
 test("a body beyond the limit is refused", async () => {
-  const small = await service.another({ settings: { limits, largestBody: 100 } });
+  const small = await service.another({ settings: { limits, maxBodyBytes: 100 } });
   const { status, codes } = await small.ask(token, { query: `{ __typename } # ${"x".repeat(100)}` });
   assert.deepEqual([status, codes], [413, ["BAD_USER_INPUT"]]);
 });

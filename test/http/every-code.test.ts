@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { errorCodes } from "../../src/errors/api-error.ts";
 import type { ErrorCode } from "../../src/errors/api-error.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
@@ -53,7 +53,7 @@ const ways: Record<ErrorCode, () => Promise<Answer>> = {
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
   QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
   async THROTTLED() {
-    const small = await service.another({ settings: { limits: { ...usualLimits, bucket: 1, refill: 1 } } });
+    const small = await service.another({ settings: { limits: { ...defaultLimits, bucket: 1, refill: 1 } } });
     return small.ask(token, { query });
   },
   QUERY_TIMEOUT: () => whileInserting("perform pg_sleep(5)", 100),

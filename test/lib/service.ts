@@ -11,7 +11,7 @@ import type { App, AppOptions, AppSettings } from "../../src/process/open-app.ts
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
@@ -125,7 +125,7 @@ export async function startService({
 }
 
 /** Tests ask more than a client may in the same time. */
-const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
+const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
 /** What most tests ask. Each version takes a second to build, so tests of others name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");

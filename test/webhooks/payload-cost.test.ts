@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
@@ -9,7 +9,7 @@ import { until } from "../lib/until.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const limits = { ...usualLimits, cost: 100_000, bucket: 10_000, refill: 0.01 };
+const limits = { ...defaultLimits, cost: 100_000, bucket: 10_000, refill: 0.01 };
 const webhookLimits = { ...defaultWebhookLimits, queryTimeoutMs: 150, maxQueryCost: 5_000 };
 
 describe("payload queries", () => {

@@ -16,7 +16,7 @@ import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
 /** Of a request's body, in bytes. */
-const largestBody = 16_384;
+const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
   pool: Pool;
@@ -48,7 +48,7 @@ export function tokenEndpoint({
   });
   router.use(requirePlanForTokens(plan));
   router.use(onlyPost);
-  router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
+  router.use(json({ limit: maxBodyBytes }), urlencoded({ limit: maxBodyBytes, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
     const { client, scopes: wanted } = readTokenRequest(request);

@@ -142,7 +142,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
         async ([given, { withPgClient, pgSettings }, asked]) => {
           const {
             scopes,
-            mutationTimeout = defaultMutationTimeoutMs,
+            mutationTimeoutMs = defaultMutationTimeoutMs,
             mutationChecks = {},
             mutationLog,
           } = asked;
@@ -156,7 +156,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
             input: encode(fields),
             idempotencyKey,
             validateOnly,
-            timeout: mutationTimeout,
+            timeoutMs: mutationTimeoutMs,
             check: mutationChecks[operation],
             scopes: scopes ?? new Set(),
           });

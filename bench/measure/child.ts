@@ -62,9 +62,9 @@ export async function startChild({ program, environment, execArgv = [] }: ChildO
     },
     async stop() {
       child.kill("SIGTERM");
-      const patience = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
       await ended.catch(() => {});
-      clearTimeout(patience);
+      clearTimeout(timer);
     },
   };
 }

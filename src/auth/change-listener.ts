@@ -7,9 +7,9 @@ const changeChannel = "service_credential_change";
 /** What the connection calls itself in pg_stat_activity. */
 const listenerName = "service credential listener";
 /** Milliseconds between two checks of the line. */
-const checkInterval = 5_000;
+const checkIntervalMs = 5_000;
 /** Milliseconds after which a check without an echo counts as a lost line. */
-const checkTimeout = 5_000;
+const checkTimeoutMs = 5_000;
 /** Milliseconds before the next attempt to connect. */
 const retryDelay = 500;
 
@@ -27,7 +27,7 @@ export class ChangeListener {
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
-  #listeningUntil = 0;
+  #listeningUntilMs = 0;
   /** Whether it has heard since it last tried. */
   #hasHeard = false;
   #echo = awaitEcho();
@@ -45,7 +45,7 @@ export class ChangeListener {
 
   /** Whether a change made right now would be heard. */
   get isListening(): boolean {
-    return performance.now() < this.#listeningUntil;
+    return performance.now() < this.#listeningUntilMs;
   }
 
   async close(): Promise<void> {
@@ -68,7 +68,7 @@ export class ChangeListener {
         told = message;
       }
       this.#hasHeard = false;
-      this.#listeningUntil = 0;
+      this.#listeningUntilMs = 0;
       this.#onChange();
       await sleep(retryDelay, undefined, { signal, ref: false }).catch(() => {});
     }
@@ -81,7 +81,7 @@ export class ChangeListener {
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
     line.signal.addEventListener("abort", () => {
-      this.#listeningUntil = 0;
+      this.#listeningUntilMs = 0;
       this.#echo.reject(line.signal.reason);
       client.end().catch(() => {});
     });
@@ -98,7 +98,7 @@ export class ChangeListener {
       );
       for (;;) {
         await this.#checkLine();
-        await sleep(checkInterval, undefined, { signal: line.signal, ref: false });
+        await sleep(checkIntervalMs, undefined, { signal: line.signal, ref: false });
       }
     } catch (error) {
       throw line.signal.aborted ? line.signal.reason : error;
@@ -110,7 +110,7 @@ export class ChangeListener {
 
   async #checkLine(): Promise<void> {
     const echo = (this.#echo = awaitEcho());
-    const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeout);
+    const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeoutMs);
     try {
       await Promise.all([this.#pool.query("select pg_notify($1, '')", [this.#echoChannel]), echo.promise]);
     } finally {
@@ -119,7 +119,7 @@ export class ChangeListener {
     // What was asked before the line stood may be outdated without our having heard of it.
     if (!this.isListening) this.#onChange();
     this.#hasHeard = true;
-    this.#listeningUntil = performance.now() + checkInterval + checkTimeout;
+    this.#listeningUntilMs = performance.now() + checkIntervalMs + checkTimeoutMs;
   }
 }
 

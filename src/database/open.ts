@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
-import type { LockPatience } from "./migrations/retry-locked.ts";
+import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
 import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
@@ -22,7 +22,7 @@ export interface DatabaseSettings extends PoolerUses {
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
   /** How long migrations wait for locks, and how often they are begun. */
-  migrationLocks: LockPatience;
+  migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay it. */
   runAs: string | undefined;
 }
@@ -86,7 +86,7 @@ export interface SetUpOptions {
   /** Whether the login role gets a new password also when it exists already. */
   renewPassword?: boolean;
   /** How long migrations wait for locks. */
-  locks?: LockPatience;
+  locks?: LockLimits;
   /** Told what is being done, and whom a migration waits for. */
   onProgress?: (step: string) => void;
 }

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createWorkerPool } from "../database/background-pool.ts";
 import { runUntilTrouble } from "./run.ts";
-import type { BackgroundWork, Patience } from "./run.ts";
+import type { BackgroundWork, StopTimeouts } from "./run.ts";
 import { within } from "../lib/within.ts";
 
 /** Milliseconds before the next attempt to begin; doubled each time that fails, up to the longest. */
 const retryDelay = 500;
 const longestDelay = 15_000;
 /** Milliseconds that closing connections may take. */
-const closing = 1_000;
+const closingTimeoutMs = 1_000;
 /** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
-const longestStop = 8_000;
+const stopTimeoutMs = 8_000;
 
 export interface WorkerOptions extends BackgroundWork {
   /** The database, as the role that the service logs in with. */
@@ -20,7 +20,7 @@ export interface WorkerOptions extends BackgroundWork {
   concurrency: number;
   logger: Logger;
   /** How long jobs under way are waited for. */
-  patience?: Patience;
+  stopTimeouts?: StopTimeouts;
 }
 
 /** Background work under way. */
@@ -36,7 +36,7 @@ export function startWorker(options: WorkerOptions): Worker {
   return {
     async stop() {
       stop.abort();
-      await within(longestStop, ended);
+      await within(stopTimeoutMs, ended);
     },
   };
 }
@@ -55,7 +55,7 @@ async function keepWorking(options: WorkerOptions, stopping: AbortSignal): Promi
     } catch (error) {
       if (!stopping.aborted) logger.warn({ err: error }, "background work can't begin; trying again");
     } finally {
-      await within(closing, pool.end());
+      await within(closingTimeoutMs, pool.end());
     }
     await sleep(delay, undefined, { signal: stopping, ref: false }).catch(() => {});
     delay = Math.min(2 * delay, longestDelay);

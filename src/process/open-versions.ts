@@ -32,7 +32,7 @@ export interface VersionSettings {
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
-  timeouts?: { mutation: number };
+  timeoutsMs?: { mutation: number };
 }
 
 export interface VersionsOptions {
@@ -93,7 +93,7 @@ function serveAll(
     mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
     mutationSettings: webhookSettings(webhookAllow, webhookLimits),
     newSecret: () => newWebhookSecret(secrets),
-    mutationTimeout: settings.timeouts?.mutation ?? defaultMutationTimeoutMs,
+    mutationTimeoutMs: settings.timeoutsMs?.mutation ?? defaultMutationTimeoutMs,
   };
   return Promise.all(
     versions.map((version) =>

@@ -58,7 +58,7 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
-  const session = { timeouts: settings.timeouts, prepare: settings.preparedStatements };
+  const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
   const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
@@ -129,7 +129,7 @@ function startBackground(
     const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
     const payloadPool = createPool(apiUrl, {
       max: queryConnections,
-      timeouts: { statement: queryTimeoutMs, lock: settings.timeouts.lock },
+      timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock },
       prepare: settings.preparedStatements,
       name: "webhook payloads",
     });

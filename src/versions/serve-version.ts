@@ -63,7 +63,7 @@ export interface ServeOptions {
   /** Keeps documents, of all versions together. */
   documentCache: DocumentCache;
   /** How long Postgres works on a mutation at most, in milliseconds. */
-  mutationTimeout: number;
+  mutationTimeoutMs: number;
   /** What the middlewares have found out about a request. */
   requestOf(response: Response): PassedRequest;
   /** Where the explorer of this version is; null for none. */
@@ -166,15 +166,15 @@ function boundPlans({ extensions }: GraphQLSchema): void {
 
 type ForMutations = Pick<
   ServeOptions,
-  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+  "mutationTimeoutMs" | "mutationChecks" | "mutationSettings" | "newSecret"
 >;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: PassedRequest,
-  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
+  { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeoutMs, mutationChecks, newSecret, pgSettings };
 }

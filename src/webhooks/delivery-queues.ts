@@ -103,15 +103,15 @@ export interface NextState {
 /** The queues of deliveries: one of each subscription and entity. What the sender asks of the database. */
 export class DeliveryQueues {
   readonly #pool: Pool;
-  readonly #lease: string;
+  readonly #leaseInterval: string;
 
   /**
    * @param pool connections of service_delivery
-   * @param lease milliseconds for which a queue is taken. Its sender renews that, and takes it anew with each result
+   * @param leaseMs milliseconds for which a queue is taken. Its sender renews that, and takes it anew with each result
    */
-  constructor(pool: Pool, lease: number) {
+  constructor(pool: Pool, leaseMs: number) {
     this.#pool = pool;
-    this.#lease = `${lease} milliseconds`;
+    this.#leaseInterval = `${leaseMs} milliseconds`;
   }
 
   /** Moves events from the outbox into the log. Answers how many; null when another process is at it. */
@@ -128,7 +128,7 @@ export class DeliveryQueues {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claim_lanes($1, $2, $3, $4, $5, $6, $7)",
-      values: [claim, wanted, share, counts(busy), this.#lease, counts(hanging), credentialShare],
+      values: [claim, wanted, share, counts(busy), this.#leaseInterval, counts(hanging), credentialShare],
     });
     return rows;
   }
@@ -137,7 +137,7 @@ export class DeliveryQueues {
   async renew(claims: string[]): Promise<ClaimedQueue[]> {
     const { rows } = await this.#pool.query<ClaimedQueue>(
       "select subscription_id, entity_id, claim from events.renew_claims($1, $2)",
-      [claims, this.#lease],
+      [claims, this.#leaseInterval],
     );
     return rows;
   }
@@ -158,7 +158,7 @@ export class DeliveryQueues {
       const { results, states } = decide(await lockedStates(client, subscriptions));
       const { rows } = await client.query<Delivery>({
         text: "select * from events.record_attempts($1, $2, $3)",
-        values: [JSON.stringify(results), JSON.stringify(states), this.#lease],
+        values: [JSON.stringify(results), JSON.stringify(states), this.#leaseInterval],
       });
       await client.query("commit");
       isBroken = false;

@@ -12,13 +12,13 @@ import type { RetryClock } from "./retry.ts";
 import { UnderWay } from "./under-way.ts";
 
 /** Milliseconds after which it is looked whether there is something to do. */
-const pollInterval = 250;
+const pollIntervalMs = 250;
 /** Events that are taken from the outbox at a time. */
 const sequenceBatch = 500;
 /** Deliveries after which a queue lets others have their turn. */
 const maxDeliveriesPerTurn = 50;
 /** Milliseconds that noting what was broken off may take, when all is to stop. */
-const lastWords = 2_000;
+const finalNotesTimeoutMs = 2_000;
 
 /** How often leases are renewed while they last. */
 const renewalsPerLease = 4;
@@ -32,7 +32,7 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   concurrency: number;
   logger: Logger;
   /** Milliseconds that deliveries under way are waited for when all is to stop. */
-  patience: number;
+  stopTimeoutMs: number;
   /** Told what came of each attempt. */
   onAttempt: (outcome: string) => void;
   /** Breaks off what is being sent. */
@@ -69,17 +69,17 @@ export class Sender {
       await this.#finish(Promise.all(this.#work));
     } finally {
       this.#ended.abort();
-      await within(lastWords, renewing);
+      await within(finalNotesTimeoutMs, renewing);
     }
   }
 
   async #finish(all: Promise<unknown>): Promise<void> {
-    if (await within(this.#options.patience, all)) return;
+    if (await within(this.#options.stopTimeoutMs, all)) return;
     this.#isBrokenOff = true;
     this.#options.breakOff();
-    if (await within(lastWords, all)) return;
+    if (await within(finalNotesTimeoutMs, all)) return;
     this.#givingUp.abort();
-    await within(lastWords, all);
+    await within(finalNotesTimeoutMs, all);
   }
 
   /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
@@ -105,7 +105,7 @@ export class Sender {
     while (!stopping.aborted) {
       const moved = await persist("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
       if (moved) this.#wakeUp.notify();
-      if (moved !== sequenceBatch) await pause.wait(pollInterval, stopping);
+      if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
     }
   }
 
@@ -134,7 +134,7 @@ export class Sender {
         });
         this.#work.add(work);
       }
-      await this.#wakeUp.wait(pollInterval, stopping);
+      await this.#wakeUp.wait(pollIntervalMs, stopping);
     }
   }
 
@@ -161,7 +161,7 @@ export class Sender {
     } catch (error) {
       logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
       attempted = {
-        ...{ delivery, outcome: null, wish: null },
+        ...{ delivery, outcome: null, retryAfterMs: null },
         attempt: {
           ...{
             at: new Date(now()).toISOString(),

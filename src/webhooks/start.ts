@@ -19,9 +19,9 @@ const connections = 4;
  */
 const defaultLeaseMs = 8_000;
 /** Milliseconds that deliveries under way are waited for when all is to stop. */
-const usualPatience = 4_000;
+const defaultStopTimeoutMs = 4_000;
 /** Milliseconds that closing connections may take. */
-const closing = 1_000;
+const closingTimeoutMs = 1_000;
 
 export interface WebhookOptions {
   /** The database, as the role that the service logs in with. */
@@ -39,9 +39,9 @@ export interface WebhookOptions {
   /** For tests. */
   clock?: RetryClock;
   now?: () => number;
-  lease?: number;
-  timeout?: number;
-  patience?: number;
+  leaseMs?: number;
+  timeoutMs?: number;
+  stopTimeoutMs?: number;
 }
 
 /** Webhooks that are being sent. */
@@ -52,21 +52,21 @@ export interface Webhooks {
 
 /** Begins to send what is due. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Webhooks {
-  const { url, concurrency, allowed, readPayload, logger, timeout } = options;
+  const { url, concurrency, allowed, readPayload, logger, timeoutMs } = options;
   const {
     secrets = new Secrets([]),
     clock = defaultClock,
     now = Date.now,
-    lease = defaultLeaseMs,
+    leaseMs = defaultLeaseMs,
     onAttempt = () => {},
-    patience = usualPatience,
+    stopTimeoutMs = defaultStopTimeoutMs,
   } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
-  const client = new WebhookClient({ allowed, timeout });
+  const client = new WebhookClient({ allowed, timeoutMs });
   const sender = new Sender({
     ...{
-      queues: new DeliveryQueues(pool, lease),
-      leaseMs: lease,
+      queues: new DeliveryQueues(pool, leaseMs),
+      leaseMs,
       client,
       readPayload,
       readSecrets: secretsReader(secrets, logger),
@@ -74,7 +74,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       now,
       concurrency,
       logger,
-      patience,
+      stopTimeoutMs,
     },
     onAttempt,
     breakOff: () => client.close(),
@@ -88,7 +88,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       stop.abort();
       await ended;
       client.close();
-      await within(closing, pool.end());
+      await within(closingTimeoutMs, pool.end());
     },
   };
 }

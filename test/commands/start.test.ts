@@ -21,9 +21,9 @@ let running: CommandProcess | undefined;
 before(async () => void (folder = await temporaryFolder()));
 afterEach(async () => {
   running?.kill("SIGINT");
-  const patience = setTimeout(() => running?.kill("SIGKILL"), 15_000);
+  const timer = setTimeout(() => running?.kill("SIGKILL"), 15_000);
   await running?.ended;
-  clearTimeout(patience);
+  clearTimeout(timer);
   running = undefined;
   await tidyUp();
 });

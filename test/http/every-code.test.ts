@@ -28,7 +28,7 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
     create trigger on_insert before insert on erp.warehouse for each row execute function erp.on_insert();
   `);
   try {
-    const process = await service.another({ settings: { timeouts: { mutation: timeout } } });
+    const process = await service.another({ settings: { timeoutsMs: { mutation: timeout } } });
     return await process.ask(token, { query: create });
   } finally {
     await owner.query("drop function erp.on_insert cascade");

@@ -111,8 +111,8 @@ test("stopped under load, it ends the jobs under way, and loses none", async () 
 });
 
 test("a job that is asked to break off, and does, is given back", async () => {
-  const patience = { asking: 50, givingBack: 4_000 };
-  const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { patience });
+  const stopTimeouts = { abortMs: 50, giveBackMs: 4_000 };
+  const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { stopTimeouts });
   await queue.add("wait");
   await until(async () => (await queue.jobs())[0].locked_by !== null);
   await worker.stop();
@@ -121,9 +121,9 @@ test("a job that is asked to break off, and does, is given back", async () => {
 });
 
 test("a job that doesn't end is given back, and the worker stops all the same", async () => {
-  const patience = { asking: 50, givingBack: 100 };
+  const stopTimeouts = { abortMs: 50, giveBackMs: 100 };
   const hung = Promise.withResolvers<void>();
-  const worker = start({ hang: () => hung.promise }, { patience });
+  const worker = start({ hang: () => hung.promise }, { stopTimeouts });
   await queue.add("hang");
   await until(async () => (await queue.jobs())[0].locked_by !== null);
   const begin = performance.now();

@@ -49,10 +49,10 @@ const queues = () =>
 const hang = () => {};
 
 /** Another process that sends. */
-async function startChild(lease: number): Promise<ChildProcess> {
+async function startChild(leaseMs: number): Promise<ChildProcess> {
   const env = {
     ...{ ...process.env, SENDER_DATABASE: database.loginUrl },
-    ...{ SENDER_LEASE: String(lease), SENDER_TIMEOUT: "60000" },
+    ...{ SENDER_LEASE: String(leaseMs), SENDER_TIMEOUT: "60000" },
   };
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
@@ -63,22 +63,25 @@ async function startChild(lease: number): Promise<ChildProcess> {
 
 describe("what a process works on", () => {
   it("is its own as long as it lives, and soon another's when it was killed", async () => {
-    const lease = 1_000;
+    const leaseMs = 1_000;
     receiver.answer = hang;
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    const child = await startChild(lease);
+    const child = await startChild(leaseMs);
     await insert(1);
     await until(() => receiver.received.length === 1, 10_000);
-    start({ lease });
+    start({ leaseMs });
     // Renewed, again and again, beyond the end of the first lease
     const [{ claimed_until: first, claimed_by }] = await queues();
-    await until(async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * lease, 10_000);
+    await until(
+      async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * leaseMs,
+      10_000,
+    );
     assert.deepEqual([(await queues())[0].claimed_by, receiver.received.length], [claimed_by, 1]);
     receiver.answer = (_, response) => response.writeHead(204).end();
     child.kill("SIGKILL");
     const killed = performance.now();
     await until(() => receiver.received.length === 2, 10_000);
-    assert.ok(performance.now() - killed < 5 * lease);
+    assert.ok(performance.now() - killed < 5 * leaseMs);
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
     assert.equal(ids[0], ids[1]);
   });
@@ -94,7 +97,7 @@ describe("what a process works on", () => {
   });
 
   it("isn't sent by a process that stood still until another one had it", async () => {
-    const lease = 400;
+    const leaseMs = 400;
     await subscribe(owner, { topic: "product.created", url: receiver.url });
     await insert(1);
     const reading = Promise.withResolvers<void>();
@@ -104,12 +107,12 @@ describe("what a process works on", () => {
       await standing.promise;
       return readPlain(delivery);
     };
-    start({ lease, readPayload });
+    start({ leaseMs, readPayload });
     await reading.promise;
     const taken = performance.now();
     const other = "update events.lane set claimed_by = 'another', claimed_until = now() + interval '1 hour'";
     await rows(other);
-    await until(() => performance.now() - taken > lease);
+    await until(() => performance.now() - taken > leaseMs);
     standing.resolve();
     await webhooks!.stop();
     webhooks = undefined;

@@ -178,7 +178,7 @@ describe("payload queries", () => {
     await insert("saw");
     // Reading waits for the lock
     await locked.query("begin; lock table erp.product in access exclusive mode");
-    start({ patience: 0 });
+    start({ stopTimeoutMs: 0 });
     await until(
       async () => (await bench.rows("select from events.lane where claimed_by is not null")).length > 0,
     );

@@ -170,16 +170,16 @@ describe("sending", () => {
 describe("receivers that don't answer as they should", () => {
   for (const path of ["/silent", "/early-hints"]) {
     it(`${path}: it gives up`, () =>
-      assert.rejects(post(at(path), { timeout: 150 }), {
+      assert.rejects(post(at(path), { timeoutMs: 150 }), {
         name: "NoAnswer",
         message: "There was no answer within 0.15 seconds.",
       }));
   }
   it("a head that comes byte by byte: it gives up", () =>
-    assert.rejects(post(at("/", dripping), { timeout: 150 }), /no answer within 0\.15 seconds/));
+    assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no answer within 0\.15 seconds/));
   it("an upload that nobody reads: it gives up", async () => {
     const deaf = await listen(createTcpServer((socket) => void socket.on("error", () => {}).pause()));
-    await assert.rejects(post(at("/", deaf), { timeout: 150 }, "x".repeat(20_000_000)), /no answer within/);
+    await assert.rejects(post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)), /no answer within/);
     deaf.close();
   });
   it("a head that is too long: it gives up", () =>
@@ -202,7 +202,7 @@ describe("receivers that don't answer as they should", () => {
   });
 
   it("a body that comes byte by byte: the status counts, and the rest isn't waited for", async () => {
-    const { status, body } = await post(at("/dripping-body"), { patience: 100, timeout: 60_000 });
+    const { status, body } = await post(at("/dripping-body"), { bodyTimeoutMs: 100, timeoutMs: 60_000 });
     assert.equal(status, 200);
     assert.match(body, /^a+$/);
   });

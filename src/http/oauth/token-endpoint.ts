@@ -7,7 +7,7 @@ import { databaseFailure } from "../../errors/postgres-errors.ts";
 import type { CurrentPlan } from "../../auth/plan.ts";
 import { requirePlanForTokens } from "../middleware/require-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
-import { accessTokenLifetime } from "../../auth/access-token.ts";
+import { accessTokenSeconds } from "../../auth/access-token.ts";
 import { asAuthRole } from "../../database/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
@@ -57,7 +57,7 @@ export function tokenEndpoint({
     const accessToken = await tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
     response.json({
       token_type: "Bearer",
-      expires_in: accessTokenLifetime,
+      expires_in: accessTokenSeconds,
       access_token: accessToken,
       scope: scopes.join(" "),
     });

@@ -5,8 +5,8 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import { flightAdaptor } from "./pipeline/adaptor.ts";
-import { whyNotFly } from "./pipeline/check-pipelining.ts";
+import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
+import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadText } from "./pipeline/read-text.ts";
 import { textReader } from "./pipeline/read-text.ts";
 import type { OnUsed } from "./shared-pool.ts";
@@ -53,7 +53,7 @@ export async function openWays(
     pubsub: false,
     pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
-  const trouble = fastReads ? await whyNotFly(pool) : null;
+  const trouble = fastReads ? await checkPipelining(pool) : null;
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
   if (!fastReads || trouble !== null) {
@@ -62,9 +62,9 @@ export async function openWays(
   }
   const shared = new SharedPool(pool, onUsed);
   return {
-    pgService: { ...service, adaptor: flightAdaptor(shared) },
+    pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(shared),
-    withClientsOf: (other) => flightAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
+    withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };
 }

@@ -7,7 +7,7 @@ import { createPreset } from "../../plugins/index.ts";
 import type { Way } from "../../src/reads/counts.ts";
 import type { OnRead } from "../../plugins/reads.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
-import { flightAdaptor } from "../../src/database/pipeline/adaptor.ts";
+import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
@@ -72,7 +72,7 @@ export async function openTwoWays(
   const allScopes: string[] = rows[0].scopes;
   const pgService = {
     ...makePgService({ pool, pubsub: false }),
-    adaptor: flightAdaptor(new SharedPool(pool)),
+    adaptor: pipeliningAdaptor(new SharedPool(pool)),
   };
   const ways = new WeakMap<object, Way>();
   const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);

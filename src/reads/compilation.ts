@@ -5,8 +5,8 @@ import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
 import type { Piece } from "./json-text.ts";
 import { identifier, json } from "./json-text.ts";
-import type { FieldMeaning, Hop } from "./field-source.ts";
-import { meaningOf } from "./field-source.ts";
+import type { FieldSource, Hop } from "./field-source.ts";
+import { sourceOf } from "./field-source.ts";
 import type { Coerced, Operation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 
@@ -57,15 +57,15 @@ export class Compilation {
 
 export const typename = (type: GraphQLObjectType): Piece[] => [json(JSON.stringify(type.name))];
 
-/** A field with its meaning. @throws {NotCovered} when that isn't known */
+/** A field with its source. @throws {NotCovered} when that isn't known */
 export function understood(
   type: GraphQLObjectType,
   name: string,
-): { field: GraphQLField<unknown, unknown>; meaning: FieldMeaning } {
+): { field: GraphQLField<unknown, unknown>; source: FieldSource } {
   const field = type.getFields()[name];
-  const meaning = field && meaningOf(field);
-  if (!meaning) throw new NotCovered(`${type.name}.${name}`);
-  return { field, meaning };
+  const source = field && sourceOf(field);
+  if (!source) throw new NotCovered(`${type.name}.${name}`);
+  return { field, source };
 }
 
 /** A view, as it stands after `from`. */

@@ -41,10 +41,10 @@ export function compile(
 }
 
 function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
-  const { field, meaning } = understood(query, selected.name);
-  if (meaning.kind === "list")
-    return expression(listExpression(compilation, field, meaning, selected, null, objectExpression));
-  if (meaning.kind !== "row" && meaning.kind !== "node") throw new NotCovered(meaning.kind);
+  const { field, source } = understood(query, selected.name);
+  if (source.kind === "list")
+    return expression(listExpression(compilation, field, source, selected, null, objectExpression));
+  if (source.kind !== "row" && source.kind !== "node") throw new NotCovered(source.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
   const { typeName } = compilation.given.get(selected.node)!;
   const named = getNamedType(field.type);

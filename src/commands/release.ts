@@ -13,7 +13,7 @@ import { printVersion } from "../versions/sdl.ts";
 import { versionOf, versions } from "../versions/versions.ts";
 import { atTheTerminal, say } from "./terminal.ts";
 
-const usage = `Releases a version: what the head, \`unstable\`, offers now, frozen under a name.
+const usage = `Releases a version: what \`unstable\` offers now, frozen under a name.
 
 Usage: npm run release -- SLUG [--date YYYY-MM-DD]
 
@@ -66,8 +66,8 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   }
   const list = inRoot("src/versions/versions.json");
   const known = JSON.parse(await readFile(list, "utf8")) as { slug: string }[];
-  const head = known.findIndex((other) => other.slug === "unstable");
-  const lines = known.toSpliced(head, 0, { slug, releasedOn } as { slug: string });
+  const unstableIndex = known.findIndex((other) => other.slug === "unstable");
+  const lines = known.toSpliced(unstableIndex, 0, { slug, releasedOn } as { slug: string });
   await writeFile(list, `[\n${lines.map((line) => `  ${spaced(line)}`).join(",\n")}\n]\n`);
   say(`Released ${slug}, to be served from ${releasedOn} on.`);
 }

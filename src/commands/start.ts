@@ -12,7 +12,7 @@ import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
-import { asOwner } from "../database/roles.ts";
+import { urlAsOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
 import { Closing } from "../lib/closing.ts";
@@ -77,7 +77,7 @@ export async function startService(
   closing.add(() => database.close());
   try {
     stopping.throwIfAborted();
-    const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
+    const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
@@ -180,8 +180,8 @@ function announce(address: string, { explorer }: Settings, secrets: FirstSecrets
   const first = versions.find((version) => isServed(version, versions, Date.now()))!;
   say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
-    const head = versions.find(({ kind }) => kind === "floating")!;
-    say(`An explorer is at ${address}/, that of the head at ${address}${explorerPathOf(head)}`);
+    const unstable = versions.find(({ kind }) => kind === "floating")!;
+    say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(unstable)}`);
   }
   say(`The administration is at ${address}/admin`);
   const { credential = null, password = null } = secrets ?? {};

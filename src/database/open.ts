@@ -5,7 +5,7 @@ import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./mig
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
-import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
+import { asApiLogin, urlAsOwner, setUpRoles } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installWorkerSchema } from "./worker-schema.ts";
@@ -118,7 +118,7 @@ export interface CommandDatabase {
 /** A connection as the owner, for commands, see {@link openAsAdmin}. */
 export async function openForCommand(settings: DatabaseSettings): Promise<CommandDatabase> {
   const { url, close } = await openAsAdmin(settings);
-  return { url: asOwner(url), close };
+  return { url: urlAsOwner(url), close };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Piece } from "./json-text.ts";
 import { identifier, json } from "./json-text.ts";
 import type { FieldSource, Hop } from "./field-source.ts";
 import { sourceOf } from "./field-source.ts";
-import type { Coerced, Operation, SelectedField } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 
 /** Where a parameter's value comes from: which field's arguments, and which value of these. */
@@ -21,7 +21,7 @@ const maxFields = 3_000;
 
 /** What the parts of a statement share while it is made. */
 export class Compilation {
-  readonly operation: Operation;
+  readonly operation: ReadableOperation;
   readonly variables: Coerced;
   readonly given: ReadonlyMap<FieldNode, Given>;
   /** Where the values of $1, $2, … come from. */
@@ -29,7 +29,7 @@ export class Compilation {
   #aliases = 0;
   #fields = 0;
 
-  constructor(operation: Operation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
+  constructor(operation: ReadableOperation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
     this.operation = operation;
     this.variables = variables;
     this.given = given;

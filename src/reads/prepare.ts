@@ -8,18 +8,18 @@ import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } 
 import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
 import { sourceOf } from "./field-source.ts";
-import type { Coerced, Operation } from "./operation.ts";
+import type { Coerced, ReadableOperation } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
 /** What is worked out once for each operation of a document. */
-export interface PreparedOperation extends Operation {
+export interface PreparedOperation extends ReadableOperation {
   /** Variables that @skip and @include look at. */
   flags: readonly string[];
   readers: readonly [FieldNode, ReadArguments][];
 }
 
 /** @throws {NotCovered} when the operation is no query, or has a field that is not known */
-export function prepareOperation(operation: Operation): PreparedOperation {
+export function prepareOperation(operation: ReadableOperation): PreparedOperation {
   const { schema, definition, fragments } = operation;
   if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
     throw new NotCovered("no plain query");

@@ -23,7 +23,10 @@ export interface ReadStatement {
 }
 
 /** A request for an operation. */
-export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
+export type OperationRequest = Pick<
+  GrafastExecutionArgs,
+  "schema" | "document" | "operationName" | "variableValues"
+>;
 
 /** Characters of SQL that are kept for one version. */
 const maxKeptCharacters = 16_000_000;
@@ -44,7 +47,7 @@ export class ReadStatements {
   });
 
   /** The statement that answers a request; null when Grafast is to answer it. */
-  find({ schema, document, operationName, variableValues }: Request): ReadStatement | null {
+  find({ schema, document, operationName, variableValues }: OperationRequest): ReadStatement | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
     if (!operation || !variables) return null;
@@ -96,7 +99,7 @@ export class ReadStatements {
 const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
 
 /** The one statement that answers a request; null when Grafast is to answer it. */
-export function readStatementOf(request: Request): ReadStatement | null {
+export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
   let statements = bySchema.get(schema);
   if (!statements) bySchema.set(schema, (statements = new ReadStatements()));

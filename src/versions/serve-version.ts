@@ -55,7 +55,7 @@ export interface ServedVersion {
   close(): Promise<void>;
 }
 
-export interface ServeOptions {
+export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** Whether reads take the short way, see src/reads. */
   fastReads: boolean;
@@ -77,7 +77,7 @@ export interface ServeOptions {
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
-export async function serveVersion(version: Version, options: ServeOptions): Promise<ServedVersion> {
+export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
   const preset = presetOf(version, options);
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
@@ -123,9 +123,9 @@ export async function serveVersion(version: Version, options: ServeOptions): Pro
 /** How a version is built, and how requests to it are answered. */
 function presetOf(
   version: Version,
-  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeOptions,
+  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
 ): GraphileConfig.Preset {
-  // The head tells those who develop against it how they are answered
+  // `unstable` tells those who develop against it how they are answered
   const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
     if (version.kind === "floating") requestContext?.expressv4?.res.setHeader("x-read-by", way);
   };
@@ -165,7 +165,7 @@ function boundPlans({ extensions }: GraphQLSchema): void {
 }
 
 type ForMutations = Pick<
-  ServeOptions,
+  ServeVersionOptions,
   "mutationTimeoutMs" | "mutationChecks" | "mutationSettings" | "newSecret"
 >;
 

@@ -4,7 +4,7 @@ import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
-import type { Answer, WebhookClient } from "./webhook-client.ts";
+import type { ReceiverAnswer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
 import { parseRetryAfter } from "./retry.ts";
 import type { ReadSecrets } from "./secrets.ts";
@@ -87,7 +87,7 @@ function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): 
   return { delivery, outcome: { kind, reason }, attempt, retryAfterMs };
 }
 
-function meaningOf({ status }: Answer): { outcome: Outcome; error: string | null } {
+function meaningOf({ status }: ReceiverAnswer): { outcome: Outcome; error: string | null } {
   if (status >= 200 && status < 300) return { outcome: { kind: "delivered" }, error: null };
   const error = `The answer was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
   return { outcome: status === 410 ? { kind: "gone" } : { kind: "failed", reason: error }, error };

@@ -7,7 +7,7 @@ import type { AllowList } from "./addresses.ts";
 import { destinationOf, guardedLookup, RefusedDestination } from "./destination.ts";
 
 /** What a receiver answered. */
-export interface Answer {
+export interface ReceiverAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
   /** The beginning of its body. */
@@ -66,7 +66,7 @@ export class WebhookClient {
    *
    * @throws {NoAnswer | RefusedDestination} when there was no answer
    */
-  async post(address: string, headers: Record<string, string>, body: string): Promise<Answer> {
+  async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverAnswer> {
     const url = destinationOf(address, this.#allowed);
     const tooLate = AbortSignal.timeout(this.#timeoutMs);
     try {
@@ -91,7 +91,7 @@ export class WebhookClient {
     body: string,
     signal: AbortSignal,
     isLast = false,
-  ): Promise<Answer> {
+  ): Promise<ReceiverAnswer> {
     const { request: open } = url.protocol === "https:" ? https : http;
     const request = open(url, {
       method: "POST",

@@ -137,10 +137,10 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
   });
 
   it("a deactivated credential stops at once, though nothing is heard of changes", async () => {
-    const pair = await service.credential();
-    const token = await behind.tokenFor(pair);
+    const credentials = await service.credential();
+    const token = await behind.tokenFor(credentials);
     assert.deepEqual((await behind.ask(token, { query })).codes, []);
-    await deactivateCredential(service.owner, pair.id);
+    await deactivateCredential(service.owner, credentials.id);
     assert.deepEqual((await behind.ask(token, { query })).codes, ["UNAUTHORIZED"]);
   });
 });

@@ -557,7 +557,7 @@ describe("mutations of webhooks", () => {
     );
   });
 
-  it("show in the head how deliveries went", async () => {
+  it("show in unstable how deliveries went", async () => {
     const id = await subscribe();
     await happen();
     await shop.owner.query(
@@ -603,8 +603,8 @@ describe("mutations of webhooks", () => {
   });
 
   it("find out whether a credential may still be told", async () => {
-    const pair = await shop.credential({ read: ["products"], write: ["webhook_subscriptions"] });
-    const token = await shop.tokenFor(pair);
+    const credentials = await shop.credential({ read: ["products"], write: ["webhook_subscriptions"] });
+    const token = await shop.tokenFor(credentials);
     const id = await subscribe({}, { token });
     const scopes = async () =>
       (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;

@@ -194,10 +194,10 @@ test("mutations have a time-out of their own", async () => {
 test("a client may ask for so many tokens a minute; others aren't kept from theirs", async () => {
   const small = await service.another({ settings: { limits, tokenRequestsPerMinute: 3 } });
   const [busy, other] = [await service.credential(), await service.credential()];
-  const ask = (pair: typeof busy, init: RequestInit = {}) =>
+  const ask = (credentials: typeof busy, init: RequestInit = {}) =>
     fetch(`${small.url}/api/oauth/token`, {
       method: "POST",
-      headers: { authorization: `Basic ${btoa(`${pair.clientId}:${pair.clientSecret}`)}` },
+      headers: { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.clientSecret}`)}` },
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       ...init,
     });

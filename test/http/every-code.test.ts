@@ -38,9 +38,9 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
 const ways: Record<ErrorCode, () => Promise<Answer>> = {
   UNAUTHENTICATED: () => service.ask(null, { query }),
   async UNAUTHORIZED() {
-    const pair = await service.credential();
-    const stopped = await service.tokenFor(pair);
-    await service.owner.query("select auth.deactivate_credential($1)", [pair.id]);
+    const credentials = await service.credential();
+    const stopped = await service.tokenFor(credentials);
+    await service.owner.query("select auth.deactivate_credential($1)", [credentials.id]);
     return service.ask(stopped, { query });
   },
   FORBIDDEN: async () => service.ask(await service.token({ read: ["tags"] }), { query }),

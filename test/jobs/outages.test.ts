@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from "node:test";
 import { join } from "node:path";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -106,7 +106,7 @@ test("when Postgres itself is stopped and started again, work goes on", async (t
     await folder.remove();
   });
   const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
-  const own = new Queue(asOwner(cluster.adminUrl("postgres")));
+  const own = new Queue(urlAsOwner(cluster.adminUrl("postgres")));
   const { done, note } = noting(5);
   const worker = startTestWorker(loginUrl!, { note });
   await own.add("note", 40);

@@ -40,7 +40,7 @@ const list = `query ($first: Int = 3) {
 }`;
 
 describe("a read by one statement", () => {
-  it("says so in the head, and only there", async () => {
+  it("says so in unstable, and only there", async () => {
     const head = await service.ask(token, { query: list });
     assert.equal(head.headers.get("x-read-by"), "sql");
     const frozen = await service.ask(token, { query: list }, { version: "2026-06-unstable" });

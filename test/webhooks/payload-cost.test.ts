@@ -63,8 +63,8 @@ describe("payload queries", () => {
   const told = (payload_query: string, more: object = {}) =>
     subscribe(bench.service.owner, { topic: "product.created", url: receiver.url, payload_query, ...more });
   const credentialOf = async (name: string) => {
-    const { id, ...pair } = await bench.service.credential({ name, write: ["webhook_subscriptions"] });
-    return { id, token: await bench.service.tokenFor({ id, ...pair }) };
+    const { id, ...credentials } = await bench.service.credential({ name, write: ["webhook_subscriptions"] });
+    return { id, token: await bench.service.tokenFor({ id, ...credentials }) };
   };
   const ask = (token: string) =>
     bench.service.ask(token, { query: "{ products(first: 5) { edges { node { name } } } }" });

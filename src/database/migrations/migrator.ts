@@ -25,7 +25,7 @@ import {
 } from "./migration-files.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
-import { asRole } from "../roles.ts";
+import { urlAsRole } from "../roles.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
@@ -193,7 +193,7 @@ export function migratingUrl(adminUrl: string, application: string, lockTimeoutM
   // For as long as it takes: limits that the role or the database has are meant for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
-    asRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
+    urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
   );
   url.searchParams.set("application_name", application);
   return url.href;

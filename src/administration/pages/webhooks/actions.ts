@@ -10,7 +10,10 @@ import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 
 /** What can be done about webhooks: tests, retries, enabling; and, after a question, disabling and stopping. */
-export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">): void {
+export function subscriptionActions(
+  router: Router,
+  { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">,
+): void {
   router.post("/:id/test", async (request, response) => {
     const { id } = request.params;
     const made = await run(response, id, "select administration.test_webhook($1) as made", [id]);

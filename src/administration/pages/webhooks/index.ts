@@ -2,7 +2,7 @@ import { Router } from "express";
 import { isId } from "../../ids.ts";
 import type { Section } from "../../section.ts";
 import { missing } from "../../problem.ts";
-import { deeds } from "./actions.ts";
+import { subscriptionActions } from "./actions.ts";
 import { deliveryPage } from "./delivery.ts";
 import { listPage } from "./list.ts";
 import { subscriptionPage } from "./subscription.ts";
@@ -18,7 +18,7 @@ export const webhooks: Section = {
     listPage(router);
     subscriptionPage(router);
     deliveryPage(router);
-    deeds(router, options);
+    subscriptionActions(router, options);
     return router;
   },
 };

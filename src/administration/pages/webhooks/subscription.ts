@@ -101,8 +101,8 @@ function facts(subscription: Subscription): Html {
 }
 
 function actions(response: Response, { id, enabled, health, backlog_count }: Subscription): Html {
-  const form = (deed: string, label: string, kind = "") =>
-    html`<form method="post" action="/admin/webhooks/${id}/${deed}">
+  const form = (action: string, label: string, kind = "") =>
+    html`<form method="post" action="/admin/webhooks/${id}/${action}">
       ${csrfField(visitOf(response))}<button class="${kind}">${label}</button>
     </form>`;
   return html`<div class="actions">

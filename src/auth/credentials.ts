@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
 import { UserError } from "../errors/user-error.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /** The owner's connection: credentials are made by administrators, not by clients of the API. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;
@@ -153,10 +154,8 @@ export async function knownScopes(connection: OwnerConnection): Promise<string[]
   return rows.map(({ scope }) => scope);
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 async function change(connection: OwnerConnection, id: string, statement: string, values: unknown[] = []) {
-  if (!uuid.test(id)) throw new CredentialError(`“${id}” is not the id of a credential.`);
+  if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of a credential.`);
   try {
     await connection.query(statement, [id, ...values]);
   } catch (error) {

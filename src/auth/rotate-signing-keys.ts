@@ -4,7 +4,7 @@ import { refuseLackingKeys } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { UserError } from "../errors/user-error.ts";
 import { accessTokenSeconds } from "./access-token.ts";
-import { isUuid } from "./signing-keys.ts";
+import { isUuid } from "../lib/uuid.ts";
 import { newSigningKey } from "./stored-signing-keys.ts";
 
 /** The owner's connection: keys are changed at the command line. */

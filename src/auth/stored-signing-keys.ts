@@ -10,7 +10,7 @@ import { UserError } from "../errors/user-error.ts";
 import { asAuthRole } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
-import { isUuid } from "./signing-keys.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /** How long what was read holds while changes can't be heard. */
 const deafHoldsMs = 1_000;

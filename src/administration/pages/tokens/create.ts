@@ -5,7 +5,7 @@ import { csrfField } from "../../csrf.ts";
 import { errorSummary, field, textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import { html } from "../../html.ts";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./access.ts";
@@ -33,7 +33,7 @@ export function createPages(router: Router): void {
     const known = await run(readScopes);
     const given = textField(request, "id");
     const entered = {
-      id: isId(given) ? given : randomUUID(),
+      id: isUuid(given) ? given : randomUUID(),
       name: textField(request, "name"),
       scopes: chosenScopes(request, known),
       known,

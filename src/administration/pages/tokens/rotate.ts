@@ -14,7 +14,7 @@ const overlaps = [
   { value: "0", label: "At once", hint: "When the secret may have become known to others." },
   { value: "1", label: "After 1 hour", hint: "" },
   { value: "24", label: "After 24 hours", hint: "" },
-  { value: "168", label: "After 7 days", hint: "When clients get the new pair one after another." },
+  { value: "168", label: "After 7 days", hint: "When clients get the new credentials one after another." },
 ];
 
 /** The form to give a token new client credentials, and the page with its secret. */
@@ -33,7 +33,7 @@ export function rotatePages(router: Router): void {
           <p>The token gets a new access key and secret. Its name and access stay.</p>
           ${choice({
             name: "overlap",
-            legend: "When does the old pair stop?",
+            legend: "When do the old credentials stop?",
             hint: "Access tokens that were issued for it stop at the same time.",
             options: overlaps,
             chosen: "0",

@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import type { Section } from "../../section.ts";
 import { missing } from "../../problem.ts";
 import { subscriptionActions } from "./actions.ts";
@@ -14,7 +14,7 @@ export const webhooks: Section = {
   pages(options) {
     const router = Router();
     for (const name of ["id", "delivery"])
-      router.param(name, (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
+      router.param(name, (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
     listPage(router);
     subscriptionPage(router);
     deliveryPage(router);

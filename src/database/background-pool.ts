@@ -16,7 +16,7 @@ const session = {
  *
  * @param url the database, as the role that the service logs in with
  */
-export function createWorkerPool(url: string, concurrency: number): pg.Pool {
+export function createJobPool(url: string, concurrency: number): pg.Pool {
   return createBackgroundPool(url, "service_worker", concurrency + 2, "worker");
 }
 

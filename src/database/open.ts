@@ -8,7 +8,7 @@ import type { PoolerUses } from "./requirements.ts";
 import { asApiLogin, urlAsOwner, setUpRoles } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
-import { installWorkerSchema } from "./worker-schema.ts";
+import { installQueueSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
 
@@ -105,7 +105,7 @@ export async function setUpDatabase(
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
-  await installWorkerSchema(adminUrl);
+  await installQueueSchema(adminUrl);
   return url;
 }
 

@@ -15,8 +15,8 @@ import { SharedPool } from "./shared-pool.ts";
 /** Lends connections of a pool to PostGraphile, each with the settings of a transaction. */
 export type WithClients = WithPgClient<NodePostgresPgClient>;
 
-/** The ways to the database. */
-export interface DatabaseWays {
+/** How operations reach the database. */
+export interface DatabaseAccess {
   /** Closes the connections of its own. The pool stays open. */
   close(): Promise<void>;
   /** That of PostGraphile. */
@@ -27,7 +27,7 @@ export interface DatabaseWays {
   withClientsOf: (pool: Pool) => WithClients;
 }
 
-export interface WayOptions {
+export interface DatabaseAccessOptions {
   /** Connections like those that the catalog is read on. */
   catalogOf: Pool;
   fastReads: boolean;
@@ -41,10 +41,10 @@ export interface WayOptions {
  *
  * @param pool the connections of operations
  */
-export async function openWays(
+export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed }: WayOptions,
-): Promise<DatabaseWays> {
+  { catalogOf, fastReads, logger, onUsed }: DatabaseAccessOptions,
+): Promise<DatabaseAccess> {
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
   const service = makePgService({

@@ -8,7 +8,7 @@ import { urlAsOwner } from "./roles.ts";
  *
  * @param adminUrl the database, as a role that may become the owner
  */
-export async function installWorkerSchema(adminUrl: string): Promise<void> {
+export async function installQueueSchema(adminUrl: string): Promise<void> {
   await runMigrations({ connectionString: urlAsOwner(adminUrl), maxPoolSize: 2 });
   const rights = await readFile(new URL("../../db/worker.sql", import.meta.url), "utf8");
   await withClient(urlAsOwner(adminUrl), async (client) => {

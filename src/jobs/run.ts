@@ -29,7 +29,7 @@ export interface BackgroundWork {
   atStart: string[];
 }
 
-export interface RunOptions extends BackgroundWork {
+export interface JobRunOptions extends BackgroundWork {
   pool: Pool;
   /** Jobs at a time. */
   concurrency: number;
@@ -46,7 +46,7 @@ export interface RunOptions extends BackgroundWork {
  * parts never try again what failed once. Then a new run is needed. Either way jobs under way end, or are given back:
  * at once, or when the database couldn't be told, by the next run.
  */
-export async function runUntilTrouble(options: RunOptions): Promise<void> {
+export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   const {
     pool,
     tasks,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createWorkerPool } from "../database/background-pool.ts";
+import { createJobPool } from "../database/background-pool.ts";
 import { runUntilTrouble } from "./run.ts";
 import type { BackgroundWork, StopTimeouts } from "./run.ts";
 import { within } from "../lib/within.ts";
@@ -13,7 +13,7 @@ const closingTimeoutMs = 1_000;
 /** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
 const stopTimeoutMs = 8_000;
 
-export interface WorkerOptions extends BackgroundWork {
+export interface JobRunnerOptions extends BackgroundWork {
   /** The database, as the role that the service logs in with. */
   url: string;
   /** Jobs at a time. */
@@ -24,13 +24,13 @@ export interface WorkerOptions extends BackgroundWork {
 }
 
 /** Background work under way. */
-export interface Worker {
+export interface JobRunner {
   /** Lets jobs under way end, for some seconds, or gives them back. */
   stop(): Promise<void>;
 }
 
 /** Begins to take jobs from the queue. While the database can't be reached, it keeps trying. */
-export function startWorker(options: WorkerOptions): Worker {
+export function startJobs(options: JobRunnerOptions): JobRunner {
   const stop = new AbortController();
   const ended = keepWorking(options, stop.signal);
   return {
@@ -41,13 +41,13 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-async function keepWorking(options: WorkerOptions, stopping: AbortSignal): Promise<void> {
+async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Promise<void> {
   const { url, concurrency, logger } = options;
   const held: string[] = [];
   let delay = retryDelay;
   while (!stopping.aborted) {
     // New connections for each run: what is left of one in trouble must not get into the way of the next
-    const pool = createWorkerPool(url, concurrency);
+    const pool = createJobPool(url, concurrency);
     try {
       await runUntilTrouble({ ...options, pool, held, stopping });
       delay = retryDelay;

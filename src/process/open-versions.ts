@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { DatabaseWays } from "../database/pg-service.ts";
+import type { DatabaseAccess } from "../database/pg-service.ts";
 import { defaultMutationTimeoutMs } from "../graphql/context.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
@@ -23,7 +23,7 @@ import { newWebhookSecret } from "../webhooks/secrets.ts";
 export interface VersionSettings {
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
-  /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
+  /** Whether reads become one SQL statement where they can; otherwise Grafast answers all. True unless set. */
   fastReads?: boolean | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
@@ -40,7 +40,7 @@ export interface VersionsOptions {
   versions: readonly Version[];
   now: () => number;
   pool: Pool;
-  ways: DatabaseWays;
+  access: DatabaseAccess;
   secrets: Secrets;
   logger: Logger;
   /** The limits that hold now. */
@@ -79,13 +79,13 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
 
 function serveAll(
   versions: readonly Version[],
-  { settings, ways, secrets, logger }: VersionsOptions,
+  { settings, access, secrets, logger }: VersionsOptions,
   readerOf: OpenVersions["readerOf"],
 ): Promise<ServedVersion[]> {
   const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
   const allowed = new AllowList(webhookAllow, webhookPorts);
   const ofAll = {
-    pgService: ways.pgService,
+    pgService: access.pgService,
     fastReads: settings.fastReads ?? true,
     logger,
     documentCache: new DocumentCache(),

@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../jobs/crontab.ts";
-import { startWorker } from "../jobs/start.ts";
+import { startJobs } from "../jobs/start.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { within } from "../lib/within.ts";
 import { HttpServer } from "../http/http-server.ts";
@@ -113,11 +113,11 @@ function startBackground(
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
-  if (settings.workerConcurrency > 0) {
+  if (settings.jobConcurrency > 0) {
     started.push(
-      startWorker({
+      startJobs({
         url: databaseUrl,
-        concurrency: settings.workerConcurrency,
+        concurrency: settings.jobConcurrency,
         logger,
         tasks: tasksOf(settings),
         crontab: crontabOf(settings),

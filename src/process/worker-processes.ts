@@ -12,7 +12,7 @@ import type { Identity } from "../database/cluster/postgres-user.ts";
 import { defaultStopMs } from "./serve.ts";
 
 /** What a process is told at its start. */
-export interface ToWorker {
+export interface ToWorkerProcess {
   databaseUrl: string;
   apiUrl: string;
   settings: Settings;
@@ -21,7 +21,7 @@ export interface ToWorker {
 }
 
 /** What it answers once. */
-export type FromWorker = { port: number; failure?: never } | { failure: string };
+export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
 
 /** What it may be told later, see `Serving` (serve.ts). */
 export type Order = { order: "announce stop"; withinMs?: never } | { order: "stop"; withinMs: number };
@@ -33,7 +33,7 @@ const killDelayMs = 500;
 /** The part of the time to stop in which one process after the other begins to. */
 const shareOfTurns = 1 / 3;
 
-export interface WorkersOptions {
+export interface WorkerProcessesOptions {
   count: number;
   databaseUrl: string;
   apiUrl: string;
@@ -44,7 +44,7 @@ export interface WorkersOptions {
 }
 
 /** Several processes that serve behind one port. */
-export interface Workers {
+export interface WorkerProcesses {
   port: number;
   figures: Figures;
   announceStop(): void;
@@ -59,7 +59,7 @@ export interface Workers {
  *
  * @throws {UserError} when the first can't serve
  */
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
@@ -87,7 +87,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
 /** The processes, each in a place of its own. */
 class Crew {
-  readonly #options: WorkersOptions;
+  readonly #options: WorkerProcessesOptions;
   /** All that have not ended, those that leave too. */
   readonly #running = new Set<Worker>();
   /** The one that serves in each place. */
@@ -97,7 +97,7 @@ class Crew {
   #replacement: Promise<void> = Promise.resolve();
   #isStopping = false;
 
-  constructor(options: WorkersOptions) {
+  constructor(options: WorkerProcessesOptions) {
     this.#options = options;
   }
 
@@ -114,11 +114,11 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorker);
+    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorkerProcess);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
-    ])) as [FromWorker];
+    ])) as [FromWorkerProcess];
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#serving.set(place, worker);
     return answer.port;

@@ -1,6 +1,6 @@
 import list from "./versions.json" with { type: "json" };
 
-/** `stable` is served for a year and only grows; `preview` is frozen, for a while; `floating` is unstable. */
+/** `stable` is served for a year and only grows; `preview` is frozen, for a while; `floating` is `unstable`, the version that changes. */
 export type VersionKind = "stable" | "preview" | "floating";
 
 /** A version of the API. */

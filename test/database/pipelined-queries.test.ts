@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
-import { openWays } from "../../src/database/pg-service.ts";
+import { openDatabaseAccess } from "../../src/database/pg-service.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { checkPipelining } from "../../src/database/pipeline/check-pipelining.ts";
@@ -86,7 +86,11 @@ test("a driver that does otherwise is noticed, and the library's way is taken", 
   assert.equal(await checkPipelining(other), "no such thing");
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const { pgService, readText } = await openWays(other, { catalogOf: other, fastReads: true, logger });
+  const { pgService, readText } = await openDatabaseAccess(other, {
+    catalogOf: other,
+    fastReads: true,
+    logger,
+  });
   assert.equal(readText, null);
   const usual = pgService.adaptor.createWithPgClient({ pool: other }) as any;
   const { rows } = await usual(api("a:read"), (client: any) => client.query({ ...facts, values: [1] }));

@@ -4,7 +4,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import type { Way } from "../../src/reads/counts.ts";
+import type { ReadEngine } from "../../src/reads/counts.ts";
 import type { OnRead } from "../../plugins/reads.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
@@ -74,7 +74,7 @@ export async function openTwoWays(
     ...makePgService({ pool, pubsub: false }),
     adaptor: pipeliningAdaptor(new SharedPool(pool)),
   };
-  const ways = new WeakMap<object, Way>();
+  const ways = new WeakMap<object, ReadEngine>();
   const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);
   const make = (fastReads: boolean) =>
     makeSchema({

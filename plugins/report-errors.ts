@@ -43,7 +43,7 @@ export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): Gr
             const { requestId, document, extensions } = requestOf(context);
             return {
               ...config,
-              // Read by an earlier station
+              // Read by an earlier middleware
               parseAndValidate: () => ({ document }),
               execute: reportingExecutor(config.execute, { requestId, logger }, extensions),
             };

@@ -11,7 +11,7 @@ import type { AdministrationOptions } from "./section.ts";
 /** Of a form, in bytes. */
 const maxFormBytes = 65_536;
 
-/** The administration in the browser, at `/admin`: the stations of its requests in their order. */
+/** The administration in the browser, at `/admin`: the middlewares of its requests in their order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
   router.use(pageHeaders(options.publicUrl));

@@ -19,7 +19,7 @@ export const graphqlMediaTypes = [
   "application/graphql-response+json; charset=utf-8",
 ];
 
-/** Says that the answer depends on a header. As `response.vary`, for headers that no other station names. */
+/** Says that the answer depends on a header. As `response.vary`, for headers that no other middleware names. */
 export function addVary(response: Response, header: string): void {
   const before = response.getHeader("vary");
   response.setHeader("vary", before === undefined ? header : `${String(before)}, ${header}`);

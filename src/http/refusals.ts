@@ -37,7 +37,7 @@ export class Refusals {
     });
   }
 
-  /** Notes requests to the GraphQL endpoint that stations refuse, when they have been answered. */
+  /** Notes requests to the GraphQL endpoint that middlewares refuse, when they have been answered. */
   readonly watch: RequestHandler = (request, response, next) => {
     response.once("close", () => {
       const { refusal, requestId, caller } = response.locals;

@@ -49,7 +49,7 @@ export class UnreadAnswers {
     response.once("close", () => this.#add(credentialId, -bytes));
   }
 
-  /** Counts the answer that a station behind it ends, which is not ours. */
+  /** Counts the answer that a middleware behind it ends, which is not ours. */
   readonly countNext: RequestHandler = (_request, response, next) => {
     const end = response.end.bind(response) as (...args: unknown[]) => Response;
     response.end = (...args: unknown[]) => {

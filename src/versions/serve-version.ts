@@ -36,7 +36,7 @@ type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
   version: Version;
-  /** Runs the operation of a request that has passed all other stations; in development also its explorer. */
+  /** Runs the operation of a request that has passed all other middlewares; in development also its explorer. */
   handler: RequestHandler;
   /** Why it can't answer, when its schema could not be built; null when it can. */
   failure(): Error | null;

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { refuse, sendErrors } from "../answers.ts";
 import { clientError } from "../../errors/client-errors.ts";
 
-/** Answers requests that no station took. */
+/** Answers requests that no middleware took. */
 export const notFound: RequestHandler = (request, response) => {
   refuse(
     request,
@@ -14,7 +14,7 @@ export const notFound: RequestHandler = (request, response) => {
   );
 };
 
-/** Answers requests at which a station failed, without telling why. */
+/** Answers requests at which a middleware failed, without telling why. */
 export function unexpectedError(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

@@ -109,6 +109,6 @@ async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promi
 }
 
 function spaced(line: object): string {
-  const facts = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
-  return `{ ${facts.join(", ")} }`;
+  const entries = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `{ ${entries.join(", ")} }`;
 }

@@ -43,11 +43,11 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   const secrets = readSecrets(delivery);
   if (secrets === null) return untried(delivery, unreadableRetryMs);
   const begun = now();
-  const tried = (facts: Partial<Attempt>): Attempt => ({
+  const tried = (details: Partial<Attempt>): Attempt => ({
     at: new Date(begun).toISOString(),
     duration_ms: Math.max(now() - begun, 0),
     ...{ status: null, error: null, request_headers: {}, response_headers: null, response_body: null },
-    ...facts,
+    ...details,
   });
   let request_headers: Record<string, string> = {};
   try {

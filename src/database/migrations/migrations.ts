@@ -88,8 +88,8 @@ async function signature(): Promise<string> {
     const fileStates = names
       .filter((name) => name.endsWith(".sql"))
       .map(async (name) => {
-        const fileStates = await stat(join(path, name)).catch(() => null);
-        return `${name} ${fileStates?.mtimeMs} ${fileStates?.size}`;
+        const file = await stat(join(path, name)).catch(() => null);
+        return `${name} ${file?.mtimeMs} ${file?.size}`;
       });
     return (await Promise.all(fileStates)).sort().join("\n");
   });

@@ -1,6 +1,7 @@
--- What Postgres lets anybody do who can log in, and the service's roles need not: whoever gets a statement of their own
--- into one of ours could leave tables and files behind, or wake others up. Can be run again at any time. `npm run
--- db:setup` does, in the database; what takes a superuser stays undone when it isn't run by one, and the set-up says so.
+-- What Postgres lets anybody do who can log in, and the service's roles need not: whoever gets a statement of
+-- their own into one of ours could leave tables and files behind, or wake others up. Can be run again at any
+-- time. `npm run db:setup` does, in the database; what takes a superuser stays undone when it isn't run by
+-- one, and the set-up says so.
 do $$
 declare
   object text;
@@ -17,7 +18,8 @@ begin
     to service_owner, service_registrar, service_auth, service_worker, service_login;
   for object in
     select oid::regprocedure from pg_proc
-    where pronamespace = 'pg_catalog'::regnamespace and (proname ~ '^lo_' or proname in ('loread', 'lowrite', 'pg_notify'))
+    where pronamespace = 'pg_catalog'::regnamespace
+      and (proname ~ '^lo_' or proname in ('loread', 'lowrite', 'pg_notify'))
       and has_function_privilege('public', oid, 'execute')
   loop
     execute format('revoke execute on function %s from public', object);

@@ -1,16 +1,20 @@
--- What service_worker needs of the queue's own schema, which is graphile-worker's: it keeps its state in these tables,
--- by statements of its own rather than by functions. Runs, as the owner, after the queue's migrations, which are the
--- package's and no business of db/committed. Can be run again at any time.
+-- What service_worker needs of the queue's own schema, which is graphile-worker's: it keeps its state in
+-- these tables, by statements of its own rather than by functions. Runs, as the owner, after the queue's
+-- migrations, which are the package's and no business of db/committed. Can be run again at any time.
 do $$
 declare
   name text;
 begin
-  foreach name in array array['_private_jobs', '_private_job_queues', '_private_tasks', '_private_known_crontabs'] loop
+  foreach name in array array['_private_jobs', '_private_job_queues', '_private_tasks',
+    '_private_known_crontabs'] loop
     -- The package opens none of its tables: row-level security is on, without a policy
     if not exists (
-      select from pg_policies p where p.schemaname = 'graphile_worker' and p.tablename = name and p.policyname = 'worker'
+      select from pg_policies p
+      where p.schemaname = 'graphile_worker' and p.tablename = name and p.policyname = 'worker'
     ) then
-      execute format('create policy worker on graphile_worker.%I to service_worker using (true) with check (true)', name);
+      execute format(
+        'create policy worker on graphile_worker.%I to service_worker using (true) with check (true)', name
+      );
     end if;
   end loop;
 end
@@ -21,6 +25,8 @@ grant select, insert, update, delete on graphile_worker._private_jobs to service
 grant select, insert, update (locked_at, locked_by) on graphile_worker._private_job_queues to service_worker;
 grant select, insert on graphile_worker._private_tasks to service_worker;
 grant select, insert, update (last_execution) on graphile_worker._private_known_crontabs to service_worker;
-grant execute on function graphile_worker.add_job, graphile_worker.add_jobs, graphile_worker.force_unlock_workers to service_worker;
+grant execute on function graphile_worker.add_job, graphile_worker.add_jobs,
+  graphile_worker.force_unlock_workers to service_worker;
 -- Migrations are run at the set-up, never by the service
-comment on schema graphile_worker is 'The queue of background work: tables and functions of the package graphile-worker.';
+comment on schema graphile_worker is
+  'The queue of background work: tables and functions of the package graphile-worker.';

@@ -4,8 +4,10 @@ create function demo.pdf(title text) returns bytea language plpgsql immutable as
 declare
   content text := format('BT /F1 18 Tf 72 770 Td (%s) Tj ET', title);
   objects text[] := array['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
-    format(E'<< /Length %s >>\nstream\n%s\nendstream', length(content), content), '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'];
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] '
+    '/Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
+    format(E'<< /Length %s >>\nstream\n%s\nendstream', length(content), content),
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'];
   pdf text := E'%PDF-1.4\n';
   xref text := E'0000000000 65535 f \n';
 begin
@@ -13,33 +15,47 @@ begin
     xref := xref || lpad(length(pdf)::text, 10, '0') || E' 00000 n \n';
     pdf := pdf || i || E' 0 obj\n' || objects[i] || E'\nendobj\n';
   end loop;
-  return convert_to(format(E'%sxref\n0 6\n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%s\n%%%%EOF\n', pdf, xref, length(pdf)), 'UTF8');
+  return convert_to(
+    format(
+      E'%sxref\n0 6\n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%s\n%%%%EOF\n', pdf, xref, length(pdf)
+    ),
+    'UTF8'
+  );
 end
 $$;
 
 -- The parcels of an order, as they left
 create table demo.parcel as
-select f.*, row_number() over (partition by order_n order by n) as copy, count(*) over (partition by order_n) as parcels,
+select f.*, row_number() over (partition by order_n order by n) as copy,
+  count(*) over (partition by order_n) as parcels,
   max(sent_at) over (partition by order_n) as last_sent_at
 from demo.fulfillment f where not is_cancelled;
 alter table demo.parcel add primary key (order_n, copy);
 analyze demo.parcel;
 
--- Type 1 invoice, 2 delivery note of each parcel, 3 credit note and 4 storno of the invoice, 5 a file that was uploaded
+-- Type 1 invoice, 2 delivery note of each parcel, 3 credit note and 4 storno of the invoice, 5 a file that
+-- was uploaded
 create table demo.document as
-select row_number() over (order by at, order_n, type, copy) as n, row_number() over (partition by type, is_draft order by at, order_n,
+select row_number() over (order by at, order_n, type, copy) as n,
+  row_number() over (partition by type, is_draft order by at, order_n,
   copy) as number, *,
   demo.id('document', row_number() over (order by at, order_n, type, copy)) as id
 from (
-  select o.n as order_n, type, c.copy, coalesce(case type when 1 then p.last_sent_at when 2 then p.sent_at end + interval '1 hour', o.at
-    + (array[interval '1 day', interval '2 days', interval '20 days', interval '3 days', interval '1 hour'])[type]) as at,
+  select o.n as order_n, type, c.copy,
+    coalesce(case type when 1 then p.last_sent_at when 2 then p.sent_at end + interval '1 hour', o.at
+    + (
+      array[interval '1 day', interval '2 days', interval '20 days', interval '3 days', interval '1 hour']
+    )[type]) as at,
     type = 1 and o.state = 'in_progress' as is_draft
   from demo.sales_order o cross join generate_series(1, 5) type
   left join lateral (select max(parcels) as parcels from demo.parcel where order_n = o.n) k on true
-  cross join lateral generate_series(1, case when type = 2 then coalesce(k.parcels, 1) when o.n % 500 = 17 and type = 3 then 12 else 1 end) c (copy)
+  cross join lateral generate_series(
+    1, case when type = 2 then coalesce(k.parcels, 1) when o.n % 500 = 17 and type = 3 then 12 else 1 end
+  ) c (copy)
   left join demo.parcel p on p.order_n = o.n and p.copy = case type when 2 then c.copy else 1 end
   where case type
-    when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress' and o.n % 3 = 0
+    when 1 then o.state = 'completed' or o.state = 'cancelled' and o.n % 2 = 0 or o.state = 'in_progress'
+      and o.n % 3 = 0
     when 2 then o.state = 'completed' and not is_digital and o.n % 2 = 1
     when 3 then o.state = 'completed' and wants_return or o.n % 500 = 17
     when 4 then o.state = 'cancelled' and o.n % 2 = 0
@@ -48,35 +64,55 @@ from (
 analyze demo.document;
 
 -- Real codes are random. These are hashes, so that the same scale gives the same data: they protect nothing.
-insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent, content,
+insert into erp.document (id, document_type_id, order_id, referenced_document_id, document_number,
+  deep_link_code, config, static, sent, content,
   content_type, created_at, updated_at)
-select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number, md5('deep link ' || d.n), coalesce(c.config, '{}'),
-  d.type = 5, not d.is_draft and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
-  case when d.type = 5 then 'application/pdf' end, d.at, case when d.n % 3 = 0 then d.at + interval '10 minutes' end
+select d.id, demo.id('document_type', d.type), d.order_id, d.invoice_id, d.document_number,
+  md5('deep link ' || d.n), coalesce(c.config, '{}'),
+  d.type = 5, not d.is_draft
+    and d.n % 5 > 0, case when d.type = 5 then demo.pdf('Purchase order ' || d.order_n) end,
+  case when d.type = 5 then 'application/pdf' end, d.at,
+    case when d.n % 3 = 0 then d.at + interval '10 minutes' end
 from (
-  select d.*, demo.id('order', d.order_n) as order_id, i.id as invoice_id, demo.number('INV-', i.number) as invoice_number,
-    case when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number) end as document_number,
-    (array['invoice', 'delivery_note', 'credit_note', 'storno'])[d.type] as kind, erp.document_locale(demo.id('order', d.order_n)) as locale,
-    array(select p.id from demo.parcel p where p.order_n = d.order_n and (d.type = 1 or p.copy = d.copy) order by p.copy) as parcels
+  select d.*, demo.id('order', d.order_n) as order_id, i.id as invoice_id,
+    demo.number('INV-', i.number) as invoice_number,
+    case
+      when not d.is_draft then demo.number((array['INV-', 'DN-', 'CN-', 'ST-', 'UP-'])[d.type], d.number)
+    end as document_number,
+    (array['invoice', 'delivery_note', 'credit_note', 'storno'])[d.type] as kind,
+      erp.document_locale(demo.id('order', d.order_n)) as locale,
+    array(
+      select p.id
+      from demo.parcel p
+      where p.order_n = d.order_n and (d.type = 1 or p.copy = d.copy)
+      order by p.copy
+    ) as parcels
   from demo.document d left join demo.document i on i.order_n = d.order_n and i.type = 1 and d.type in (3, 4)
   order by d.n
 ) d
-left join lateral erp.document_config(d.order_id, d.kind, d.document_number, d.at::date, d.locale, d.invoice_number, null, null, d.parcels) c
+left join lateral erp.document_config(
+  d.order_id, d.kind, d.document_number, d.at::date, d.locale, d.invoice_number, null, null, d.parcels
+) c
   on d.kind is not null;
 -- What takes an invoice back says of it what only the invoice knows
-update erp.document d set config = d.config || jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
+update erp.document d
+set config = d.config || jsonb_build_object('referencedDocumentDate', i.config -> 'documentDate',
   'deliveryDate', i.config -> 'deliveryDate')
 from erp.document i where i.id = d.referenced_document_id;
 
 insert into erp.document_fulfillment (document_id, fulfillment_id)
-select d.id, p.id from demo.document d join demo.parcel p on p.order_n = d.order_n and (d.type = 1 or d.type = 2 and p.copy = d.copy)
+select d.id, p.id
+from demo.document d
+join demo.parcel p on p.order_n = d.order_n and (d.type = 1 or d.type = 2 and p.copy = d.copy)
 where d.type in (1, 2) and not d.is_draft order by d.n, p.copy;
 insert into erp.invoice (document_id, cancellation_id)
 select d.id, s.id from demo.document d left join demo.document s on s.order_n = d.order_n and s.type = 4
 where d.type = 1 and not d.is_draft order by d.n;
 insert into erp.invoice_line_item (id, document_id, order_line_item_id, quantity)
-select demo.id('invoice line', row_number() over (order by d.n, p.ordinality)), d.id, p.order_line_item_id, p.quantity
-from demo.document d cross join lateral unnest(erp.billable_parts(demo.id('order', d.order_n), false)) with ordinality p
+select demo.id('invoice line', row_number() over (order by d.n, p.ordinality)), d.id, p.order_line_item_id,
+  p.quantity
+from demo.document d
+cross join lateral unnest(erp.billable_parts(demo.id('order', d.order_n), false)) with ordinality p
 where d.type = 1 and not d.is_draft order by d.n, p.ordinality;
 update erp.sales_order_line_item l set invoiced_quantity = i.quantity
 from erp.invoice_line_item i join erp.invoice v on v.document_id = i.document_id and v.cancellation_id is null

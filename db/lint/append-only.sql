@@ -1,9 +1,10 @@
--- Rights to change or delete movements, their numbers, counts, or events of the audit. They are only ever added to; what
--- becomes of movements and counts whose product or place is deleted, foreign keys do.
+-- Rights to change or delete movements, their numbers, counts, or events of the audit. They are only ever
+-- added to; what becomes of movements and counts whose product or place is deleted, foreign keys do.
 select r.name as object, t.name, p.privilege
 from api_meta.own_role r
 cross join (values ('ledger.stock_movement'::regclass), ('ledger.stock_movement_batch'::regclass),
-  ('ledger.movement_sequence'::regclass), ('ledger.stock_count'::regclass), ('auth.audit_event'::regclass)) t (name)
+  ('ledger.movement_sequence'::regclass), ('ledger.stock_count'::regclass),
+    ('auth.audit_event'::regclass)) t (name)
 cross join (values ('update'), ('delete'), ('truncate')) p (privilege)
 where r.is_serving
   and (has_table_privilege(r.oid, t.name, p.privilege)

@@ -1,15 +1,21 @@
--- Checks and unique keys of columns that mutations change, without a user error in their comment, or with one that
--- names no code or no column. Clients who break such a rule would be told of a fault of ours. Where the functions that
--- write see to it that the rule holds, the comment says @internal.
+-- Checks and unique keys of columns that mutations change, without a user error in their comment, or with one
+-- that names no code or no column. Clients who break such a rule would be told of a fault of ours. Where the
+-- functions that write see to it that the rule holds, the comment says @internal.
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c
-cross join lateral regexp_match(coalesce(obj_description(c.oid, 'pg_constraint'), ''), '^@userError +([A-Z_]+) *([a-z_,]*)\n.') m
+cross join lateral regexp_match(
+  coalesce(obj_description(c.oid, 'pg_constraint'), ''), '^@userError +([A-Z_]+) *([a-z_,]*)\n.'
+) m
 where c.contype in ('c', 'u')
   and (m is not null or exists (
     select from unnest(c.conkey) k where has_column_privilege('service_writer', c.conrelid, k, 'update')
   ))
   and coalesce(obj_description(c.oid, 'pg_constraint'), '') !~ '^@internal'
   and (m is null
-    or not exists (select from pg_enum e where e.enumtypid = 'api_unstable.user_error_code'::regtype and e.enumlabel = m[1])
+    or not exists (
+      select from pg_enum e where e.enumtypid = 'api_unstable.user_error_code'::regtype and e.enumlabel = m[1]
+    )
     or exists (select from unnest(string_to_array(nullif(m[2], ''), ',')) name
-      where not exists (select from pg_attribute a where a.attrelid = c.conrelid and a.attname = name and a.attnum > 0)));
+      where not exists (
+        select from pg_attribute a where a.attrelid = c.conrelid and a.attname = name and a.attnum > 0
+      )));

@@ -1,10 +1,11 @@
--- Inserts of several rows that don't say their order, into a table whose ids sort by when they are drawn. Lists are
--- ordered by id, so the rows would stand in the order in which Postgres came upon them. Say: order by, at the end of the
--- select. The query takes a text apart at its parentheses, from the innermost outwards, so that it looks at each select
--- by itself.
+-- Inserts of several rows that don't say their order, into a table whose ids sort by when they are drawn.
+-- Lists are ordered by id, so the rows would stand in the order in which Postgres came upon them. Say: order
+-- by, at the end of the select. The query takes a text apart at its parentheses, from the innermost outwards,
+-- so that it looks at each select by itself.
 with recursive source as (
   select p.oid, lower(regexp_replace(
-    regexp_replace(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), '--[^\n]*', '', 'g'), '''[^'']*''', '', 'g')) as text
+    regexp_replace(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), '--[^\n]*', '', 'g'), '''[^'']*''', '',
+      'g')) as text
   from pg_proc p join pg_roles o on o.oid = p.proowner and o.rolname like 'service\_%'
 ),
 level as (
@@ -15,7 +16,10 @@ level as (
 statement as (
   select l.oid, m[1] as text from level l cross join regexp_matches(l.text, '\(([^()]*)\)', 'g') m
   union all
-  select l.oid, piece from level l cross join regexp_split_to_table(l.text, ';') piece where l.text !~ '\([^()]*\)'
+  select l.oid, piece
+  from level l
+  cross join regexp_split_to_table(l.text, ';') piece
+  where l.text !~ '\([^()]*\)'
 )
 select s.oid::regprocedure as object, i[1] as fills
 from statement s cross join regexp_matches(s.text, '\minsert\s+into\s+(\w+\.\w+)(.*)$') i
@@ -23,4 +27,5 @@ where i[2] ~ '\mselect\M.*\mfrom\M' and i[2] !~ '\morder\s+by\M'
   -- More than one row would be an error there
   and i[2] !~ '\mreturning\M.*\minto\M'
   and exists (
-    select from pg_attrdef d where d.adrelid = to_regclass(i[1]) and pg_get_expr(d.adbin, d.adrelid) ~ '\muuidv7\(');
+    select from pg_attrdef d
+    where d.adrelid = to_regclass(i[1]) and pg_get_expr(d.adbin, d.adrelid) ~ '\muuidv7\(');

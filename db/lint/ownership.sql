@@ -6,4 +6,7 @@ union all
 select c.oid::regclass::text, 'service_api may write'
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname not like 'pg\_%' and n.nspname <> 'information_schema' and c.relkind in ('r', 'p', 'v')
-  and (has_table_privilege('service_api', c.oid, 'insert, update, delete, truncate') or has_any_column_privilege('service_api', c.oid, 'insert, update'));
+  and (
+    has_table_privilege('service_api', c.oid, 'insert, update, delete, truncate')
+      or has_any_column_privilege('service_api', c.oid, 'insert, update')
+  );

@@ -4,4 +4,6 @@ select c.oid::regclass as object
 from pg_class c join api_meta.own_schema s on s.oid = c.relnamespace
 where c.relkind in ('r', 'p')
   and has_any_column_privilege('service_api', c.oid, 'select')
-  and not exists (select from pg_policy p where p.polrelid = c.oid and 'service_api'::regrole = any (p.polroles));
+  and not exists (
+    select from pg_policy p where p.polrelid = c.oid and 'service_api'::regrole = any (p.polroles)
+  );

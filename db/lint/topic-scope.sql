@@ -1,12 +1,14 @@
--- Topics whose scope is not the one that reads their subject; and scopes that open the log without there being a topic for
--- them, or the other way round.
+-- Topics whose scope is not the one that reads their subject; and scopes that open the log without there
+-- being a topic for them, or the other way round.
 select t.name as object, t.scope
 from events.topic t join events.subject s on s.type = t.subject_type
-where t.scope <> all (array(select api_meta.view_tag(format('api_unstable.%I', s.view_name)::regclass, 'requiresScopes')))
+where t.scope
+  <> all (array(select api_meta.view_tag(format('api_unstable.%I', s.view_name)::regclass, 'requiresScopes')))
 union all
 select coalesce(t.scope, v.scope), 'api_unstable.events'
 from (select distinct scope from events.topic where subscribable) t
 full join (
-  select regexp_split_to_table(tag, ' +') as scope from api_meta.view_tag('api_unstable.events', 'requiresScopes') tag
+  select regexp_split_to_table(tag, ' +') as scope
+  from api_meta.view_tag('api_unstable.events', 'requiresScopes') tag
 ) v on v.scope = t.scope
 where t.scope is null or v.scope is null;

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
+import { writeSchema } from "../database/migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal, say, untilStopped } from "./terminal.ts";
@@ -11,7 +12,8 @@ const usage = `Usage: npm run db:<command>
   db:setup [-- --new-password]   roles, grants and migrations in the database of DATABASE_URL (an administrator's)
   db:watch                       the service, with db/current run again and the API rebuilt at every change
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
-  db:uncommit                    bring the newest committed migration back into db/current`;
+  db:uncommit                    bring the newest committed migration back into db/current
+  db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make`;
 
 async function setUp(renewPassword: boolean): Promise<void> {
   const { databaseUrl, migrationLocks: locks } = readSettings();
@@ -52,6 +54,9 @@ await atTheTerminal(async () => {
   } else if (command === "uncommit") {
     await asAdmin((url) => uncommitMigration(url));
     console.error("What was the newest file of db/committed is in db/current again.");
+  } else if (command === "schema") {
+    await asAdmin(writeSchema);
+    console.error("db/schema.sql is what the committed migrations make.");
   } else if (command === "commit")
     throw new UserError('Say what the migration does: npm run db:commit -- "product weight".');
   else {

@@ -229,8 +229,8 @@ if (import.meta.main) {
 }
 
 function readProcessCount(): number {
-  const { values } = parseArgs({ options: { processCount: { type: "string", default: "1" } } });
-  const count = Number(values.processCount);
+  const { values } = parseArgs({ options: { workers: { type: "string", default: "1" } } });
+  const count = Number(values.workers);
   if (Number.isInteger(count) && count >= 1 && count <= 64) return count;
   throw new UserError(`--workers is a number from 1 to 64.\n\n${usage}`);
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
+import { requireSameMigrations } from "./migrations/migration-history.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
@@ -100,7 +101,10 @@ export async function setUpDatabase(
   adminUrl: string,
   { renewPassword = false, locks, onProgress = () => {} }: SetUpOptions,
 ): Promise<string | null> {
-  await withClient(adminUrl, requireVersion);
+  await withClient(adminUrl, async (client) => {
+    await requireVersion(client);
+    await requireSameMigrations(client);
+  });
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");

@@ -162,6 +162,7 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
     const { code, output } = await project.run(["database.ts", "commit", name, file], settings);
     assert.equal(code, 0, output);
     assert.ok(await has(`erp.${name}`));
+    assert.match(await project.read("db/schema.sql"), new RegExp(`^create table erp\\.${name} \\($`, "m"));
   }
   assert.deepEqual(await project.list("db/current"), ["1-current.sql"]);
   const names = (await project.list("db/committed")).slice(count);
@@ -172,6 +173,7 @@ test("db:commit takes the files that are named, in their order, and db:uncommit 
   const back = await project.run(["database.ts", "uncommit"], settings);
   assert.equal(back.code, 0, back.output);
   assert.match(await project.read("db/current/20-two.sql"), /create table if not exists erp\.two/);
+  assert.doesNotMatch(await project.read("db/schema.sql"), /erp\.two/);
   await rm(join(project.path, "db/current/20-two.sql"));
   await owner.query("drop table erp.two; drop table erp.one");
   await owner.query("delete from graphile_migrate.migrations where filename = $1", [

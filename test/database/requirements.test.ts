@@ -64,7 +64,7 @@ test("a role that may not become the narrow ones is refused", async () => {
     database.adminUrl,
     `create role ${name} login password 'hunter2'`,
     `grant usage on schema api_meta to ${name}`,
-    `grant execute on function api_meta.migration_count() to ${name}`,
+    `grant execute on function api_meta.migration_count(), api_meta.first_migration() to ${name}`,
   );
   const url = Object.assign(new URL(database.adminUrl), { username: name, password: "hunter2" }).href;
   try {

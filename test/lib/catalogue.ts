@@ -11,7 +11,7 @@ with own as (
 ), relation as (
   select c.* from pg_class c join own o on o.oid = c.relnamespace
 )
-select 'schema' as kind, nspname as name, concat_ws(' | ', nspowner::regrole, ${rights("nspacl", "n", "nspowner")}, obj_description(oid, 'pg_namespace')) as definition
+select 'schema' as kind, nspname::text as name, concat_ws(' | ', nspowner::regrole, ${rights("nspacl", "n", "nspowner")}, obj_description(oid, 'pg_namespace')) as definition
 from own
 union all
 select 'relation ' || relkind::text, oid::regclass::text, concat_ws(' | ', relowner::regrole, relrowsecurity, relforcerowsecurity, reloptions::text,

@@ -199,7 +199,7 @@ describe("secrets in the database", () => {
     }
     const wrong = await runCommand(["start.ts"], { DATABASE_URL: shop.loginUrl, SECRETS_KEY: "short" });
     assert.equal(wrong.code, 1);
-    assert.match(wrong.output, /SECRETS_KEY: needs 32 bytes in base64/);
+    assert.match(wrong.output, /SECRETS_KEY: expected 32 bytes in base64/);
     const rotate = await runOn(shop.adminUrl, ["keys.ts", "rotate"], "", { SECRETS_KEY: "" });
     assert.deepEqual([rotate.exitCode, rotate.stdout], [1, ""], "the new key would lie plain");
   });

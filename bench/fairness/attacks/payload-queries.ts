@@ -28,17 +28,12 @@ function refuseErrors([error]: UserErrors = []): void {
   if (error) throw new Error(error.message);
 }
 
-interface StockNode {
-  productId: string;
-  binLocationId: string;
-  product: { batches: { edges: unknown[] } };
-}
-
 /** What the operations here are answered. */
 interface Answered {
   webhookSubscriptionCreate: { userErrors: UserErrors };
   stockAdjust: { userErrors: UserErrors };
-  stocks: { edges: { node: StockNode }[] };
+  stocks: { edges: { node: { productId: string; binLocationId: string } }[] };
+  batches: { edges: { node: { product: { id: string } } }[] };
 }
 
 /**
@@ -99,11 +94,13 @@ async function placesOf(play: Play): Promise<object[]> {
   const data = await ask(
     play,
     `{ stocks(first: 250, filter: { locationTypeTechnicalName: { equals: "bin_location" } }) {
-      edges { node { productId binLocationId product { batches(first: 1) { edges { cursor } } } } } } }`,
+      edges { node { productId binLocationId } } }
+      batches(first: 250) { edges { node { product { id } } } } }`,
   );
-  const edges = data?.stocks.edges ?? [];
-  return edges
-    .filter(({ node }) => node.product.batches.edges.length === 0)
+  if (!data) return [];
+  const inBatches = new Set(data.batches.edges.map(({ node }) => node.product.id));
+  return data.stocks.edges
+    .filter(({ node }) => !inBatches.has(node.productId))
     .slice(0, subscriptions)
     .map(({ node: { productId, binLocationId } }) => ({ productId, place: { binLocationId }, delta: 1 }));
 }

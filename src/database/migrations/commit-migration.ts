@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomUUID } from "node:crypto";
 import { UserError } from "../../errors/user-error.ts";
+import { withClient } from "../client.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
   currentFolder,
@@ -16,9 +17,11 @@ import {
   namesOf,
   readCurrent,
 } from "./migration-files.ts";
+import { requireSameMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
 import { migratingUrl } from "./migrator.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
+import { writeSchema } from "./schema-file.ts";
 
 const blank = "-- Enter migration here\n";
 
@@ -71,7 +74,7 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 
 /**
  * Commits a migration that need not be in db/current: nothing there is read or changed, so that a process that runs
- * db/current at every change doesn't notice.
+ * db/current at every change doesn't notice. Writes db/schema.sql anew.
  *
  * @throws {UserError} when it can't be run
  */
@@ -81,6 +84,7 @@ export async function commitText(
   text: string,
   { locks = defaultLockLimits, onWait = () => {} }: MigrateOptions = {},
 ): Promise<void> {
+  await withClient(adminUrl, requireSameMigrations);
   const folder = await mkdtemp(join(tmpdir(), "migration-"));
   const application = `migration ${randomUUID()}`;
   const mayWait = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
@@ -102,12 +106,14 @@ export async function commitText(
     await observer.close();
     await rm(folder, { recursive: true, force: true });
   }
+  await writeSchema(adminUrl);
 }
 
 /** Brings the newest committed migration back into db/current. */
-export function uncommitMigration(adminUrl: string): Promise<void> {
+export async function uncommitMigration(adminUrl: string): Promise<void> {
   const url = migratingUrl(adminUrl, "uncommit", 0);
-  return graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
+  await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
+  await writeSchema(adminUrl);
 }
 
 /**

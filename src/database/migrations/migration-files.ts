@@ -76,6 +76,17 @@ export async function compiled(text: string, settings: ParsedSettings): Promise<
 
 /** How many migrations are committed. */
 export async function countCommitted(): Promise<number> {
+  return (await committedNames()).length;
+}
+
+/** The hash of the first committed migration: those after it hold the hash of the one before each. */
+export async function firstCommittedHash(): Promise<string> {
+  const [first] = (await committedNames()).sort();
+  const { headers } = parseMigrationText(first!, await readFile(new URL(first!, committedFolder), "utf8"));
+  return headers.Hash!;
+}
+
+async function committedNames(): Promise<string[]> {
   const names = await readdir(committedFolder).catch(() => []);
-  return names.filter((name) => /^\d+.*\.sql$/.test(name)).length;
+  return names.filter((name) => /^\d+.*\.sql$/.test(name));
 }

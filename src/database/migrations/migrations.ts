@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { countCommitted, migrationsFolder } from "./migration-files.ts";
+import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
 import { Migrator } from "./migrator.ts";
 
@@ -97,7 +98,7 @@ async function signature(): Promise<string> {
 }
 
 /**
- * Refuses a database that the migrations of this code have not all reached.
+ * Refuses a database that other migrations made, or that the migrations of this code have not all reached.
  *
  * @throws {UserError} naming the command that brings it up
  */
@@ -107,6 +108,7 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
   if (!found[0]!.ready) throw new UserError(`This database has not been set up. ${command}`);
+  await requireServedMigrations(client);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {

@@ -23,6 +23,7 @@ import {
   namesOf,
   readCurrent,
 } from "./migration-files.ts";
+import { requireSameMigrations } from "./migration-history.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
 import { urlAsRole } from "../roles.ts";
@@ -81,6 +82,7 @@ export class Migrator {
       databaseOwner: "service_owner",
     });
     return withClient(url, async (client) => {
+      await requireSameMigrations(client);
       const observer = new LockObserver(adminUrl, application, lockTimeoutMs);
       try {
         return await new Migrator(client, settings, observer, options).#alone(work);

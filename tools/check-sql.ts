@@ -1,0 +1,17 @@
+import { readdir, readFile } from "node:fs/promises";
+import { styleFaults } from "./sql-style.ts";
+
+const db = new URL("../db/", import.meta.url);
+/** Written by programs. */
+const generated = /^(committed\/|schema\.sql$)/;
+
+const files = (await readdir(db, { recursive: true }))
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => name.endsWith(".sql") && !generated.test(name))
+  .sort();
+for (const name of files) {
+  for (const { line, reason } of styleFaults(await readFile(new URL(name, db), "utf8"))) {
+    console.error(`db/${name}:${line}: ${reason}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,53 @@
+/** What is wrong with a line of SQL, for whoever wrote it. */
+export interface StyleFault {
+  line: number;
+  reason: string;
+}
+
+const maxColumns = 110;
+const maxFunctionLines = 70;
+
+/**
+ * Holds SQL against the rules of the house: width and indentation of lines, lower case, and functions that fit a page.
+ * No formatter does, see docs/decisions.md, "SQL is checked, not formatted".
+ */
+export function styleFaults(text: string): StyleFault[] {
+  const code = codeOf(text).split("\n");
+  const faults = text.split("\n").flatMap((line, i) => {
+    const reasons: string[] = [];
+    if (line.length > maxColumns) reasons.push(`${line.length} columns; ${maxColumns} are allowed`);
+    if (/\s$/.test(line)) reasons.push("white space at its end");
+    if (line.includes("\t")) reasons.push("a tab");
+    if (/^(  )* \S/.test(code[i]!)) reasons.push("an indentation that is no multiple of two");
+    const [word] = /[A-Za-z_]*[A-Z][A-Za-z_]*/.exec(code[i]!) ?? [];
+    if (word !== undefined) reasons.push(`${word}, which is to be in lower case`);
+    return reasons.map((reason) => ({ line: i + 1, reason }));
+  });
+  if (!text.endsWith("\n") || text.endsWith("\n\n"))
+    faults.push({ line: text.split("\n").length, reason: "an end that is not one line feed" });
+  return [...faults, ...longFunctions(code)];
+}
+
+function longFunctions(code: string[]): StyleFault[] {
+  return code.flatMap((line, i) => {
+    const [, name] = /^create (?:or replace )?(?:function|procedure) ([\w.]+)/.exec(line) ?? [];
+    if (name === undefined) return [];
+    const rest = code.slice(i);
+    const begin = rest.findIndex((text) => /;$|\bas \$\w*\$$|^begin atomic$/.test(text));
+    const end = rest[begin]?.endsWith(";")
+      ? begin
+      : rest.findIndex((text, at) => at > begin && /^(\$\w*\$|end);$/.test(text));
+    return end < maxFunctionLines
+      ? []
+      : [{ line: i + 1, reason: `${name} of ${end + 1} lines; ${maxFunctionLines} are allowed` }];
+  });
+}
+
+// What stands in dollar quotes is text, unless it is a body, behind `as` or `do`; the end of one begins its line
+const noCode =
+  /--[^\n]*|(?<!\b(?:as|do) |^)\$(\w*)\$[^]*?\$\1\$|\bE'(?:[^'\\]|''|\\[^])*'|(?:\bU&)?'(?:[^']|'')*'|"[^"]*"/gm;
+
+/** The text with apostrophes in place of comments and of what is quoted. */
+function codeOf(text: string): string {
+  return text.replace(noCode, (match) => match.replace(/[^\n]/g, "'"));
+}

@@ -51,14 +51,14 @@ export function readOptions(args: string[]): Options {
   const { quick } = values;
   const modes = ["help", "growth", "memory", "fairness"] as const;
   const mode = modes.find((each) => values[each]) ?? "side by side";
-  const seconds = mode === "fairness" ? { usual: 20, quick: 2 } : { usual: 1.5, quick: 0.2 };
+  const seconds = mode === "fairness" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
   const only = list(values.only ?? [...readNames, "W"].join());
   return {
     mode,
     quick,
     scale: values.scale === undefined ? undefined : wholeNumber(values.scale, "scale"),
     rounds: wholeNumber(values.rounds ?? (quick ? "3" : "7"), "rounds"),
-    seconds: Number(values.seconds ?? (quick ? seconds.quick : seconds.usual)),
+    seconds: Number(values.seconds ?? (quick ? seconds.quick : seconds.full)),
     budget: quick ? 110 : Infinity,
     connections: list(values.connections ?? "1,32").map((text) => wholeNumber(text, "connections")),
     reads: readNames.filter((name) => only.includes(name)),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { IssuedPair } from "../src/auth/credentials.ts";
+import type { ClientCredentials } from "../src/auth/credentials.ts";
 import { say } from "../src/commands/terminal.ts";
 import type { Closing } from "./closing.ts";
 import type { Contestant } from "./contestants/contestant.ts";
@@ -18,7 +18,7 @@ import type { Options } from "./options.ts";
 export interface Setting {
   database: BenchDatabase;
   signingKey: string;
-  credential: IssuedPair;
+  credential: ClientCredentials;
   /** Process id of Postgres' first process. */
   postmaster: number;
   /** Version of Postgres. */

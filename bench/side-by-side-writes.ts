@@ -14,7 +14,7 @@ import { writeQueries } from "./queries/writes.ts";
 import { lineOf } from "./report/progress.ts";
 
 /** How many open orders are made ready, at most. */
-const mostOrders = { quick: 320, ordinary: 4_000 };
+const maxOrders = { quick: 320, ordinary: 4_000 };
 
 /** Measures the mutations against a bare handler that calls the same function, on a copy of the database. */
 export async function measureWrites(
@@ -27,7 +27,7 @@ export async function measureWrites(
   const copy = await database.copy();
   closing.add(() => copy.drop());
   const writers = [service, limit];
-  const count = options.quick ? mostOrders.quick : mostOrders.ordinary;
+  const count = options.quick ? maxOrders.quick : maxOrders.ordinary;
   const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
   for (const [name, query] of Object.entries(writeQueries)) {
     say(`Preparing ${name}, ${query.title}`);

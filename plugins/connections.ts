@@ -16,7 +16,7 @@ import { checkPageSize, defaultPageSize } from "../src/graphql/page-size.ts";
 import { followedOf } from "./lib/followed.ts";
 import type { EdgeOfRows, ListDetails, RowsStep } from "./lib/page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
-import { keepsMeaning } from "../src/reads/field-source.ts";
+import { preservesSource } from "../src/reads/field-source.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
 
@@ -66,7 +66,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const list = `${Self.name}.${fieldName}`;
           const details = { list, key: keyOf(resource), followed: followedOf(resource) };
           field.type = nonNull(field.type);
-          field.plan = keepsMeaning(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
+          field.plan = preservesSource(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
             const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;
             return planPage($connection.getSubplan(), details, args);
           });
@@ -75,12 +75,12 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           field.type = nonNull(new GraphQLList(nonNull(getNamedType(field.type))));
         }
         if (scope.isConnectionType && fieldName === "pageInfo") {
-          field.plan = keepsMeaning(field.plan, ($page: PageOfRows) => new PageInfoOfRows($page));
+          field.plan = preservesSource(field.plan, ($page: PageOfRows) => new PageInfoOfRows($page));
         }
         if (scope.isConnectionEdgeType && fieldName === "node") field.type = nonNull(field.type);
         if (scope.isCursorField) {
           field.type = nonNull(GraphQLString);
-          field.plan = keepsMeaning(field.plan, ($edge: EdgeOfRows) => cursorOf($edge.node()));
+          field.plan = preservesSource(field.plan, ($edge: EdgeOfRows) => cursorOf($edge.node()));
         }
         if (scope.isPageInfoStartCursorField || scope.isPageInfoEndCursorField) field.type = GraphQLString;
         return field;

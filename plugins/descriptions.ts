@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
-import { maximalPageSize } from "../src/graphql/page-size.ts";
+import { maxPageSize } from "../src/graphql/page-size.ts";
 import { relationOf } from "./relations.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
@@ -79,7 +79,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {
-  first: `How many entries the page has at most: 0 to ${maximalPageSize}.`,
+  first: `How many entries the page has at most: 0 to ${maxPageSize}.`,
   after:
     "Cursor of the entry after which the page begins, from the same list; without it, the page is the first.",
   id: "Global id, of the form gid://service/<Type>/<uuid>.",

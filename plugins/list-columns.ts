@@ -7,7 +7,7 @@ import type { GraphQLOutputType } from "postgraphile/graphql";
 import { getNamedType, GraphQLList, GraphQLNonNull, isNonNullType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
-import { keepsMeaning } from "../src/reads/field-source.ts";
+import { preservesSource } from "../src/reads/field-source.ts";
 
 const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
 
@@ -32,7 +32,7 @@ export const ListColumnsPlugin: GraphileConfig.Plugin = {
         if (isRequired || !element.attributes) return field;
         const name = attributesOf(codec as PgCodec).find(([, candidate]) => candidate === attribute)![0];
         const { plan } = field;
-        field.plan = keepsMeaning(plan, ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
+        field.plan = preservesSource(plan, ($row: PgSelectSingleStep, args: FieldArgs, info: FieldInfo) => {
           const $rows = (plan!($row, args, info) as PgSelectStep).items();
           const column = sql`${$row.getClassStep().alias}.${sql.identifier(name)}`;
           return inhibitIf($rows as Step, $row.select(sql`${column} is null`, TYPES.boolean, true));

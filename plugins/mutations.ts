@@ -10,7 +10,7 @@ import { describeMutation, isInput, isOutput, mutationsOf } from "./lib/mutation
 import type { EveryInput } from "./lib/mutation-types.ts";
 import { fieldsOfEveryInput, inputFieldType, noteFields, payloadField } from "./lib/mutation-types.ts";
 import { answerDecoder, inputEncoder } from "./lib/mutation-values.ts";
-import { usualMutationTimeout } from "../src/graphql/context.ts";
+import { defaultMutationTimeoutMs } from "../src/graphql/context.ts";
 import { secretColumnOf, settingsFor, showSecret } from "./lib/new-secret.ts";
 import { runMutation } from "./lib/run-mutation.ts";
 
@@ -140,7 +140,12 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
       sideEffect(
         [args.getRaw("input"), resource.executor.context(), context()],
         async ([given, { withPgClient, pgSettings }, asked]) => {
-          const { scopes, mutationTimeout = usualMutationTimeout, mutationChecks = {}, mutationLog } = asked;
+          const {
+            scopes,
+            mutationTimeoutMs = defaultMutationTimeoutMs,
+            mutationChecks = {},
+            mutationLog,
+          } = asked;
           const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
           const secret = secretColumn ? asked.newSecret?.() : undefined;
           const own = pgSettings as ServiceContext["pgSettings"];
@@ -151,7 +156,7 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
             input: encode(fields),
             idempotencyKey,
             validateOnly,
-            timeout: mutationTimeout,
+            timeoutMs: mutationTimeoutMs,
             check: mutationChecks[operation],
             scopes: scopes ?? new Set(),
           });

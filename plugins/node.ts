@@ -3,7 +3,7 @@ import type { FieldArgs, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
 import { decodeGlobalId, requireGlobalId, requireUuid } from "../src/graphql/global-id.ts";
-import { keepsMeaning } from "../src/reads/field-source.ts";
+import { preservesSource } from "../src/reads/field-source.ts";
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
@@ -51,7 +51,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return build.getNodeIdHandler!(typeName) ? id : null;
           };
           const plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
-          field.plan = keepsMeaning(field.plan, plan);
+          field.plan = preservesSource(field.plan, plan);
         }
         const typeName = scope.nodeAccessorTypeName;
         if (typeName) {
@@ -61,7 +61,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
             return id;
           };
           const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));
-          field.plan = keepsMeaning(field.plan, plan);
+          field.plan = preservesSource(field.plan, plan);
         }
         return field;
       },

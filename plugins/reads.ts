@@ -2,14 +2,14 @@ import type {} from "postgraphile";
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "../src/reads/answer.ts";
-import { findMeaning, findRows } from "./lib/find-field-source.ts";
-import { know } from "../src/reads/field-source.ts";
-import type { Way } from "../src/reads/counts.ts";
+import { findSource, findRows } from "./lib/find-field-source.ts";
+import { register } from "../src/reads/field-source.ts";
+import type { ReadEngine } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
 
 /** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
-export type OnRead = (way: Way, args: GrafastExecutionArgs) => void;
+export type OnRead = (way: ReadEngine, args: GrafastExecutionArgs) => void;
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
@@ -36,10 +36,10 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
         // Before those that replace plans, so that what is seen here is the library's own.
         before: ["ConnectionsPlugin", "ListColumnsPlugin", "GlobalNodePlugin"],
         callback(field, build, { Self, scope }) {
-          const meaning = findMeaning(build, Self.name, scope);
-          if (!meaning) return field;
-          know(field.plan);
-          field.extensions = { ...field.extensions, meaning };
+          const source = findSource(build, Self.name, scope);
+          if (!source) return field;
+          register(field.plan);
+          field.extensions = { ...field.extensions, source };
           return field;
         },
       },

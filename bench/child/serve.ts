@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What the measured process says of itself when it is asked. */
-export interface Usage {
+export interface ProcessUsage {
   /** Processor time that it has used so far, in microseconds. */
   cpu: number;
   /** Resident memory, in bytes. */
@@ -26,7 +26,7 @@ export function announce(url: string): void {
   process.send!({ url });
 }
 
-function usage(): Usage {
+function usage(): ProcessUsage {
   const { user, system } = process.cpuUsage();
   return { cpu: user + system, memory: process.memoryUsage.rss() };
 }

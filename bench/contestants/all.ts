@@ -4,7 +4,7 @@ import { UserError } from "../../src/errors/user-error.ts";
 import type { Options } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";
-import { limit, limitInOneFlight } from "./limit.ts";
+import { limit, limitPipelined } from "./limit.ts";
 import { largePeers, peers } from "./peers.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function othersOf({ peers: wanted, with: added }: Options): Promise
     ...named(added, largePeers),
   ];
   for (const { folder } of chosen) if (folder) await install(folder, say);
-  return [limit, limitInOneFlight, ...chosen];
+  return [limit, limitPipelined, ...chosen];
 }
 
 function named(wanted: readonly string[], contestants: readonly Contestant[]): Contestant[] {

@@ -12,9 +12,9 @@ export const limit: Contestant = {
 };
 
 /** The same with settings and statement in one message to Postgres, as the service sends them too. */
-export const limitInOneFlight: Contestant = {
+export const limitPipelined: Contestant = {
   ...limit,
-  name: "limit-in-one-flight",
+  name: "limit-pipelined",
   title: "LIMIT with settings and statement sent in one message, which is one implicit transaction",
-  environment: { IN_ONE_FLIGHT: "true" },
+  environment: { PIPELINED: "true" },
 };

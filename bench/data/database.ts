@@ -6,7 +6,7 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { withClient } from "../../src/database/client.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 
 /** Where the cluster of the measurements keeps its databases, one for each scale. They stay for the next run. */
 const directory = ".data/bench";
@@ -92,7 +92,7 @@ async function migrate(
 }
 
 async function fill(adminUrl: string, scale: number, onProgress: (step: string) => void): Promise<void> {
-  await fillDemo({ connectionString: asOwner(adminUrl), scale, onProgress });
+  await fillDemo({ connectionString: urlAsOwner(adminUrl), scale, onProgress });
   onProgress("Demonstration data: Vacuuming, so that it need not happen while we measure");
   await withClient(adminUrl, (client) => client.query("vacuum analyze"));
 }
@@ -108,7 +108,7 @@ function describe(
   return {
     scale,
     adminUrl,
-    ownerUrl: asOwner(adminUrl),
+    ownerUrl: urlAsOwner(adminUrl),
     loginUrl,
     size: () => sizeOf(adminUrl, scale),
     async copy() {

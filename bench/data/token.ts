@@ -1,5 +1,5 @@
 import { createCredential, deleteCredential, listCredentials } from "../../src/auth/credentials.ts";
-import type { IssuedPair } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { withClient } from "../../src/database/client.ts";
 
 const name = "Measurements";
@@ -8,7 +8,7 @@ const name = "Measurements";
 const renewedAfter = 4 * 60_000;
 
 /** Makes a credential that may read and write everything, and removes those of earlier runs. */
-export function makeCredential(ownerUrl: string): Promise<IssuedPair> {
+export function makeCredential(ownerUrl: string): Promise<ClientCredentials> {
   return withClient(ownerUrl, async (client) => {
     const earlier = (await listCredentials(client)).filter((credential) => credential.name === name);
     for (const { id } of earlier) await deleteCredential(client, id);
@@ -17,7 +17,10 @@ export function makeCredential(ownerUrl: string): Promise<IssuedPair> {
 }
 
 /** Gives access tokens of a credential as a client gets them, from the service's token endpoint. */
-export function tokensFrom(url: string, { clientId, clientSecret }: IssuedPair): () => Promise<string> {
+export function tokensFrom(
+  url: string,
+  { clientId, clientSecret }: ClientCredentials,
+): () => Promise<string> {
   let token = "";
   let renewAt = 0;
   return async () => {

@@ -9,7 +9,7 @@ import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
 import type { Attack } from "./attack.ts";
 import type { Experience } from "./normal-clients.ts";
-import { experience, usualClients } from "./normal-clients.ts";
+import { experience, normalClients } from "./normal-clients.ts";
 
 /** How it went beside an attack. */
 export interface Outcome {
@@ -111,7 +111,7 @@ export class Arena {
 
   async #normalTokens(): Promise<string[]> {
     const tokens: string[] = [];
-    for (let n = 0; n < usualClients.clients; n++) tokens.push(await this.#token(`normal ${n}`, "all"));
+    for (let n = 0; n < normalClients.clients; n++) tokens.push(await this.#token(`normal ${n}`, "all"));
     return tokens;
   }
 

@@ -20,7 +20,7 @@ const queries = [
 ];
 
 /** Usual clients, and requests per second of each: they cost less than what comes back to a token in that time. */
-export const usualClients = { clients: 4, perSecond: 15 };
+export const normalClients = { clients: 4, perSecond: 15 };
 /** One request of so many comes by a connection of its own, as those of a client that begins. */
 const newConnectionEvery = 4;
 /** Milliseconds after which a request counts as failed. */
@@ -49,7 +49,7 @@ export async function experience(
     durations.push(performance.now() - begun);
     if (failure !== null) failures.push(failure);
   };
-  const intervalMs = 1_000 / (usualClients.perSecond * tokens.length);
+  const intervalMs = 1_000 / (normalClients.perSecond * tokens.length);
   const start = performance.now();
   const sent: Promise<void>[] = [];
   for (let n = 0; n * intervalMs < seconds * 1_000; n++) {

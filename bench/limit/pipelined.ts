@@ -20,7 +20,7 @@ const parsed = new WeakMap<Connection, Set<string>>();
  * Runs settings of the transaction and a statement in one message to Postgres: all that lies before one Sync is one
  * transaction.
  */
-export function inOneFlight(
+export function pipelined(
   client: pg.PoolClient,
   settings: Record<string, string>,
   statement: Statement,
@@ -29,7 +29,7 @@ export function inOneFlight(
   return new Promise((done, failed) => {
     let answer: string | undefined;
     let error: Error | undefined;
-    const flight = {
+    const query = {
       submit(connection: Connection) {
         const entries = Object.entries(settings);
         const calls = entries.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`);
@@ -54,7 +54,7 @@ export function inOneFlight(
         else done(answer!);
       },
     };
-    client.query(flight as unknown as pg.Submittable);
+    client.query(query as unknown as pg.Submittable);
   });
 }
 

@@ -5,7 +5,7 @@ import { createPool } from "../../src/database/pool.ts";
 import { serveMeasured } from "../child/serve.ts";
 import { claimsOf } from "../child/token.ts";
 import type { Statement } from "./pipelined.ts";
-import { inOneFlight } from "./pipelined.ts";
+import { pipelined } from "./pipelined.ts";
 import { inTransaction } from "./in-transaction.ts";
 
 // The least that a server can do that checks a token and leaves rights to row-level security: no GraphQL, one
@@ -22,7 +22,7 @@ async function readStatements(): Promise<Map<string, Statement>> {
   return new Map(await Promise.all(entries));
 }
 
-const run = process.env.IN_ONE_FLIGHT === "true" ? inOneFlight : inTransaction;
+const run = process.env.PIPELINED === "true" ? pipelined : inTransaction;
 const statements = await readStatements();
 const pool = createPool(process.env.DATABASE_URL!, { max: Number(process.env.DATABASE_POOL_SIZE) });
 

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Usage } from "../child/serve.ts";
+import type { ProcessUsage } from "../child/serve.ts";
 
 /** A process that is measured. */
 export interface Child {
@@ -9,7 +9,7 @@ export interface Child {
   pid: number;
   /** How long it took from the start of the process until it could answer, in milliseconds. */
   startUp: number;
-  usage(): Promise<Usage>;
+  usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
 }
 
@@ -56,15 +56,15 @@ export async function startChild({ program, environment, execArgv = [] }: ChildO
     pid: child.pid!,
     startUp: performance.now() - begin,
     usage() {
-      const answered = answer<Usage>();
+      const answered = answer<ProcessUsage>();
       child.send("usage");
       return answered;
     },
     async stop() {
       child.kill("SIGTERM");
-      const patience = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
       await ended.catch(() => {});
-      clearTimeout(patience);
+      clearTimeout(timer);
     },
   };
 }

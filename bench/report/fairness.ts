@@ -2,7 +2,7 @@ import type { Attack } from "../fairness/attack.ts";
 import type { Outcome } from "../fairness/arena.ts";
 import { bounds, mib } from "../fairness/bounds.ts";
 import type { Experience } from "../fairness/normal-clients.ts";
-import { usualClients } from "../fairness/normal-clients.ts";
+import { normalClients } from "../fairness/normal-clients.ts";
 import type { Options } from "../options.ts";
 import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
@@ -31,7 +31,7 @@ function markdownOf({ played, machine, options: { seconds, scale } }: Fairness):
   const isOfAttack = played.every(({ outcome }) => outcome.isOfAttack);
   const ratios = played.map(({ quiet, outcome }) => outcome.beside.p99 / quiet.p99);
   const broken = played.flatMap(({ attack, broken }) => broken.map((bound) => `- ${attack.name}: ${bound}`));
-  const { clients, perSecond } = usualClients;
+  const { clients, perSecond } = normalClients;
   return [
     "# Fairness",
     `Written by \`npm run bench -- --fairness\`: ${inWords(machine)}; demonstration data at scale ${scale}, and 100,000

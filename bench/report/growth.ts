@@ -67,9 +67,9 @@ ${options.seconds} s, one request at a time, over data of these sizes:`,
 }
 
 function timesTable(rows: readonly GrowthRow[]): string {
-  const head = ["", ...rows[0]!.times.map(({ name }) => name), "ratio"];
+  const headings = ["", ...rows[0]!.times.map(({ name }) => name), "ratio"];
   return table(
-    head,
+    headings,
     rows.map(({ title, times, failures }) => [
       title,
       ...times.map(({ milliseconds }) => milliseconds.toFixed(2)),

@@ -5,7 +5,7 @@ import { Inbox } from "./inbox.ts";
 import type { Message } from "./inbox.ts";
 
 /** Bytes that a message has at most. */
-const largest = 2_000_000;
+const maxBodyBytes = 2_000_000;
 
 /**
  * Receives webhooks: checks the signature, keeps the message, answers, and only then works on it. The sender waits 15
@@ -43,7 +43,7 @@ async function read(request: IncomingMessage): Promise<string | null> {
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > largest) return null;
+    if (size > maxBodyBytes) return null;
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");

@@ -3,7 +3,7 @@ import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } fro
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
 import { relationOf } from "../relations.ts";
-import type { FieldMeaning, Hop, Match, Rows } from "../../src/reads/field-source.ts";
+import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
 
 type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
@@ -23,11 +23,11 @@ export function findRows(build: GraphileBuild.Build, codec: PgCodec | undefined)
 }
 
 /** What a field stands for, as the library and our plugins tell by its scope. */
-export function findMeaning(
+export function findSource(
   build: GraphileBuild.Build,
   typeName: string,
   scope: FieldScope,
-): FieldMeaning | undefined {
+): FieldSource | undefined {
   const { fieldName } = scope;
   if (scope.pgFieldAttribute) return findColumn(scope);
   if (scope.isRootNodeField) return { kind: "node" };
@@ -51,7 +51,7 @@ function isPageInfoField(name: string) {
   );
 }
 
-function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldMeaning | undefined {
+function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
   if (!attribute || attribute.via || attribute.expression || attribute.identicalVia) return undefined;
   const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
@@ -62,10 +62,10 @@ function hopOf(scope: FieldScope): Hop | undefined {
   const relation = relationOf(scope);
   const to = relation?.remoteResource as PgResource | undefined;
   if (!relation || !isPlain(to)) return undefined;
-  return { to, on: pairs(relation.localAttributes, relation.remoteAttributes) };
+  return { to, on: matches(relation.localAttributes, relation.remoteAttributes) };
 }
 
-function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): FieldMeaning | undefined {
+function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): FieldSource | undefined {
   const rows = findRows(build, scope.pgFieldResource?.codec as PgCodec | undefined);
   const hops = hopsTo(scope);
   const { resource } = rows ?? {};
@@ -93,11 +93,11 @@ function hopsTo(scope: FieldScope): Hop[] | undefined {
     const relation = pgRefDetails.registry.pgRelations[codec.name]?.[relationName];
     const to = relation?.remoteResource as PgResource | undefined;
     if (!relation || !isPlain(to)) return undefined;
-    hops.push({ to, on: pairs(relation.localAttributes, relation.remoteAttributes) });
+    hops.push({ to, on: matches(relation.localAttributes, relation.remoteAttributes) });
     ({ codec } = to);
   }
   return hops;
 }
 
-const pairs = (local: readonly string[], remote: readonly string[]): Match[] =>
+const matches = (local: readonly string[], remote: readonly string[]): Match[] =>
   local.map((name, index) => ({ local: name, remote: remote[index]! }));

@@ -12,7 +12,7 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Position } from "../../src/graphql/cursor.ts";
 import { decodeCursor, encodeCursor, openRanges } from "../../src/graphql/cursor.ts";
-import type { Followed, Rows, StageSql } from "../../src/reads/followed.ts";
+import type { Followed, NamedRows, StageSql } from "../../src/reads/followed.ts";
 import { given, notYetGiven, openTransactions } from "../../src/reads/followed.ts";
 import { decodeGlobalId } from "../../src/graphql/global-id.ts";
 
@@ -42,7 +42,7 @@ export interface PageArguments {
 }
 
 type Condition = (rows: PgSelectQueryBuilder) => void;
-type Side = (rows: Rows, stages: [StageSql, ...StageSql[]]) => SQL;
+type Side = (rows: NamedRows, stages: [StageSql, ...StageSql[]]) => SQL;
 
 // An edge knows its rows, but not the field that lists them, nor where the page begins: that is a placeholder for the
 // text of the cursor, in a list that is followed.

@@ -16,7 +16,7 @@ export interface MutationCall {
   /** Null, which is refused, is no way to say either. */
   validateOnly: boolean | null;
   /** Milliseconds that it may take. */
-  timeout: number;
+  timeoutMs: number;
   /** What is looked at before. */
   check?: MutationCheck | undefined;
   /** The caller's. */
@@ -47,7 +47,7 @@ export async function runMutation(
   pgSettings: Record<string, string | undefined> | null,
   call: MutationCall,
 ): Promise<MutationResult> {
-  const { version, operation, input, idempotencyKey, validateOnly, timeout } = call;
+  const { version, operation, input, idempotencyKey, validateOnly, timeoutMs } = call;
   const json = toJson(input);
   if (halfCharacter.test(json))
     throw apiError("BAD_USER_INPUT", "A text holds half of a character (a lone surrogate).");
@@ -61,7 +61,7 @@ export async function runMutation(
   });
   if (refusals && refusals.length > 0) return { payload: null, userErrors: refusals, warnings: [] };
   const values = [version, operation, json, idempotencyKey, validateOnly];
-  const settings = { ...pgSettings, statement_timeout: String(timeout) };
+  const settings = { ...pgSettings, statement_timeout: String(timeoutMs) };
   let isUnderWay = false;
   const attempt = () => {
     isUnderWay = false;

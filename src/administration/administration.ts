@@ -9,7 +9,7 @@ import { recogniseVisitor, requireVisitor } from "./session.ts";
 import type { AdministrationOptions } from "./section.ts";
 
 /** Of a form, in bytes. */
-const largestForm = 65_536;
+const maxFormBytes = 65_536;
 
 /** The administration in the browser, at `/admin`: the middlewares of its requests in their order. */
 export function administration(options: AdministrationOptions): Router {
@@ -17,7 +17,7 @@ export function administration(options: AdministrationOptions): Router {
   router.use(pageHeaders(options.publicUrl));
   router.get("/assets/:name", serveAsset);
   router.use(recogniseVisitor(options, navigation));
-  router.use(urlencoded({ extended: false, limit: largestForm }));
+  router.use(urlencoded({ extended: false, limit: maxFormBytes }));
 
   router.use("/log-in", requireOwnForm(options.publicUrl), logIn(options));
   router.use(requireVisitor, requireOwnForm(options.publicUrl));

@@ -24,7 +24,7 @@ export const planNames: Readonly<Record<string, string>> = {
 };
 
 /** What happened, by the action. Others are shown as they are. */
-const deeds: Readonly<Record<string, string>> = {
+const actionTitles: Readonly<Record<string, string>> = {
   "credential.created": "Created the token",
   "credential.rotated": "Rotated the token",
   "credential.changed": "Changed the token",
@@ -61,8 +61,8 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
     ${events.map(
       (event) =>
         html`<li>
-          <p class="deed">
-            ${deeds[event.action] ?? event.action}${
+          <p class="action">
+            ${actionTitles[event.action] ?? event.action}${
               !aboutOneself.has(event.action) &&
               (event.credential_id === null ||
                 event.credential_id !== present ||

@@ -11,7 +11,7 @@ export function formOf(request: Request): Readonly<Record<string, unknown>> {
 }
 
 /** A text that a form sent, without space around it; empty when it sent none. Not for passwords. */
-export function textOf(request: Request, name: string): string {
+export function textField(request: Request, name: string): string {
   const value = formOf(request)[name];
   return typeof value === "string" ? value.trim() : "";
 }
@@ -48,7 +48,7 @@ export function errorSummary(errors: FieldErrors): Content {
   );
 }
 
-export interface Field {
+export interface FormField {
   name: string;
   label: string;
   type?: "text" | "password";
@@ -60,7 +60,7 @@ export interface Field {
 }
 
 /** A field for a line of text, with its label, hint and error. */
-export function field({ name, label, type = "text", value = "", hint, errors, ...others }: Field): Html {
+export function field({ name, label, type = "text", value = "", hint, errors, ...others }: FormField): Html {
   const error = errors?.[name];
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return html`<div class="field ${error && "wrong"}">

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { hashOfToken, newSessionToken } from "../auth/session-token.ts";
 import { isSecure, writeCookie } from "./cookies.ts";
 import { csrfField } from "./csrf.ts";
-import { errorSummary, field, noticeOf, passwordOf, queryOf, textOf } from "./forms.ts";
+import { errorSummary, field, noticeOf, passwordOf, queryOf, textField } from "./forms.ts";
 import type { FieldErrors } from "./forms.ts";
 import { html } from "./html.ts";
 import { LogInLimits } from "./log-in-limits.ts";
@@ -27,7 +27,7 @@ interface Entered {
 
 function showLogIn(request: Request, response: Response, { status, name, errors = {} }: Entered = {}): void {
   const visit = visitOf(response);
-  const next = ownPath(textOf(request, "next") || queryOf(request, "next"));
+  const next = ownPath(textField(request, "next") || queryOf(request, "next"));
   const ended = status === undefined && noticeOf(request, endings);
   showPage(response, {
     status: status ?? 200,
@@ -58,7 +58,7 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
   const router = Router();
   router.get("/", (request, response) => showLogIn(request, response));
   router.post("/", async (request, response) => {
-    const name = textOf(request, "name").slice(0, 200);
+    const name = textField(request, "name").slice(0, 200);
     const password = passwordOf(request, "password");
     const errors = {
       ...(name === "" && { name: "Enter your name or e-mail address." }),
@@ -84,7 +84,7 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
     const secure = isSecure(request, publicUrl);
     writeCookie(response, "session", token, secure);
     writeCookie(response, "visitor", null, secure);
-    response.redirect(303, ownPath(textOf(request, "next")));
+    response.redirect(303, ownPath(textField(request, "next")));
   });
   return router;
 }

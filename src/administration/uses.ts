@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 
 /** Days that are looked back on. */
-export const span = 30;
+export const spanDays = 30;
 
 /** How often a token used a version on a day. */
 export interface Use {
@@ -19,7 +19,7 @@ export async function readUses(client: PoolClient, id: string | null = null): Pr
   const { rows } = await client.query<Use>(
     `select credential_id, day::timestamptz, version, deprecated_field, requests::float8, last_used_at
      from administration.credential_uses(current_date - $2::integer, $1)`,
-    [id, span - 1],
+    [id, spanDays - 1],
   );
   return rows;
 }

@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** How long an access token lasts, in seconds. */
-export const accessTokenLifetime = 600;
+export const accessTokenSeconds = 600;
 
 const issuer = "urn:service:tokens";
 /** The audience of tokens for the GraphQL API. Other kinds of token, such as sessions, name another. */
@@ -55,7 +55,7 @@ export class AccessTokens {
     this.#now = now;
   }
 
-  /** A new token, valid from now on for {@link accessTokenLifetime}. */
+  /** A new token, valid from now on for {@link accessTokenSeconds}. */
   async issue(
     { credentialId, accessKey, scopes }: AccessTokenClaims,
     audience = apiAudience,
@@ -70,7 +70,7 @@ export class AccessTokens {
       audience,
       subject: credentialId,
       jwtid: randomUUID(),
-      expiresIn: accessTokenLifetime,
+      expiresIn: accessTokenSeconds,
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { asAuthRole } from "../database/as-role.ts";
-import type { Memory } from "./invalidated-cache.ts";
+import type { InvalidatedCache } from "./invalidated-cache.ts";
 
 /** Which access keys work now. */
 export interface ActiveCredentials {
@@ -15,7 +15,7 @@ interface Key {
 }
 
 /** Which access keys work now, and with which scopes. */
-export function activeCredentials(pool: Pool, memory: Memory): ActiveCredentials {
+export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
     const { rows } = await asAuthRole(pool, (client) =>
       client.query<{ scopes: string[]; remaining: number | null }>(
@@ -26,6 +26,6 @@ export function activeCredentials(pool: Pool, memory: Memory): ActiveCredentials
     const [key] = rows;
     return key ? { scopes: new Set(key.scopes), remaining: key.remaining ?? Infinity } : null;
   };
-  const keys = memory.remember(ask, 10_000, (key) => Math.floor(key?.remaining ?? Infinity));
+  const keys = cache.remember(ask, 10_000, (key) => Math.floor(key?.remaining ?? Infinity));
   return { of: async (accessKey) => (await keys.of(accessKey))?.scopes ?? null };
 }

@@ -8,9 +8,9 @@ const changeChannel = "service_credential_change";
 /** What the connection calls itself in pg_stat_activity. */
 const listenerName = "service credential listener";
 /** Milliseconds between two checks of the line. */
-const checkInterval = 5_000;
+const checkIntervalMs = 5_000;
 /** Milliseconds after which a check without an echo counts as a lost line. */
-const checkTimeout = 5_000;
+const checkTimeoutMs = 5_000;
 /** Milliseconds before the next attempt to connect. */
 const retryPauseMs = 500;
 
@@ -28,7 +28,7 @@ export class ChangeListener {
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
-  #hearsUntil = 0;
+  #listeningUntilMs = 0;
   /** Whether it has heard since it last tried. */
   #hasHeard = false;
   #echo = awaitEcho();
@@ -45,8 +45,8 @@ export class ChangeListener {
   }
 
   /** Whether a change made right now would be heard. */
-  get hears(): boolean {
-    return performance.now() < this.#hearsUntil;
+  get isListening(): boolean {
+    return performance.now() < this.#listeningUntilMs;
   }
 
   async close(): Promise<void> {
@@ -60,7 +60,7 @@ export class ChangeListener {
     let told = "";
     const listen = () =>
       this.#listen(signal).finally(() => {
-        this.#hearsUntil = 0;
+        this.#listeningUntilMs = 0;
         this.#onChange();
       });
     await retry(listen, {
@@ -83,7 +83,7 @@ export class ChangeListener {
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
     line.signal.addEventListener("abort", () => {
-      this.#hearsUntil = 0;
+      this.#listeningUntilMs = 0;
       this.#echo.reject(line.signal.reason);
       client.end().catch(() => {});
     });
@@ -100,7 +100,7 @@ export class ChangeListener {
       );
       for (;;) {
         await this.#checkLine();
-        await sleep(checkInterval, undefined, { signal: line.signal, ref: false });
+        await sleep(checkIntervalMs, undefined, { signal: line.signal, ref: false });
       }
     } catch (error) {
       throw line.signal.aborted ? line.signal.reason : error;
@@ -112,16 +112,16 @@ export class ChangeListener {
 
   async #checkLine(): Promise<void> {
     const echo = (this.#echo = awaitEcho());
-    const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeout);
+    const timer = setTimeout(() => echo.reject(new Error("The database doesn't echo.")), checkTimeoutMs);
     try {
       await Promise.all([this.#pool.query("select pg_notify($1, '')", [this.#echoChannel]), echo.promise]);
     } finally {
       clearTimeout(timer);
     }
     // What was asked before the line stood may be outdated without our having heard of it.
-    if (!this.hears) this.#onChange();
+    if (!this.isListening) this.#onChange();
     this.#hasHeard = true;
-    this.#hearsUntil = performance.now() + checkInterval + checkTimeout;
+    this.#listeningUntilMs = performance.now() + checkIntervalMs + checkTimeoutMs;
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { ClientBase, Pool } from "pg";
 import { UserError } from "../errors/user-error.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /** The owner's connection: credentials are made by administrators, not by clients of the API. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;
@@ -16,7 +17,7 @@ export interface CredentialRequest {
 }
 
 /** A key with its secret. This is the only time that the secret is known: the database has its hash. */
-export interface IssuedPair {
+export interface ClientCredentials {
   /** Id of the credential. */
   id: string;
   /** The access key. Safe to log. */
@@ -38,7 +39,7 @@ export interface CredentialOverview {
   oldKeyEndsAt: Date | null;
 }
 
-/** A wish about credentials that can't be fulfilled. Its message is for whoever had it. */
+/** A request about credentials that can't be met. Its message is for the caller. */
 export class CredentialError extends UserError {}
 
 /**
@@ -49,16 +50,16 @@ export class CredentialError extends UserError {}
 export async function createCredential(
   connection: OwnerConnection,
   { name, read = [], write = [] }: CredentialRequest,
-): Promise<IssuedPair & { scopes: string[] }> {
+): Promise<ClientCredentials & { scopes: string[] }> {
   if (name.trim() === "" || name.length > 100)
     throw new CredentialError("The name must have 1 to 100 characters.");
   const scopes = scopesFor(await knownScopes(connection), read, write);
-  const pair = randomPair();
+  const issued = createClientCredentials();
   const { rows } = await connection.query<{ id: string }>(
     "select auth.create_credential($1, $2, $3, $4) as id",
-    [name.trim(), scopes, pair.clientId, hashOfSecret(pair.clientSecret)],
+    [name.trim(), scopes, issued.clientId, hashOfSecret(issued.clientSecret)],
   );
-  return { id: rows[0]!.id, ...pair, scopes };
+  return { id: rows[0]!.id, ...issued, scopes };
 }
 
 /** All credentials, oldest first. */
@@ -108,16 +109,16 @@ export async function rotateCredential(
   connection: OwnerConnection,
   id: string,
   overlap = 0,
-): Promise<IssuedPair> {
-  const pair = randomPair();
-  const values = [pair.clientId, hashOfSecret(pair.clientSecret), overlap];
+): Promise<ClientCredentials> {
+  const issued = createClientCredentials();
+  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlap];
   await change(
     connection,
     id,
     "select auth.rotate_credential($1, $2, $3, make_interval(hours => $4))",
     values,
   );
-  return { id, ...pair };
+  return { id, ...issued };
 }
 
 /**
@@ -153,10 +154,8 @@ export async function knownScopes(connection: OwnerConnection): Promise<string[]
   return rows.map(({ scope }) => scope);
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 async function change(connection: OwnerConnection, id: string, statement: string, values: unknown[] = []) {
-  if (!uuid.test(id)) throw new CredentialError(`“${id}” is not the id of a credential.`);
+  if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of a credential.`);
   try {
     await connection.query(statement, [id, ...values]);
   } catch (error) {
@@ -184,7 +183,7 @@ export function scopesFor(known: string[], read: Resources, write: Resources): s
 }
 
 /** A new key and secret. */
-export function randomPair(): { clientId: string; clientSecret: string } {
+export function createClientCredentials(): { clientId: string; clientSecret: string } {
   // The prefixes tell both apart, and let scanners for leaked secrets find the second.
   return {
     clientId: `ak_${randomBytes(15).toString("hex")}`,

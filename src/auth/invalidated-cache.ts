@@ -3,20 +3,20 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { ChangeListener } from "./change-listener.ts";
 
-/** Answers to questions of one kind. */
-export interface Remembered<Key, Answer> {
-  /** The answer that is right now: from memory, or from the database. */
+/** Cached answers to questions of one kind. */
+export interface CachedAnswers<Key, Answer> {
+  /** The current answer: from the cache, or from the database. */
   of(key: Key): Promise<Answer>;
 }
 
 /**
- * What a process remembers about who may do what: credentials, the plan, and by which keys tokens are known.
+ * Caches who may do what: credentials, the plan, and the keys that tokens are checked with.
  *
- * The database is asked once, and the answer remembered until something of the kind changes: the database says so to
- * every process. While a process can't hear it, it remembers nothing and asks each time. So a change takes effect
+ * The database is asked once, and the answer is kept until something of the kind changes: the database tells every
+ * process. While a process can't listen, it keeps nothing and asks each time. So a change takes effect
  * at once everywhere, and a request normally costs no statement.
  */
-export class Memory {
+export class InvalidatedCache {
   readonly #listener: ChangeListener;
   readonly #forgetting: (() => void)[] = [];
   /** Grows when answers become outdated, also those that are still under way. */
@@ -29,12 +29,12 @@ export class Memory {
     });
   }
 
-  /** Whether a change made right now would be heard. */
-  get hears(): boolean {
-    return this.#listener.hears;
+  /** Whether a change made right now would be noticed. */
+  get isListening(): boolean {
+    return this.#listener.isListening;
   }
 
-  /** For what is remembered elsewhere: called on each change, and whenever one may have been missed. */
+  /** For what is kept elsewhere: called on each change, and whenever one may have been missed. */
   onOutdated(forget: () => void): void {
     this.#forgetting.push(forget);
   }
@@ -50,19 +50,19 @@ export class Memory {
     ask: (key: Key) => Promise<Answer>,
     max: number,
     lifetime: (answer: Answer) => number = () => Infinity,
-  ): Remembered<Key, Answer> {
+  ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
     this.onOutdated(() => kept.clear());
     return {
       of: async (key) => {
-        if (this.#listener.hears) {
+        if (this.#listener.isListening) {
           const known = kept.get(key);
           if (known) return known.answer;
         }
         const era = this.#era;
         const answer = await ask(key);
         const ttl = lifetime(answer);
-        if (era === this.#era && this.#listener.hears && ttl >= 1) {
+        if (era === this.#era && this.#listener.isListening && ttl >= 1) {
           kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
         }
         return answer;

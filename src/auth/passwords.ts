@@ -3,9 +3,9 @@ import { hash, verify } from "@node-rs/argon2";
 import type { Algorithm } from "@node-rs/argon2";
 
 /** Shorter passwords aren't taken. */
-export const shortestPassword = 12;
+export const minPasswordCharacters = 12;
 /** Nor are longer ones, which would only cost time. */
-const longestPassword = 200;
+const maxPasswordCharacters = 200;
 
 // Of argon2id, what OWASP asks for at least: 19 MiB, two rounds
 const costs = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -24,7 +24,7 @@ let nobodys: Promise<string> | undefined;
  */
 export async function isPassword(kept: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword(randomPassword());
-  const isRight = await verify(kept ?? (await nobodys), password.slice(0, longestPassword));
+  const isRight = await verify(kept ?? (await nobodys), password.slice(0, maxPasswordCharacters));
   return isRight && kept !== null;
 }
 
@@ -37,10 +37,10 @@ export function randomPassword(): string {
 
 /** What keeps a new password from being taken; null when nothing does. */
 export function complaintAbout(password: string, name: string): string | null {
-  if ([...password].length < shortestPassword)
-    return `The new password needs at least ${shortestPassword} characters.`;
-  if (password.length > longestPassword)
-    return `The new password has more than ${longestPassword} characters.`;
+  if ([...password].length < minPasswordCharacters)
+    return `The new password needs at least ${minPasswordCharacters} characters.`;
+  if (password.length > maxPasswordCharacters)
+    return `The new password has more than ${maxPasswordCharacters} characters.`;
   if (password.toLowerCase().includes(name.toLowerCase()) && name.length > 3)
     return "The new password must not contain your name.";
   return new Set(password).size < 5 ? "The new password repeats too few characters." : null;

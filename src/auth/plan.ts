@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
-import type { Memory, Remembered } from "./invalidated-cache.ts";
+import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { limitsOfPlan } from "../graphql/limits.ts";
 
@@ -15,17 +15,17 @@ export interface Plan {
 }
 
 /** The plan as it is now. */
-export type CurrentPlan = Remembered<"current", Plan>;
+export type CurrentPlan = CachedAnswers<"current", Plan>;
 
 /** Knows the plan, from `auth.plan`. */
 export function currentPlan(
   pool: Pool,
-  memory: Memory,
+  cache: InvalidatedCache,
   { limits, logger }: { limits: Limits; logger: Logger },
 ): CurrentPlan {
   // Limits that are equal are to be the same object: documents are read anew for others
   let last = { text: "{}", limits };
-  return memory.remember(async () => {
+  return cache.remember(async () => {
     const { rows } = await asAuthRole(pool, (client) =>
       client.query<{ name: PlanName; limits: unknown }>("select name, limits from auth.current_plan()"),
     );

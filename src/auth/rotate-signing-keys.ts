@@ -3,8 +3,8 @@ import type { StoredSecrets } from "../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import { UserError } from "../errors/user-error.ts";
-import { accessTokenLifetime } from "./access-token.ts";
-import { isUuid } from "./signing-keys.ts";
+import { accessTokenSeconds } from "./access-token.ts";
+import { isUuid } from "../lib/uuid.ts";
 import { newSigningKey } from "./stored-signing-keys.ts";
 
 /** The owner's connection: keys are changed at the command line. */
@@ -14,7 +14,7 @@ type OwnerConnection = Pick<Pool | ClientBase, "query">;
  * How long a key is accepted after another has taken its place, in seconds: as long as its tokens last, and a minute more,
  * for a process that hears of it late goes on signing with it for some seconds.
  */
-const overlapSeconds = accessTokenLifetime + 60;
+const overlapSeconds = accessTokenSeconds + 60;
 
 /** A key of the database. */
 export interface StoredKeyOverview {

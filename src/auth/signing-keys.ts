@@ -41,8 +41,3 @@ export class ConfiguredSigningKeys implements SigningKeys {
 export function configuredKeyId(text: string): string {
   return `env-${createHash("sha256").update("id of a signing key:").update(text).digest("hex").slice(0, 16)}`;
 }
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** Whether an id can be that of a key of the database. */
-export const isUuid = (id: string): boolean => uuid.test(id);

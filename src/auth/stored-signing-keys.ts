@@ -8,9 +8,9 @@ import { signingKeyPlace, UnreadableSecret } from "../secrets/secrets.ts";
 import type { Obstacle } from "../lib/readiness.ts";
 import { UserError } from "../errors/user-error.ts";
 import { asAuthRole } from "../database/as-role.ts";
-import type { Memory } from "./invalidated-cache.ts";
+import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
-import { isUuid } from "./signing-keys.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /** How long what was read holds while changes can't be heard. */
 const deafHoldsMs = 1_000;
@@ -20,7 +20,7 @@ const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 export interface StoredSigningKeysOptions {
   pool: Pool;
   /** Tells when something has changed. */
-  memory: Pick<Memory, "hears" | "onOutdated">;
+  cache: Pick<InvalidatedCache, "isListening" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
   /** In milliseconds since 1970. */
@@ -78,7 +78,7 @@ export class StoredSigningKeys implements SigningKeys {
 
   private constructor(options: StoredSigningKeysOptions) {
     this.#options = options;
-    options.memory.onOutdated(() => this.#era++);
+    options.cache.onOutdated(() => this.#era++);
   }
 
   /** Why no token can be signed, as far as is known without asking; null when one can. */
@@ -121,7 +121,7 @@ export class StoredSigningKeys implements SigningKeys {
   }
 
   get #isFresh(): boolean {
-    return this.#options.memory.hears
+    return this.#options.cache.isListening
       ? this.#eraOfKeys === this.#era
       : performance.now() - this.#readAt < deafHoldsMs;
   }

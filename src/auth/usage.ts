@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
 
 /** Milliseconds between two times that counts are written. */
-const usualInterval = 10_000;
+const defaultIntervalMs = 10_000;
 /** Different counts that wait at most while the database can't be reached; what comes on top isn't counted. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 
 interface Count {
   credential_id: string;
@@ -26,10 +26,10 @@ export class Usage {
   #counts = new Map<string, Count>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(pool: Pool, logger: Logger, interval = usualInterval) {
+  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
     this.#pool = pool;
     this.#logger = logger;
-    this.#timer = setInterval(() => void this.flush(), interval).unref();
+    this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
   }
 
   /** Counts a request. */
@@ -83,7 +83,7 @@ export class Usage {
     if (count) {
       count.requests += requests;
       if (count.last_used_at < moment) count.last_used_at = moment;
-    } else if (this.#counts.size < mostWaiting) {
+    } else if (this.#counts.size < maxWaiting) {
       this.#counts.set(key, {
         ...{ credential_id: credentialId, day, version, deprecated_field: field },
         ...{ requests, last_used_at: moment },

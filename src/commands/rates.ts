@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
-import { asRole } from "../database/roles.ts";
+import { urlAsRole } from "../database/roles.ts";
 import { importRates } from "../jobs/exchange-rates/import.ts";
 import type { ImportedDay } from "../jobs/exchange-rates/import.ts";
 import { readSettings } from "../process/settings.ts";
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   try {
     // The role of background work may do this and little else; the service's own URL will do as well as an
     // administrator's
-    const days = await withClient(asRole(database.url, "service_worker"), (client) =>
+    const days = await withClient(urlAsRole(database.url, "service_worker"), (client) =>
       importRates({ from, query: (text, values) => client.query(text, values) }),
     );
     process.stdout.write(`${days.map(describe).join("\n")}\n`);

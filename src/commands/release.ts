@@ -66,8 +66,8 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   }
   const list = inRoot("src/versions/versions.json");
   const known = JSON.parse(await readFile(list, "utf8")) as { slug: string }[];
-  const head = known.findIndex((other) => other.slug === "unstable");
-  const lines = known.toSpliced(head, 0, { slug, releasedOn } as { slug: string });
+  const unstableIndex = known.findIndex((other) => other.slug === "unstable");
+  const lines = known.toSpliced(unstableIndex, 0, { slug, releasedOn } as { slug: string });
   await writeFile(list, `[\n${lines.map((line) => `  ${spaced(line)}`).join(",\n")}\n]\n`);
   say(`Released ${slug}, to be served from ${releasedOn} on.`);
 }
@@ -109,6 +109,6 @@ async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promi
 }
 
 function spaced(line: object): string {
-  const facts = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
-  return `{ ${facts.join(", ")} }`;
+  const entries = Object.entries(line).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `{ ${entries.join(", ")} }`;
 }

@@ -12,15 +12,15 @@ import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
-import { asOwner } from "../database/roles.ts";
+import { urlAsOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
 import { explorerPathOf } from "../http/explorer.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import { serve } from "../process/serve.ts";
 import type { Serving } from "../process/serve.ts";
-import { startWorkers } from "../process/worker-processes.ts";
-import type { Workers } from "../process/worker-processes.ts";
+import { startWorkerProcesses } from "../process/worker-processes.ts";
+import type { WorkerProcesses } from "../process/worker-processes.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
@@ -44,7 +44,7 @@ export interface RunningService {
   /** Rejected, with a UserError, when the service can't go on. */
   failed: Promise<never> | undefined;
   /** Puts new processes in the place of those that serve; undefined where this one serves. */
-  replaceWorkers: (() => Promise<void>) | undefined;
+  replaceProcesses: (() => Promise<void>) | undefined;
   /**
    * Lets requests end, then stops everything, the database last.
    *
@@ -58,13 +58,13 @@ export interface RunningService {
  * background work.
  *
  * @param stopping when aborted, the start breaks off at its next step, and stops what it has started
- * @param workers how many processes answer requests; with 1 it is this one
+ * @param processCount how many processes answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken
  */
 export async function startService(
   settings: Settings,
   stopping: AbortSignal,
-  workers = 1,
+  processCount = 1,
 ): Promise<RunningService> {
   const onProgress = (step: string) => {
     stopping.throwIfAborted();
@@ -77,11 +77,11 @@ export async function startService(
   closing.add(() => database.close());
   try {
     stopping.throwIfAborted();
-    const ownerUrl = database.adminUrl === null ? null : asOwner(database.adminUrl);
+    const ownerUrl = database.adminUrl === null ? null : urlAsOwner(database.adminUrl);
     if (ownerUrl !== null) await fillFirst(ownerUrl, onProgress);
     const { identity, warning } = await successorOfRoot(settings.runAs, database.runBy);
     if (warning !== null) say(`Warning: ${warning}`);
-    const serving = await startServing(settings, { database, logger, workers, identity, onProgress });
+    const serving = await startServing(settings, { database, logger, processCount, identity, onProgress });
     closing.add(() => serving.stop());
     if (settings.metricsPort !== undefined) {
       const { host, metricsPort: port } = settings;
@@ -98,7 +98,7 @@ export async function startService(
     return {
       ...{ address, app: serving.app ?? null, database },
       failed: database.keepRunning?.(logger),
-      replaceWorkers: serving.replace,
+      replaceProcesses: serving.replace,
       async stop(delayMs = 0) {
         serving.announceStop();
         await sleep(delayMs);
@@ -114,7 +114,7 @@ export async function startService(
 interface ServingOptions {
   database: OpenDatabase;
   logger: Logger;
-  workers: number;
+  processCount: number;
   /** Who the other processes are to be. */
   identity: Identity | null;
   onProgress: (step: string) => void;
@@ -122,21 +122,21 @@ interface ServingOptions {
 
 /** What answers requests: this process, or several others. */
 type Answering = Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
-  Partial<Pick<Serving, "app"> & Pick<Workers, "replace">>;
+  Partial<Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">>;
 
 async function startServing(
   settings: Settings,
-  { database, logger, workers, identity, onProgress }: ServingOptions,
+  { database, logger, processCount, identity, onProgress }: ServingOptions,
 ): Promise<Answering> {
   const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
-  if (workers === 1) {
+  if (processCount === 1) {
     const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
     // It may have gone since it was looked at
     return waitingFor(wait, () => serve({ ...options, isBackground: true }));
   }
   // Each must not let through what all are allowed together
   const shared = { ...settings, sharedRates: true };
-  return startWorkers({ ...options, settings: shared, count: workers, identity });
+  return startWorkerProcesses({ ...options, settings: shared, count: processCount, identity });
 }
 
 interface FirstCredential {
@@ -180,8 +180,8 @@ function announce(address: string, { explorer }: Settings, secrets: FirstSecrets
   const first = versions.find((version) => isServed(version, versions, Date.now()))!;
   say(`\nThe API is at ${address}${pathOf(first)}`);
   if (explorer) {
-    const head = versions.find(({ kind }) => kind === "floating")!;
-    say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(head)}`);
+    const unstable = versions.find(({ kind }) => kind === "floating")!;
+    say(`An explorer is at ${address}/, that of unstable at ${address}${explorerPathOf(unstable)}`);
   }
   say(`The administration is at ${address}/admin`);
   const { credential = null, password = null } = secrets ?? {};
@@ -214,21 +214,21 @@ curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content
 
 if (import.meta.main) {
   await atTheTerminal(async () => {
-    const workers = readWorkers();
+    const processCount = readProcessCount();
     const settings = readSettings();
     await untilStopped(async (stopping) => {
-      const { failed, replaceWorkers, stop } = await startService(settings, stopping, workers);
+      const { failed, replaceProcesses, stop } = await startService(settings, stopping, processCount);
       return {
         failed,
         // Nobody in front has to be told when the person at the terminal stops it
         stop: (signal) => stop(signal === "SIGTERM" ? settings.stopDelayMs : 0),
-        reload: replaceWorkers && (() => void replaceWorkers()),
+        reload: replaceProcesses && (() => void replaceProcesses()),
       };
     });
   });
 }
 
-function readWorkers(): number {
+function readProcessCount(): number {
   const { values } = parseArgs({ options: { workers: { type: "string", default: "1" } } });
   const count = Number(values.workers);
   if (Number.isInteger(count) && count >= 1 && count <= 64) return count;

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type pg from "pg";
 import * as credentials from "../auth/credentials.ts";
-import type { CredentialOverview, IssuedPair, Resources } from "../auth/credentials.ts";
+import type { CredentialOverview, ClientCredentials, Resources } from "../auth/credentials.ts";
 import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
 const usage = `API credentials: a key and a secret, which clients exchange for access tokens.
@@ -56,10 +56,10 @@ type Command = (
 const withoutId: Record<string, Command> = {
   async create(connection, _id, { name = "", read, write }) {
     const request = { name, read: parseResources(read), write: parseResources(write) };
-    const { scopes, ...pair } = await credentials.createCredential(connection, request);
+    const { scopes, ...issued } = await credentials.createCredential(connection, request);
     return {
-      json: { id: pair.id, name, client_id: pair.clientId, client_secret: pair.clientSecret, scopes },
-      text: `Made “${name}”.\n\n${describePair(pair)}\n  scopes         ${scopes.join(" ") || "none"}`,
+      json: { id: issued.id, name, client_id: issued.clientId, client_secret: issued.clientSecret, scopes },
+      text: `Made “${name}”.\n\n${describeCredentials(issued)}\n  scopes         ${scopes.join(" ") || "none"}`,
     };
   },
   async list(connection) {
@@ -71,11 +71,11 @@ const withoutId: Record<string, Command> = {
 const withId: Record<string, Command> = {
   async rotate(connection, id, { overlap }) {
     const hours = overlap === undefined ? 0 : hoursOf(overlap);
-    const pair = await credentials.rotateCredential(connection, id, hours);
+    const issued = await credentials.rotateCredential(connection, id, hours);
     const old = hours === 0 ? "The old key has stopped." : `The old key stops in ${hours} hours.`;
     return {
-      json: { id, client_id: pair.clientId, client_secret: pair.clientSecret },
-      text: `${old} Here is the new one.\n\n${describePair(pair)}`,
+      json: { id, client_id: issued.clientId, client_secret: issued.clientSecret },
+      text: `${old} Here is the new one.\n\n${describeCredentials(issued)}`,
     };
   },
   async activate(connection, id) {
@@ -105,7 +105,7 @@ function parseResources(values: string[] = []): Resources {
   return names.includes("all") ? "all" : names.filter((name) => name !== "");
 }
 
-function describePair({ id, clientId, clientSecret }: IssuedPair): string {
+function describeCredentials({ id, clientId, clientSecret }: ClientCredentials): string {
   return [
     `  id             ${id}`,
     `  client_id      ${clientId}`,

@@ -1,7 +1,7 @@
 import { withClient } from "../database/client.ts";
 import { lint } from "../database/lint.ts";
 import { watchCurrentMigration } from "../database/migrations/migrations.ts";
-import { asOwner, requireOwner } from "../database/roles.ts";
+import { urlAsOwner, requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { startService } from "./start.ts";
 import { say } from "./terminal.ts";
@@ -21,7 +21,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       say(`The API stays as it was: ${String(error)}`);
     }
     try {
-      for (const fault of await withClient(asOwner(adminUrl), lint)) say(`\n${fault}`);
+      for (const fault of await withClient(urlAsOwner(adminUrl), lint)) say(`\n${fault}`);
     } catch (error) {
       say(`db/lint could not be run: ${String(error)}`);
     }

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { asRole } from "../database/roles.ts";
+import { urlAsRole } from "../database/roles.ts";
 
 /** Limits that hold for every statement of background work; and times are in UTC. */
 const session = {
@@ -16,7 +16,7 @@ const session = {
  *
  * @param url the database, as the role that the service logs in with
  */
-export function createWorkerPool(url: string, concurrency: number): pg.Pool {
+export function createJobPool(url: string, concurrency: number): pg.Pool {
   return createBackgroundPool(url, "service_worker", concurrency + 2, "worker");
 }
 
@@ -30,7 +30,7 @@ export function createWorkerPool(url: string, concurrency: number): pg.Pool {
  */
 export function createBackgroundPool(url: string, role: string, max: number, name: string): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: asRole(url, role, session),
+    connectionString: urlAsRole(url, role, session),
     max,
     connectionTimeoutMillis: 5_000,
     // A connection that the other side has silently left is noticed by these alone

@@ -3,13 +3,13 @@ import { withClient } from "./client.ts";
 import { runningClusterUrl, startCluster } from "./cluster/cluster.ts";
 import { requireSameMigrations } from "./migrations/migration-history.ts";
 import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./migrations/migrations.ts";
-import type { LockPatience } from "./migrations/retry-locked.ts";
+import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
-import { asApiLogin, asOwner, setUpRoles } from "./roles.ts";
+import { asApiLogin, urlAsOwner, setUpRoles } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
-import { installWorkerSchema } from "./worker-schema.ts";
+import { installQueueSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
 
@@ -23,7 +23,7 @@ export interface DatabaseSettings extends PoolerUses {
   /** Where the embedded Postgres keeps its data. */
   dataDirectory: string;
   /** How long migrations wait for locks, and how often they are begun. */
-  migrationLocks: LockPatience;
+  migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay it. */
   runAs: string | undefined;
 }
@@ -87,7 +87,7 @@ export interface SetUpOptions {
   /** Whether the login role gets a new password also when it exists already. */
   renewPassword?: boolean;
   /** How long migrations wait for locks. */
-  locks?: LockPatience;
+  locks?: LockLimits;
   /** Told what is being done, and whom a migration waits for. */
   onProgress?: (step: string) => void;
 }
@@ -109,7 +109,7 @@ export async function setUpDatabase(
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
-  await installWorkerSchema(adminUrl);
+  await installQueueSchema(adminUrl);
   return url;
 }
 
@@ -122,7 +122,7 @@ export interface CommandDatabase {
 /** A connection as the owner, for commands, see {@link openAsAdmin}. */
 export async function openForCommand(settings: DatabaseSettings): Promise<CommandDatabase> {
   const { url, close } = await openAsAdmin(settings);
-  return { url: asOwner(url), close };
+  return { url: urlAsOwner(url), close };
 }
 
 /**

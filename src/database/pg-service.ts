@@ -5,8 +5,8 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import { flightAdaptor } from "./pipeline/adaptor.ts";
-import { whyNotFly } from "./pipeline/check-pipelining.ts";
+import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
+import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadText } from "./pipeline/read-text.ts";
 import { textReader } from "./pipeline/read-text.ts";
 import type { OnUsed } from "./shared-pool.ts";
@@ -15,8 +15,8 @@ import { SharedPool } from "./shared-pool.ts";
 /** Lends connections of a pool to PostGraphile, each with the settings of a transaction. */
 export type WithClients = WithPgClient<NodePostgresPgClient>;
 
-/** The ways to the database. */
-export interface DatabaseWays {
+/** How operations reach the database. */
+export interface DatabaseAccess {
   /** Closes the connections of its own. The pool stays open. */
   close(): Promise<void>;
   /** That of PostGraphile. */
@@ -27,7 +27,7 @@ export interface DatabaseWays {
   withClientsOf: (pool: Pool) => WithClients;
 }
 
-export interface WayOptions {
+export interface DatabaseAccessOptions {
   /** Connections like those that the catalog is read on. */
   catalogOf: Pool;
   fastReads: boolean;
@@ -41,10 +41,10 @@ export interface WayOptions {
  *
  * @param pool the connections of operations
  */
-export async function openWays(
+export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed }: WayOptions,
-): Promise<DatabaseWays> {
+  { catalogOf, fastReads, logger, onUsed }: DatabaseAccessOptions,
+): Promise<DatabaseAccess> {
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
   const service = makePgService({
@@ -53,7 +53,7 @@ export async function openWays(
     pubsub: false,
     pgSettingsForIntrospection: { statement_timeout: catalogTimeout },
   });
-  const trouble = fastReads ? await whyNotFly(pool) : null;
+  const trouble = fastReads ? await checkPipelining(pool) : null;
   if (trouble !== null)
     logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
   if (!fastReads || trouble !== null) {
@@ -62,9 +62,9 @@ export async function openWays(
   }
   const shared = new SharedPool(pool, onUsed);
   return {
-    pgService: { ...service, adaptor: flightAdaptor(shared) },
+    pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(shared),
-    withClientsOf: (other) => flightAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
+    withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };
 }

@@ -7,7 +7,7 @@ export interface PoolOptions {
   /** Connections that stay open when they are idle; none unless set. */
   min?: number;
   /** How long Postgres works on a statement and waits for a lock, in milliseconds. */
-  timeouts?: { statement: number; lock: number; mutation?: number };
+  timeoutsMs?: { statement: number; lock: number; mutation?: number };
   /** The role of every statement, where it isn't set for each transaction. */
   role?: string;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't know them. */
@@ -21,18 +21,18 @@ const minReadTimeoutMs = 15_000;
 /** How much later than the limits of Postgres that is. */
 const readMarginMs = 5_000;
 
-const defaultTimeouts = { statement: 5_000, lock: 3_000 };
+const defaultTimeoutsMs = { statement: 5_000, lock: 3_000 };
 
 /**
  * The settings that connections begin with, as Postgres' command line has them.
  *
  * @param others settings beside those that all connections have
  */
-export function startOptions(timeouts = defaultTimeouts, others: Record<string, string> = {}): string {
+export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<string, string> = {}): string {
   const session = {
     timezone: "UTC",
-    statement_timeout: timeouts.statement,
-    lock_timeout: timeouts.lock,
+    statement_timeout: timeoutsMs.statement,
+    lock_timeout: timeoutsMs.lock,
     idle_in_transaction_session_timeout: "30s",
     jit: "off",
     ...others,
@@ -45,7 +45,7 @@ export function startOptions(timeouts = defaultTimeouts, others: Record<string, 
 /** The connections that requests are served on, or others like them. */
 export function createPool(
   connectionString: string,
-  { max, min = 0, timeouts = defaultTimeouts, role, prepare = true, name = "service" }: PoolOptions,
+  { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, name = "service" }: PoolOptions,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
@@ -54,8 +54,8 @@ export function createPool(
     connectionTimeoutMillis: 5_000,
     // A connection that the other side has silently left is noticed by these alone
     keepAlive: true,
-    query_timeout: Math.max(minReadTimeoutMs, timeouts.statement, timeouts.mutation ?? 0) + readMarginMs,
-    options: startOptions(timeouts, role === undefined ? {} : { role }),
+    query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
+    options: startOptions(timeoutsMs, role === undefined ? {} : { role }),
     application_name: name,
   });
   // A connection that breaks while idle is replaced. Without listeners it would end the process.

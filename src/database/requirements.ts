@@ -36,7 +36,7 @@ export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise
 
 /** What of the settings doesn't work behind a pooler. */
 export interface PoolerUses {
-  workerConcurrency?: number;
+  jobConcurrency?: number;
   webhookConcurrency?: number;
   sharedRates?: boolean;
 }
@@ -46,8 +46,8 @@ const probe = "service.start";
 
 /** A pooler that ignores the settings of connections gives each the role that logs in, for one. */
 async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
-  const { workerConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
-  if (workerConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
+  const { jobConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
+  if (jobConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
   const { rows } = await client.query<{ value: string | null }>("select current_setting($1, true) as value", [
     probe,
   ]);

@@ -104,8 +104,8 @@ export function asApiLogin(url: string): string | null {
 }
 
 /** The same connection, as the role that owns every object. */
-export function asOwner(url: string): string {
-  return asRole(url, "service_owner");
+export function urlAsOwner(url: string): string {
+  return urlAsRole(url, "service_owner");
 }
 
 /**
@@ -125,7 +125,7 @@ export async function requireOwner(client: pg.ClientBase): Promise<void> {
 }
 
 /** The same connection, as another role, and with settings of the session. */
-export function asRole(url: string, role: string, settings: Record<string, string> = {}): string {
+export function urlAsRole(url: string, role: string, settings: Record<string, string> = {}): string {
   const other = new URL(url);
   const options = Object.entries({ role, ...settings }).map(([name, value]) => `-c ${name}=${value}`);
   other.searchParams.set("options", options.join(" "));

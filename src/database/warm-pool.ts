@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool, PoolClient } from "pg";
 import type { Logger } from "pino";
 import { isConnectionBroken } from "./broken.ts";
-import { fly } from "./pipeline/pipelined-query.ts";
+import { runPipelined } from "./pipeline/pipelined-query.ts";
 
 /** Connections that are kept warm at most: each takes some 11 MB of Postgres. */
 const maxWarm = 4;
@@ -127,11 +127,11 @@ export class PoolWarmer {
 }
 
 async function rehearse(client: PoolClient): Promise<void> {
-  const { rows } = await fly(client, settings, { text: sampleQuery });
+  const { rows } = await runPipelined(client, settings, { text: sampleQuery });
   const [{ product, bin }] = rows as [{ product: string | null; bin: string | null }];
   if (product === null || bin === null) return; // An empty shop
   const line = { product_id: product, place: { bin_location_id: bin }, delta: 1 };
-  await fly(client, settings, {
+  await runPipelined(client, settings, {
     text: "select mutation.run($1, $2, $3, $4, $5) as result",
     name: "mutation.run",
     values: ["api_unstable", "stock_adjust", JSON.stringify({ lines: [line] }), null, true],

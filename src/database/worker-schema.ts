@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { runMigrations } from "graphile-worker";
 import { withClient } from "./client.ts";
-import { asOwner } from "./roles.ts";
+import { urlAsOwner } from "./roles.ts";
 
 /**
  * Brings the schema of the queue of background work up, and gives service_worker its rights in it. Can be repeated.
  *
  * @param adminUrl the database, as a role that may become the owner
  */
-export async function installWorkerSchema(adminUrl: string): Promise<void> {
-  await runMigrations({ connectionString: asOwner(adminUrl), maxPoolSize: 2 });
+export async function installQueueSchema(adminUrl: string): Promise<void> {
+  await runMigrations({ connectionString: urlAsOwner(adminUrl), maxPoolSize: 2 });
   const rights = await readFile(new URL("../../db/worker.sql", import.meta.url), "utf8");
-  await withClient(asOwner(adminUrl), async (client) => {
+  await withClient(urlAsOwner(adminUrl), async (client) => {
     // One batch is one transaction; two set-ups at once take turns
     await client.query(`select pg_advisory_xact_lock(hashtext('rights of the worker')); ${rights}`);
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /** A document as it is kept. */
 export interface OpenedDocument {
@@ -15,11 +16,9 @@ export interface OpenedDocument {
   config: unknown;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** The document with this id and this code; null when there is none, whatever of the two is wrong. */
 export async function openDocument(pool: Pool, id: string, code: string): Promise<OpenedDocument | null> {
-  if (!uuid.test(id)) return null;
+  if (!isUuid(id.toLowerCase())) return null;
   const hash = createHash("sha256").update(code).digest();
   const { rows } = await asRole(pool, "service_document", (client) =>
     client.query<Omit<OpenedDocument, "id">>(

@@ -1,8 +1,8 @@
 /** The longest text that is printed in full, in characters, and the most line breaks in it that count. */
-const longestText = 1_000;
-const mostBreaks = 20;
+const maxCharacters = 1_000;
+const maxBreaks = 20;
 /** The longest run of characters without a place to break the line. */
-const longestWord = 24;
+const maxWordCharacters = 24;
 
 // Spaces that the font lacks; Intl puts the first between the digits of French numbers
 const rareSpaces = /[\u202f\u2007]/g;
@@ -17,10 +17,10 @@ const emojiAndTheLike = /[\u{10000}-\u{10ffff}]/gu;
  */
 export function plain(text: string): string {
   let breaks = 0;
-  const clean = printable(text.slice(0, longestText * 4).normalize("NFC"))
-    .replace(/ *\n[ \n]*/g, () => (++breaks > mostBreaks ? " " : "\n"))
+  const clean = printable(text.slice(0, maxCharacters * 4).normalize("NFC"))
+    .replace(/ *\n[ \n]*/g, () => (++breaks > maxBreaks ? " " : "\n"))
     .trim();
-  return clean.length > longestText ? `${clean.slice(0, longestText - 1)}…` : clean;
+  return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1)}…` : clean;
 }
 
 /** A text with nothing in it but characters that have a place on a page. */
@@ -35,5 +35,5 @@ export function printable(text: string): string {
 
 /** Lets long words go on in the next line, so that they leave no column. */
 export function breakable(text: string): string {
-  return text.replace(new RegExp(`\\S{${longestWord}}(?=\\S)`, "gu"), "$&\u200b");
+  return text.replace(new RegExp(`\\S{${maxWordCharacters}}(?=\\S)`, "gu"), "$&\u200b");
 }

@@ -95,7 +95,7 @@ export type ErrorCode = keyof typeof errorCodes;
  *
  * @param code what went wrong, for programs
  * @param message what went wrong and what to do, for people
- * @param extensions further facts for programs, shown beside the code
+ * @param extensions further details for programs, shown beside the code
  * @param options where in the document it happened, as in graphql-js
  */
 export function apiError(

@@ -3,10 +3,10 @@ import type { MutationLog } from "./mutation-log.ts";
 import type { NewSecret } from "./new-secret.ts";
 
 /** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
-export const usualMutationTimeout = 15_000;
+export const defaultMutationTimeoutMs = 15_000;
 
 /**
- * What the middlewares of the HTTP request hand to the plan: the third argument of every Grafast execution.
+ * What the middlewares of an HTTP request hand to the plan of its operation: the third argument of every Grafast execution.
  */
 export interface ServiceContext {
   /** The caller's scopes, for example `products:read`. */
@@ -19,8 +19,8 @@ export interface ServiceContext {
   readonly mutationChecks?: MutationChecks;
   /** Where mutations note what they have come to. */
   readonly mutationLog?: MutationLog;
-  /** How long Postgres works on a mutation at most, in milliseconds; as usual when left out. */
-  readonly mutationTimeout?: number;
+  /** How long Postgres works on a mutation at most, in milliseconds; the default when left out. */
+  readonly mutationTimeoutMs?: number;
   /** Makes a secret for a mutation that shows one; when left out, such mutations fail. */
   readonly newSecret?: () => NewSecret;
   /** Why the one statement that was to answer a read failed, if that has been tried already. */

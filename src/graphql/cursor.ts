@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { apiError } from "../errors/api-error.ts";
-import { isUuid } from "./global-id.ts";
+import { isUuid } from "../lib/uuid.ts";
 
 /**
  * How far a list has been read: rows up to `uuid` have been given, but for those of transactions that were open then.

@@ -8,7 +8,7 @@ import type {
 import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
 import type { PayloadBound } from "./payload-bound.ts";
 import { defaultBound } from "./payload-bound.ts";
-import { maximalPageSize } from "./page-size.ts";
+import { maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
 /** Operators that no index answers: they look at one row after the other. */
@@ -59,7 +59,7 @@ export class GivenArgument {
       const list =
         isObject(this.#value) && Object.hasOwn(this.#value, field) ? this.#value[field] : undefined;
       if (list !== undefined && list !== null) rows += each * lengthOf(list);
-      else if (atMost === 0) rows += each * maximalPageSize;
+      else if (atMost === 0) rows += each * maxPageSize;
     }
     return rows;
   }
@@ -69,8 +69,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
 /** A single value stands for a list of one. Of more than can be given, nothing is done. */
-const lengthOf = (value: unknown): number =>
-  Math.min(Array.isArray(value) ? value.length : 1, maximalPageSize);
+const lengthOf = (value: unknown): number => Math.min(Array.isArray(value) ? value.length : 1, maxPageSize);
 
 /** Without recursion: what clients send may be nested more deeply than that can go. Elements of lists have no name. */
 function forEachPart(value: unknown, look: (value: unknown, name: string) => void): void {

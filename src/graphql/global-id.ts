@@ -1,7 +1,6 @@
 import { apiError } from "../errors/api-error.ts";
+import { isUuid } from "../lib/uuid.ts";
 
-// Ids are compared as text by clients, so there is exactly one spelling: lower-case hexadecimal.
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const globalId = /^gid:\/\/service\/([A-Z][A-Za-z0-9]*)\/(.{36})$/;
 
 /** What every global id of a type begins with. */
@@ -10,10 +9,10 @@ export const globalIdPrefix = (typeName: string): string => `gid://service/${typ
 /** The global id of a row. */
 export const encodeGlobalId = (typeName: string, id: string): string => globalIdPrefix(typeName) + id;
 
-/** Whether a text is a uuid in the spelling that Postgres prints. */
-export const isUuid = (text: unknown): text is string => typeof text === "string" && uuid.test(text);
-
-/** Type and uuid of a global id, or null when the text is none. */
+/**
+ * Type and uuid of a global id, or null when the text is none. Clients compare ids as text, so the uuid has exactly one
+ * spelling.
+ */
 export function decodeGlobalId(text: unknown): { typeName: string; uuid: string } | null {
   const match = typeof text === "string" ? globalId.exec(text) : null;
   return match && isUuid(match[2]) ? { typeName: match[1]!, uuid: match[2] } : null;

@@ -23,7 +23,7 @@ export interface Limits {
 }
 
 /** What holds unless settings or the plan say otherwise. */
-export const usualLimits: Limits = {
+export const defaultLimits: Limits = {
   depth: 12,
   relations: 100,
   aliases: 100,
@@ -39,7 +39,7 @@ const positive = z.number().int().min(1).max(1_000_000_000);
 
 /** Limits that differ from others: of a plan, in the database. Other names and values are refused. */
 export const limitsOfPlan = z.strictObject(
-  Object.fromEntries(Object.keys(usualLimits).map((name) => [name, positive.optional()])) as {
+  Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, positive.optional()])) as {
     [name in keyof Limits]: z.ZodOptional<typeof positive>;
   },
 );

@@ -37,7 +37,7 @@ interface Known {
 
 // Documents are cached by the server, so the same query comes as the same object.
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Known>>();
-const maximalVariants = 32;
+const maxVariants = 32;
 
 function flagsOf(document: DocumentNode): string[] {
   const flags = new Set<string>();
@@ -62,7 +62,7 @@ function knownFields({ schema, document, operationName, variableValues }: Asked)
     key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
   let fields = variants.get(key);
   if (!fields) {
-    if (variants.size >= maximalVariants) variants.clear();
+    if (variants.size >= maxVariants) variants.clear();
     variants.set(key, (fields = requiringFields(schema, document, operationName, variables)));
   }
   return fields;

@@ -17,7 +17,7 @@ import {
   isObjectType,
   Kind,
 } from "postgraphile/graphql";
-import { defaultPageSize, maximalPageSize } from "./page-size.ts";
+import { defaultPageSize, maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
 import type { Dependence } from "./given-argument.ts";
@@ -41,7 +41,7 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
     value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
   }
   if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
-  return typeof size === "number" ? Math.min(Math.max(size, 0), maximalPageSize) : defaultPageSize;
+  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : defaultPageSize;
 }
 
 // Most operations have their page sizes in the document, and so the same size whenever the same variables are given
@@ -170,7 +170,7 @@ class Measurement {
     const isList = target.name.endsWith("Connection");
     // The lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
-    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maximalPageSize) : 1;
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariable(node)) this.dependence = "values";
     const compared = isList ? this.#comparisons(node) : 0;

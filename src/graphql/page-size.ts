@@ -3,18 +3,18 @@ import { apiError } from "../errors/api-error.ts";
 /** Entries on a page when the caller doesn't say. */
 export const defaultPageSize = 10;
 /** The most entries that a page can have. */
-export const maximalPageSize = 250;
+export const maxPageSize = 250;
 
 /** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
 export function checkPageSize(first: number | null | undefined): number {
   if (first === null || first === undefined) return defaultPageSize;
   if (first < 0) throw apiError("BAD_USER_INPUT", `\`first\` is ${first}, but must not be negative.`);
-  if (first > maximalPageSize) {
+  if (first > maxPageSize) {
     throw apiError(
       "PAGE_SIZE_EXCEEDED",
-      `\`first\` is ${first}, but a page has at most ${maximalPageSize} entries.`,
+      `\`first\` is ${first}, but a page has at most ${maxPageSize} entries.`,
       {
-        maximum: maximalPageSize,
+        maximum: maxPageSize,
       },
     );
   }

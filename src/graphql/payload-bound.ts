@@ -1,4 +1,4 @@
-import { maximalPageSize } from "./page-size.ts";
+import { maxPageSize } from "./page-size.ts";
 
 /** How many rows a list of a payload can have, by the input of its mutation. */
 export interface PayloadBound {
@@ -15,4 +15,4 @@ declare module "postgraphile/graphql" {
 }
 
 /** What a list has that says nothing about itself: as many rows as a page can have. */
-export const defaultBound: PayloadBound = { atMost: maximalPageSize, perLine: new Map() };
+export const defaultBound: PayloadBound = { atMost: maxPageSize, perLine: new Map() };

@@ -76,7 +76,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.largestBody, heavyWork),
+    readGraphqlBody(settings.maxBodyBytes, heavyWork),
     spending.forDocument,
     readOperation(served, parts.meter, heavyWork),
     countDeprecatedFields(usage, served),

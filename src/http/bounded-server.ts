@@ -8,7 +8,7 @@ const [headersTimeout, requestTimeout] = [10_000, 30_000];
 /** Milliseconds between two looks for requests that are late. */
 const connectionsCheckingInterval = 5_000;
 /** Milliseconds without a byte moving, after which a connection ends. Longer than any operation takes. */
-const silenceTimeout = 90_000;
+const silenceTimeoutMs = 90_000;
 
 /**
  * A server that bounds what connections may take: how many there are, how long a request may take to arrive, how many are
@@ -24,6 +24,6 @@ export function boundedServer(listener: RequestListener, maxConnections: number)
   });
   const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, bounded);
   server.on("connection", (socket) => connections.add(socket));
-  server.timeout = silenceTimeout;
+  server.timeout = silenceTimeoutMs;
   return server;
 }

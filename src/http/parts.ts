@@ -63,7 +63,7 @@ export interface PartSettings {
   /** What operations and clients may ask for, where the plan says nothing else. */
   limits: Limits;
   /** Of a GraphQL request's body, in bytes. */
-  largestBody: number;
+  maxBodyBytes: number;
   /** Of one client from one address. */
   tokenRequestsPerMinute: number;
   /** Which proxies are believed about the client's address, as Express has it. */

@@ -1,6 +1,6 @@
 import type { Request } from "./pipeline.ts";
 
-const usualTypes = new Set([
+const plainTypes = new Set([
   "application/json",
   "application/json; charset=utf-8",
   "application/json;charset=utf-8",
@@ -16,7 +16,7 @@ export function isPlainJson({ headers }: Request, largest: number): boolean {
     length > 0 &&
     length <= largest &&
     headers["content-encoding"] === undefined &&
-    usualTypes.has(headers["content-type"]?.toLowerCase() ?? "")
+    plainTypes.has(headers["content-type"]?.toLowerCase() ?? "")
   );
 }
 

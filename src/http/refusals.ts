@@ -50,7 +50,7 @@ export class Refusals {
   }
 
   /** Notes a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
-  note(reason: string, ip: string, facts: Record<string, unknown>): void {
+  note(reason: string, ip: string, details: Record<string, unknown>): void {
     this.#counter.inc({ reason });
     if (mistakes.has(reason)) return;
     this.#end ??= setTimeout(() => this.#sumUp(), this.#spanMs).unref();
@@ -61,7 +61,7 @@ export class Refusals {
     if (told && told.lines < maxLines.ofOne && this.#lines < maxLines.ofAll) {
       told.lines++;
       this.#lines++;
-      this.#logger.warn({ ...facts, reason, address }, "refused a request");
+      this.#logger.warn({ ...details, reason, address }, "refused a request");
     } else {
       this.#silent++;
       if (told) told.silent++;

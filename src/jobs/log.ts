@@ -15,9 +15,9 @@ export function queueLogger(logger: Logger): QueueLogger {
   return new QueueLogger(() => (level, message, meta) => {
     const { failure, success, job, duration, error } = meta as Meta;
     if (job && (failure || success)) {
-      const facts = { job: describe(job), milliseconds: Math.round(duration ?? 0) };
-      if (success) logger.info(facts, "a job is done");
-      else logger.error({ ...facts, err: error }, "a job failed");
+      const details = { job: describe(job), milliseconds: Math.round(duration ?? 0) };
+      if (success) logger.info(details, "a job is done");
+      else logger.error({ ...details, err: error }, "a job failed");
     } else if (level === "error" || level === "warning") {
       logger.warn({ err: error }, `background work: ${message}`);
     } else logger.debug(`background work: ${message}`);

@@ -6,17 +6,17 @@ import type { Logger } from "pino";
 import { queueLogger } from "./log.ts";
 import { within } from "../lib/within.ts";
 
-/** How jobs under way end, when all is to stop. In milliseconds from then on. */
-export interface Patience {
+/** When jobs under way end after the stop began. */
+export interface StopTimeouts {
   /** When they are asked to break off. */
-  asking: number;
+  abortMs: number;
   /** When they are given back. */
-  givingBack: number;
+  giveBackMs: number;
 }
 
-const usualPatience: Patience = { asking: 2_000, givingBack: 4_000 };
+const defaultStopTimeouts: StopTimeouts = { abortMs: 2_000, giveBackMs: 4_000 };
 /** Milliseconds that giving them back may take. */
-const lastWords = 2_000;
+const giveBackTimeoutMs = 2_000;
 /** How often in a row the database may fail before all is begun anew. */
 const tolerated = 3;
 
@@ -29,14 +29,14 @@ export interface BackgroundWork {
   atStart: string[];
 }
 
-export interface RunOptions extends BackgroundWork {
+export interface JobRunOptions extends BackgroundWork {
   pool: Pool;
   /** Jobs at a time. */
   concurrency: number;
   logger: Logger;
   /** Names under which earlier runs, which have ended, held jobs. A run takes them off and adds its own. */
   held: string[];
-  patience?: Patience;
+  stopTimeouts?: StopTimeouts;
   /** Aborted when the work is to stop. */
   stopping: AbortSignal;
 }
@@ -46,8 +46,17 @@ export interface RunOptions extends BackgroundWork {
  * parts never try again what failed once. Then a new run is needed. Either way jobs under way end, or are given back:
  * at once, or when the database couldn't be told, by the next run.
  */
-export async function runUntilTrouble(options: RunOptions): Promise<void> {
-  const { pool, tasks, crontab, atStart, concurrency, held, stopping, patience = usualPatience } = options;
+export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
+  const {
+    pool,
+    tasks,
+    crontab,
+    atStart,
+    concurrency,
+    held,
+    stopping,
+    stopTimeouts = defaultStopTimeouts,
+  } = options;
   await pool.query("select graphile_worker.force_unlock_workers($1)", [held]);
   held.length = 0;
   const events: WorkerEvents = new EventEmitter();
@@ -66,7 +75,7 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     noHandleSignals: true,
     events,
     logger: queueLogger(options.logger),
-    gracefulShutdownAbortTimeout: patience.asking,
+    gracefulShutdownAbortTimeout: stopTimeouts.abortMs,
     // Nobody waits for a job to be struck off, nor hears when that fails, unless it is done in batches
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
@@ -80,16 +89,16 @@ export async function runUntilTrouble(options: RunOptions): Promise<void> {
     await end.promise;
   } finally {
     stopping.removeEventListener("abort", stop);
-    await finish(runner, workers!, patience);
+    await finish(runner, workers!, stopTimeouts);
   }
 }
 
 /** Lets jobs end, then takes them away from those that don't. */
-async function finish(runner: Runner, workers: WorkerPool, { givingBack }: Patience): Promise<void> {
+async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopTimeouts): Promise<void> {
   // Not awaited, for it also waits for the clock, which may be asleep for a minute after a failure
   runner.stop().catch(() => {});
-  if (await within(givingBack, workers.promise)) return;
-  await within(lastWords, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
+  if (await within(giveBackMs, workers.promise)) return;
+  await within(giveBackTimeoutMs, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
 }
 
 /** Tells when the database has failed several times in a row, or graphile-worker has given up. */

@@ -1,18 +1,18 @@
-/** Wakes who waits for something to do. A ring while nobody waits isn't lost. */
-export class Bell {
-  #hasRung = false;
+/** Wakes a loop that waits for something to do. A notification while it does not wait is kept. */
+export class Signal {
+  #isSet = false;
   #wake: (() => void) | null = null;
 
-  ring(): void {
-    this.#hasRung = true;
+  notify(): void {
+    this.#isSet = true;
     this.#wake?.();
   }
 
-  /** Waits for the bell, but not for longer than this. */
-  async wait(milliseconds: number, stopping: AbortSignal): Promise<void> {
-    if (!this.#hasRung && !stopping.aborted) {
+  /** Waits for a notification, but not for longer than this. */
+  async wait(maxMs: number, stopping: AbortSignal): Promise<void> {
+    if (!this.#isSet && !stopping.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, milliseconds);
+      const timer = setTimeout(resolve, maxMs);
       const stop = () => resolve();
       stopping.addEventListener("abort", stop);
       this.#wake = resolve;
@@ -21,6 +21,6 @@ export class Bell {
       stopping.removeEventListener("abort", stop);
       clearTimeout(timer);
     }
-    this.#hasRung = false;
+    this.#isSet = false;
   }
 }

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Waits for work to end, in whatever way, but not for longer than this. Answers whether it has ended. */
-export async function within(milliseconds: number, work: PromiseLike<unknown>): Promise<boolean> {
-  const patience = new AbortController();
+export async function within(timeoutMs: number, work: PromiseLike<unknown>): Promise<boolean> {
+  const timer = new AbortController();
   try {
     return await Promise.race([
       Promise.resolve(work).then(
         () => true,
         () => true,
       ),
-      sleep(milliseconds, false, { signal: patience.signal }),
+      sleep(timeoutMs, false, { signal: timer.signal }),
     ]);
   } finally {
-    patience.abort();
+    timer.abort();
   }
 }

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
-import { Memory } from "../auth/invalidated-cache.ts";
+import { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { currentPlan } from "../auth/plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
@@ -11,10 +11,10 @@ import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
-import { openWays } from "../database/pg-service.ts";
+import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Renderer } from "../documents/renderer.ts";
-import { usualLimits } from "../graphql/limits.ts";
+import { defaultLimits } from "../graphql/limits.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
@@ -101,19 +101,19 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const ways = await openWays(apiPool, {
+  const access = await openDatabaseAccess(apiPool, {
     catalogOf: pool,
     fastReads: settings.fastReads,
     logger,
     onUsed: meter.used,
   });
-  closing.add(() => ways.close());
+  closing.add(() => access.close());
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
   const { credentials, plan, tokens, usage } = await openAuth(forAuth);
   const limitsNow = async () => (await plan.of("current")).limits;
-  const forVersions = { settings, versions, now, pool, ways, secrets, logger, limitsNow, closing };
+  const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
@@ -127,7 +127,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
   const listener = createApp({
-    ...{ settings, logger, now, pool, readText: ways.readText, readiness, metrics, refusals },
+    ...{ settings, logger, now, pool, readText: access.readText, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, plan, tokens, credentials, usage, rates, meter, renderer },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
@@ -139,7 +139,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     payloadReader: (payloadPool) =>
       payloadReader({
         readerOf,
-        withPgClient: ways.withClientsOf(payloadPool),
+        withPgClient: access.withClientsOf(payloadPool),
         connections: payloadPool.options.max,
         spend: spender(rates, limitsNow),
         maxCost: settings.webhookLimits.maxQueryCost,
@@ -161,15 +161,15 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
     ...(tokenSigningKeys.length > 0 ? [] : ["signing key" as const]),
   ];
   await requireSecretsKeys(pool, secrets, needed, logger);
-  const memory = new Memory(pool, logger);
-  closing.add(() => memory.close());
+  const cache = new InvalidatedCache(pool, logger);
+  closing.add(() => cache.close());
   const usage = new Usage(pool, logger);
   closing.add(() => usage.close());
-  const forKeys = { pool, memory, secrets, logger, now, readiness };
+  const forKeys = { pool, cache, secrets, logger, now, readiness };
   return {
     usage,
-    credentials: activeCredentials(pool, memory),
-    plan: currentPlan(pool, memory, { limits, logger }),
+    credentials: activeCredentials(pool, cache),
+    plan: currentPlan(pool, cache, { limits, logger }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
   };
 }
@@ -191,8 +191,8 @@ const withDefaults = (settings: AppSettings) => ({
   secretsKeys: [],
   webhookAllow: [],
   webhookLimits: defaultWebhookLimits,
-  limits: usualLimits,
-  largestBody: 1_048_576,
+  limits: defaultLimits,
+  maxBodyBytes: 1_048_576,
   tokenRequestsPerMinute: 20,
   trustProxy: false as const,
   ...settings,

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { DatabaseWays } from "../database/pg-service.ts";
-import { usualMutationTimeout } from "../graphql/context.ts";
+import type { DatabaseAccess } from "../database/pg-service.ts";
+import { defaultMutationTimeoutMs } from "../graphql/context.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { explorerPathOf } from "../http/explorer.ts";
@@ -23,7 +23,7 @@ import { newWebhookSecret } from "../webhooks/secrets.ts";
 export interface VersionSettings {
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
-  /** Whether reads take the short ways; otherwise those of the libraries. True unless set. */
+  /** Whether reads become one SQL statement where they can; otherwise Grafast answers all. True unless set. */
   fastReads?: boolean | undefined;
   /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
@@ -32,7 +32,7 @@ export interface VersionSettings {
   /** What webhooks may take: subscriptions, and payload queries. */
   webhookLimits?: WebhookLimits;
   /** How long Postgres works on a mutation at most, in milliseconds. */
-  timeouts?: { mutation: number };
+  timeoutsMs?: { mutation: number };
 }
 
 export interface VersionsOptions {
@@ -40,7 +40,7 @@ export interface VersionsOptions {
   versions: readonly Version[];
   now: () => number;
   pool: Pool;
-  ways: DatabaseWays;
+  access: DatabaseAccess;
   secrets: Secrets;
   logger: Logger;
   /** The limits that hold now. */
@@ -79,13 +79,13 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
 
 function serveAll(
   versions: readonly Version[],
-  { settings, ways, secrets, logger }: VersionsOptions,
+  { settings, access, secrets, logger }: VersionsOptions,
   readerOf: OpenVersions["readerOf"],
 ): Promise<ServedVersion[]> {
   const { webhookAllow = [], webhookPorts, webhookLimits = defaultWebhookLimits } = settings;
   const allowed = new AllowList(webhookAllow, webhookPorts);
   const ofAll = {
-    pgService: ways.pgService,
+    pgService: access.pgService,
     fastReads: settings.fastReads ?? true,
     logger,
     documentCache: new DocumentCache(),
@@ -93,7 +93,7 @@ function serveAll(
     mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
     mutationSettings: webhookSettings(webhookAllow, webhookLimits),
     newSecret: () => newWebhookSecret(secrets),
-    mutationTimeout: settings.timeouts?.mutation ?? usualMutationTimeout,
+    mutationTimeoutMs: settings.timeoutsMs?.mutation ?? defaultMutationTimeoutMs,
   };
   return Promise.all(
     versions.map((version) =>

@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts";
 import { AllowList } from "../webhooks/addresses.ts";
 import { startWebhooks } from "../webhooks/start.ts";
 import { crontabOf } from "../jobs/crontab.ts";
-import { startWorker } from "../jobs/start.ts";
+import { startJobs } from "../jobs/start.ts";
 import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { within } from "../lib/within.ts";
 import { HttpServer } from "../http/http-server.ts";
@@ -58,7 +58,7 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
-  const session = { timeouts: settings.timeouts, prepare: settings.preparedStatements };
+  const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
   const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
@@ -113,11 +113,11 @@ function startBackground(
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
-  if (settings.workerConcurrency > 0) {
+  if (settings.jobConcurrency > 0) {
     started.push(
-      startWorker({
+      startJobs({
         url: databaseUrl,
-        concurrency: settings.workerConcurrency,
+        concurrency: settings.jobConcurrency,
         logger,
         tasks: tasksOf(settings),
         crontab: crontabOf(settings),
@@ -129,7 +129,7 @@ function startBackground(
     const { queryConnections, queryTimeoutMs } = settings.webhookLimits;
     const payloadPool = createPool(apiUrl, {
       max: queryConnections,
-      timeouts: { statement: queryTimeoutMs, lock: settings.timeouts.lock },
+      timeoutsMs: { statement: queryTimeoutMs, lock: settings.timeoutsMs.lock },
       prepare: settings.preparedStatements,
       name: "webhook payloads",
     });

@@ -6,14 +6,16 @@ import { pino } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import { UserError } from "../errors/user-error.ts";
 import { serve } from "./serve.ts";
-import type { FromWorker, Order, ToWorker } from "./worker-processes.ts";
+import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-processes.ts";
 
-const tell = (message: FromWorker) => void process.send?.(message);
+const tell = (message: FromWorkerProcess) => void process.send?.(message);
 
 // The parent says when to stop; what the terminal tells all processes is for it
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
-const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [ToWorker];
+const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [
+  ToWorkerProcess,
+];
 try {
   const logger = pino({ level: settings.logLevel });
   const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground });

@@ -13,7 +13,7 @@ import type { Identity } from "../database/cluster/postgres-user.ts";
 import { defaultStopMs } from "./serve.ts";
 
 /** What a process is told at its start. */
-export interface ToWorker {
+export interface ToWorkerProcess {
   databaseUrl: string;
   apiUrl: string;
   settings: Settings;
@@ -22,7 +22,7 @@ export interface ToWorker {
 }
 
 /** What it answers once. */
-export type FromWorker = { port: number; failure?: never } | { failure: string };
+export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
 
 /** What it may be told later, see `Serving` (serve.ts). */
 export type Order = { order: "announce stop"; withinMs?: never } | { order: "stop"; withinMs: number };
@@ -34,7 +34,7 @@ const killDelayMs = 500;
 /** The part of the time to stop in which one process after the other begins to. */
 const shareOfTurns = 1 / 3;
 
-export interface WorkersOptions {
+export interface WorkerProcessesOptions {
   count: number;
   databaseUrl: string;
   apiUrl: string;
@@ -45,7 +45,7 @@ export interface WorkersOptions {
 }
 
 /** Several processes that serve behind one port. */
-export interface Workers {
+export interface WorkerProcesses {
   port: number;
   figures: Figures;
   announceStop(): void;
@@ -60,7 +60,7 @@ export interface Workers {
  *
  * @throws {UserError} when the first can't serve
  */
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {
   cluster.setupPrimary({
     exec: fileURLToPath(new URL("worker-process.ts", import.meta.url)),
     args: [],
@@ -88,7 +88,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
 /** The processes, each in a place of its own. */
 class Crew {
-  readonly #options: WorkersOptions;
+  readonly #options: WorkerProcessesOptions;
   /** All that have not ended, those that leave too. */
   readonly #running = new Set<Worker>();
   /** The one that serves in each place. */
@@ -98,7 +98,7 @@ class Crew {
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
 
-  constructor(options: WorkersOptions) {
+  constructor(options: WorkerProcessesOptions) {
     this.#options = options;
   }
 
@@ -115,11 +115,11 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorker);
+    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorkerProcess);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),
-    ])) as [FromWorker];
+    ])) as [FromWorkerProcess];
     if (answer.failure !== undefined) throw new UserError(answer.failure);
     this.#serving.set(place, worker);
     return answer.port;

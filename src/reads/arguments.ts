@@ -6,7 +6,7 @@ import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireUuid } from "../graphql/global-id.ts";
-import type { FieldMeaning } from "./field-source.ts";
+import type { FieldSource } from "./field-source.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
@@ -49,32 +49,32 @@ export type ReadArguments = (variables: Coerced) => Given;
  * Reading throws what the field itself would refuse the arguments with.
  */
 export function argumentsReader(
-  meaning: FieldMeaning,
+  source: FieldSource,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ReadArguments {
   const value = valueReaders(field, node);
-  if (meaning.kind === "row") {
+  if (source.kind === "row") {
     const { name: typeName } = getNamedType(field.type);
     return (variables) => ({ shape: "", values: [requireUuid(typeName, value("id")(variables))] });
   }
-  if (meaning.kind === "node") {
+  if (source.kind === "node") {
     return (variables) => {
       const id = requireGlobalId(value("id")(variables));
       return { shape: id.typeName, values: [id.uuid], typeName: id.typeName };
     };
   }
-  if (meaning.kind !== "list") throw new NotCovered(`arguments of ${meaning.kind}`);
+  if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
   return (variables) => {
     const first = checkPageSize(readFirst(variables) as number | null | undefined);
     const cursor = readAfter(variables) as string | null | undefined;
     const wanted = readWanted(variables) as FilterValue | null | undefined;
-    const filter = wanted == null ? null : readFilter(meaning.filterColumns!, wanted);
+    const filter = wanted == null ? null : readFilter(source.filterColumns!, wanted);
     const values: unknown[] = [];
-    const isFollowed = meaning.followed !== undefined;
+    const isFollowed = source.followed !== undefined;
     const after =
-      cursor == null ? null : describePosition(decodeCursor(meaning.list, cursor, isFollowed), values);
+      cursor == null ? null : describePosition(decodeCursor(source.list, cursor, isFollowed), values);
     const filterIndex = values.length;
     const shape = `${first}${after?.shape ?? ""}${describe(filter, values)}`;
     return { shape, values, page: { first, after: after?.stages ?? null, filter, filterIndex } };

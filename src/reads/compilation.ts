@@ -5,9 +5,9 @@ import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
 import type { Piece } from "./json-text.ts";
 import { identifier, json } from "./json-text.ts";
-import type { FieldMeaning, Hop } from "./field-source.ts";
-import { meaningOf } from "./field-source.ts";
-import type { Coerced, Operation, SelectedField } from "./operation.ts";
+import type { FieldSource, Hop } from "./field-source.ts";
+import { sourceOf } from "./field-source.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 
 /** Where a parameter's value comes from: which field's arguments, and which value of these. */
@@ -17,11 +17,11 @@ export interface Slot {
 }
 
 /** More fields than this are left to Grafast: their statement would be longer than it is worth. */
-const mostFields = 3_000;
+const maxFields = 3_000;
 
 /** What the parts of a statement share while it is made. */
 export class Compilation {
-  readonly operation: Operation;
+  readonly operation: ReadableOperation;
   readonly variables: Coerced;
   readonly given: ReadonlyMap<FieldNode, Given>;
   /** Where the values of $1, $2, … come from. */
@@ -29,7 +29,7 @@ export class Compilation {
   #aliases = 0;
   #fields = 0;
 
-  constructor(operation: Operation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
+  constructor(operation: ReadableOperation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
     this.operation = operation;
     this.variables = variables;
     this.given = given;
@@ -50,22 +50,22 @@ export class Compilation {
   select(type: GraphQLObjectType, { below }: Pick<SelectedField, "below">): [string, SelectedField][] {
     const fields = [...selectedFields(this.operation, type, below, this.variables)];
     this.#fields += fields.length;
-    if (this.#fields > mostFields) throw new NotCovered("too many fields");
+    if (this.#fields > maxFields) throw new NotCovered("too many fields");
     return fields;
   }
 }
 
 export const typename = (type: GraphQLObjectType): Piece[] => [json(JSON.stringify(type.name))];
 
-/** A field with its meaning. @throws {NotCovered} when that isn't known */
+/** A field with its source. @throws {NotCovered} when that isn't known */
 export function understood(
   type: GraphQLObjectType,
   name: string,
-): { field: GraphQLField<unknown, unknown>; meaning: FieldMeaning } {
+): { field: GraphQLField<unknown, unknown>; source: FieldSource } {
   const field = type.getFields()[name];
-  const meaning = field && meaningOf(field);
-  if (!meaning) throw new NotCovered(`${type.name}.${name}`);
-  return { field, meaning };
+  const source = field && sourceOf(field);
+  if (!source) throw new NotCovered(`${type.name}.${name}`);
+  return { field, source };
 }
 
 /** A view, as it stands after `from`. */

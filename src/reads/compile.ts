@@ -9,7 +9,7 @@ import { concatenated, expression, identifier, json, objectPieces } from "./json
 import { listExpression } from "./lists.ts";
 import { rowsOf } from "./field-source.ts";
 import { objectExpression } from "./objects.ts";
-import type { Coerced, Operation, SelectedField } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
 /** An operation as one SQL statement, which answers one row with one column: the data as JSON text. */
@@ -22,7 +22,7 @@ export interface CompiledRead {
 
 /** @throws {NotCovered} when some part of the operation has no SQL form that is known */
 export function compile(
-  operation: Operation,
+  operation: ReadableOperation,
   variables: Coerced,
   given: ReadonlyMap<FieldNode, Given>,
 ): CompiledRead {
@@ -41,10 +41,10 @@ export function compile(
 }
 
 function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
-  const { field, meaning } = understood(query, selected.name);
-  if (meaning.kind === "list")
-    return expression(listExpression(compilation, field, meaning, selected, null, objectExpression));
-  if (meaning.kind !== "row" && meaning.kind !== "node") throw new NotCovered(meaning.kind);
+  const { field, source } = understood(query, selected.name);
+  if (source.kind === "list")
+    return expression(listExpression(compilation, field, source, selected, null, objectExpression));
+  if (source.kind !== "row" && source.kind !== "node") throw new NotCovered(source.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
   const { typeName } = compilation.given.get(selected.node)!;
   const named = getNamedType(field.type);

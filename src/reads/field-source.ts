@@ -4,7 +4,7 @@ import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 
-/** A pair of columns that must be equal: of a row at hand, and of the row that is looked for. */
+/** Two columns that must be equal: of a row at hand, and of the row that is looked for. */
 export interface Match {
   local: string;
   remote: string;
@@ -17,7 +17,7 @@ export interface Hop {
 }
 
 /** What a field stands for in SQL. */
-export type FieldMeaning =
+export type FieldSource =
   | { kind: "column"; name: string; attribute: PgCodecAttribute }
   /** The one row that a column points at. */
   | { kind: "related"; hop: Hop }
@@ -48,7 +48,7 @@ export interface Rows {
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** What the field stands for in SQL, if that is known. */
-    meaning?: FieldMeaning;
+    source?: FieldSource;
   }
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
     /** The view that the type's objects are rows of. */
@@ -59,28 +59,29 @@ declare module "postgraphile/graphql" {
 type Plan = ((...args: never[]) => unknown) | undefined;
 
 // A field without a plan of its own reads the property of its name; the library has that built in.
-const known = new WeakSet<NonNullable<Plan>>();
-const isKnown = (plan: Plan): boolean => plan === undefined || known.has(plan);
+const registered = new WeakSet<NonNullable<Plan>>();
+const isRegistered = (plan: Plan): boolean => plan === undefined || registered.has(plan);
 
-/** Notes that what a plan does is what the meaning of its field says. */
-export function know(plan: Plan): void {
-  if (plan) known.add(plan);
+/** Registers a plan as one that does what the source of its field says. */
+export function register(plan: Plan): void {
+  if (plan) registered.add(plan);
 }
 
 /**
- * Notes that a plan, which takes the place of another, keeps to the meaning of its field. Only for plans whose effect
+ * Registers a plan, which takes the place of another, as one that preserves the source of its field. Only for plans whose effect
  * src/reads has an SQL form of: fields with other plans are left to Grafast.
  */
-export function keepsMeaning<T extends NonNullable<Plan>>(before: Plan, plan: T): T {
-  if (isKnown(before)) known.add(plan);
+export function preservesSource<T extends NonNullable<Plan>>(before: Plan, plan: T): T {
+  if (isRegistered(before)) registered.add(plan);
   return plan;
 }
 
 /** What a field stands for, if its plan is still one that does that; otherwise undefined. */
-export function meaningOf(field: GraphQLField<unknown, unknown>): FieldMeaning | undefined {
-  const { meaning, grafast } = field.extensions as typeof field.extensions & { grafast?: { plan?: Plan } };
-  const isUntouched = field.resolve === undefined && field.subscribe === undefined && isKnown(grafast?.plan);
-  return isUntouched ? meaning : undefined;
+export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | undefined {
+  const { source, grafast } = field.extensions as typeof field.extensions & { grafast?: { plan?: Plan } };
+  const isUntouched =
+    field.resolve === undefined && field.subscribe === undefined && isRegistered(grafast?.plan);
+  return isUntouched ? source : undefined;
 }
 
 /** The view that a type's objects are rows of. */

@@ -21,9 +21,9 @@ export type FilterColumns = ReadonlyMap<string, FilterColumn>;
 export type FilterValue = { readonly [name: string]: unknown };
 
 /** The most values in one list of a filter. */
-const maximalListLength = 250;
-const maximalDepth = 10;
-const maximalComparisons = 1000;
+const maxListLength = 250;
+const maxDepth = 10;
+const maxComparisons = 1000;
 
 /** Where in the filter we are, for error messages, and how much of it there was. */
 interface Position {
@@ -60,12 +60,12 @@ export function readFilter(columns: FilterColumns, filter: FilterValue): FilterT
   return treeOf(columns, filter, {
     path: "filter",
     depth: 0,
-    budget: { comparisons: maximalComparisons },
+    budget: { comparisons: maxComparisons },
   });
 }
 
 function treeOf(columns: FilterColumns, filter: FilterValue, at: Position): FilterTree {
-  if (at.depth > maximalDepth) refuse(at.path, `filters can't be nested deeper than ${maximalDepth} levels.`);
+  if (at.depth > maxDepth) refuse(at.path, `filters can't be nested deeper than ${maxDepth} levels.`);
   const trees: FilterTree[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
@@ -106,7 +106,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: Position):
     const path = `${at.path}.${name}`;
     if (operand === undefined) continue;
     if (operand === null) refuse(path, `must not be null. Leave it out${orIsNull(column)}.`);
-    if (at.budget.comparisons-- <= 0) refuse("filter", `more than ${maximalComparisons} comparisons.`);
+    if (at.budget.comparisons-- <= 0) refuse("filter", `more than ${maxComparisons} comparisons.`);
     const operator = column.operators[name]!;
     const values = Array.isArray(operand) ? operand : [operand];
     checkLength(values, path);
@@ -153,8 +153,8 @@ export function conditionOf(
 }
 
 function checkLength(list: unknown[], path: string): void {
-  if (list.length > maximalListLength) {
-    throw apiError("BAD_USER_INPUT", `${path}: lists can't be longer than ${maximalListLength}.`);
+  if (list.length > maxListLength) {
+    throw apiError("BAD_USER_INPUT", `${path}: lists can't be longer than ${maxListLength}.`);
   }
 }
 

@@ -26,7 +26,7 @@ export interface StageSql {
 }
 
 /** Rows of a list as a statement names them. */
-export interface Rows {
+export interface NamedRows {
   alias: SQL;
   key: string;
   followed: Followed | undefined;
@@ -47,7 +47,7 @@ const lateOf = (stages: Stages): Late[] =>
 const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
 
 /** Whether a row is one of those that were not visible when pages up to the cursor were read. */
-function isLate({ alias, key, followed }: Rows, late: readonly Late[]): SQL {
+function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL {
   const transaction = column(alias, followed!.transaction);
   const conditions = late.map(({ stage, floor }) =>
     floor === null
@@ -64,7 +64,7 @@ const maxLookUps = sql.literal(1000);
  * The least key of the rows that came late, or null: where to begin to read. Of each transaction it is one look at the
  * index. The comparisons are ranges, so that Postgres can't take the index on the key alone for as good.
  */
-function leastLate({ key, followed }: Rows, late: readonly Late[]): SQL {
+function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
   const { transaction, from } = followed!;
   const [row, run, number] = [sql.identifier("r"), sql.identifier("run"), sql.identifier("n")];
   const [x, t] = [column(row, key), column(row, transaction)];
@@ -85,7 +85,7 @@ function leastLate({ key, followed }: Rows, late: readonly Late[]): SQL {
 }
 
 /** The condition that a row was not given yet: it stands after the cursor, or came late. */
-export function notYetGiven(rows: Rows, stages: Stages): SQL {
+export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
   const key = column(rows.alias, rows.key);
   const [{ uuid }] = stages;
   const late = lateOf(stages);
@@ -94,7 +94,7 @@ export function notYetGiven(rows: Rows, stages: Stages): SQL {
 }
 
 /** The condition that a row was given: it stands before the cursor, or is the one of the cursor. */
-export function given(rows: Rows, stages: Stages): SQL {
+export function given(rows: NamedRows, stages: Stages): SQL {
   const [{ uuid }] = stages;
   const before = sql`${column(rows.alias, rows.key)} <= ${uuid}`;
   const late = lateOf(stages);

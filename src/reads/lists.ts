@@ -11,13 +11,13 @@ import { fromOf, joinOf, typename, understood } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
 import type { Piece } from "./json-text.ts";
 import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
-import type { FieldMeaning } from "./field-source.ts";
+import type { FieldSource } from "./field-source.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { PageText } from "./page-text.ts";
 
 type Field = GraphQLField<unknown, unknown>;
-type List = FieldMeaning & { kind: "list" };
+type List = FieldSource & { kind: "list" };
 /** Makes the JSON text of an object, from a row: `objectExpression`, which makes lists in its turn (objects.ts). */
 export type ExpressObject = (
   compilation: Compilation,
@@ -106,7 +106,7 @@ class ListCompilation {
     );
   }
 
-  #pageInfo(question: FieldMeaning["kind"]): Piece[] {
+  #pageInfo(question: FieldSource["kind"]): Piece[] {
     const { first, after } = this.#page;
     switch (question) {
       case "startCursor":
@@ -130,13 +130,13 @@ class ListCompilation {
   #object(
     type: GraphQLObjectType,
     selected: SelectedField,
-    piecesOf: (field: Field, kind: FieldMeaning["kind"], part: SelectedField) => Piece[],
+    piecesOf: (field: Field, kind: FieldSource["kind"], part: SelectedField) => Piece[],
   ): Piece[] {
     const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
       if (part.name === "__typename") return [key, typename(type)];
-      const { field, meaning } = understood(type, part.name);
+      const { field, source } = understood(type, part.name);
       if (part.node.arguments?.length) throw new NotCovered(`arguments of ${part.name}`);
-      return [key, piecesOf(field, meaning.kind, part)];
+      return [key, piecesOf(field, source.kind, part)];
     });
     return objectPieces(fields);
   }

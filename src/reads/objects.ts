@@ -5,7 +5,7 @@ import { fromOf, joinOf, typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
 import { concatenated, expression, failure, identifier, objectPieces } from "./json-text.ts";
 import { listExpression } from "./lists.ts";
-import type { FieldMeaning } from "./field-source.ts";
+import type { FieldSource } from "./field-source.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { encoderOf } from "./values.ts";
@@ -20,9 +20,9 @@ export function objectExpression(
   let mayFail = false;
   const fields = compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
     if (part.name === "__typename") return [key, typename(type)];
-    const { field, meaning } = understood(type, part.name);
-    if (meaning.kind === "column" && isNonNullType(field.type)) mayFail = true;
-    return [key, [expression(valueExpression(compilation, field, meaning, part, alias))]];
+    const { field, source } = understood(type, part.name);
+    if (source.kind === "column" && isNonNullType(field.type)) mayFail = true;
+    return [key, [expression(valueExpression(compilation, field, source, part, alias))]];
   });
   const text = concatenated(objectPieces(fields));
   return mayFail ? `coalesce(${text},${failure})` : text;
@@ -31,16 +31,16 @@ export function objectExpression(
 function valueExpression(
   compilation: Compilation,
   field: GraphQLField<unknown, unknown>,
-  meaning: FieldMeaning,
+  source: FieldSource,
   selected: SelectedField,
   alias: string,
 ): string {
-  if (meaning.kind === "column") return columnExpression(compilation, field, meaning, selected, alias);
-  if (meaning.kind === "list")
-    return listExpression(compilation, field, meaning, selected, alias, objectExpression);
+  if (source.kind === "column") return columnExpression(compilation, field, source, selected, alias);
+  if (source.kind === "list")
+    return listExpression(compilation, field, source, selected, alias, objectExpression);
   const type = getNamedType(field.type);
   if (
-    meaning.kind !== "related" ||
+    source.kind !== "related" ||
     !isObjectType(type) ||
     isNonNullType(field.type) ||
     selected.node.arguments?.length
@@ -48,14 +48,14 @@ function valueExpression(
     throw new NotCovered(field.name);
   const target = compilation.alias();
   const object = objectExpression(compilation, type, selected, target);
-  const on = joinOf(meaning.hop, alias, target);
-  return `coalesce((select ${object} from ${fromOf(meaning.hop.to)} ${target} where ${on}),'null')`;
+  const on = joinOf(source.hop, alias, target);
+  return `coalesce((select ${object} from ${fromOf(source.hop.to)} ${target} where ${on}),'null')`;
 }
 
 function columnExpression(
   compilation: Compilation,
   field: GraphQLField<unknown, unknown>,
-  { name, attribute }: FieldMeaning & { kind: "column" },
+  { name, attribute }: FieldSource & { kind: "column" },
   selected: SelectedField,
   alias: string,
 ): string {

@@ -25,13 +25,17 @@ export interface SelectedField {
 }
 
 /** An operation in its document. */
-export interface Operation {
+export interface ReadableOperation {
   schema: GraphQLSchema;
   definition: OperationDefinitionNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-function applies({ schema }: Operation, condition: string | undefined, type: GraphQLObjectType): boolean {
+function applies(
+  { schema }: ReadableOperation,
+  condition: string | undefined,
+  type: GraphQLObjectType,
+): boolean {
   if (condition === undefined || condition === type.name) return true;
   const conditionType = schema.getType(condition);
   return isAbstractType(conditionType) && schema.isSubType(conditionType, type);
@@ -39,7 +43,7 @@ function applies({ schema }: Operation, condition: string | undefined, type: Gra
 
 /** The fields that selection sets ask of an object, by their names in the answer, in the order of the answer. */
 export function selectedFields(
-  operation: Operation,
+  operation: ReadableOperation,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   variables: Coerced,

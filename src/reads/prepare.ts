@@ -7,19 +7,19 @@ import type {
 import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
 import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
-import { meaningOf } from "./field-source.ts";
-import type { Coerced, Operation } from "./operation.ts";
+import { sourceOf } from "./field-source.ts";
+import type { Coerced, ReadableOperation } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
 /** What is worked out once for each operation of a document. */
-export interface PreparedOperation extends Operation {
+export interface PreparedOperation extends ReadableOperation {
   /** Variables that @skip and @include look at. */
   flags: readonly string[];
   readers: readonly [FieldNode, ReadArguments][];
 }
 
 /** @throws {NotCovered} when the operation is no query, or has a field that is not known */
-export function prepareOperation(operation: Operation): PreparedOperation {
+export function prepareOperation(operation: ReadableOperation): PreparedOperation {
   const { schema, definition, fragments } = operation;
   if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
     throw new NotCovered("no plain query");
@@ -52,10 +52,10 @@ export function prepareOperation(operation: Operation): PreparedOperation {
     if (!field) throw new NotCovered(name);
     const target = getNamedType(field.type);
     // The only field of an interface is `id`, which its types have too
-    const meaning = isObjectType(type) ? meaningOf(field) : undefined;
-    if (isObjectType(type) && !meaning) throw new NotCovered(`${type.name}.${name}`);
-    if (meaning?.kind === "list" || meaning?.kind === "row" || meaning?.kind === "node") {
-      readers.push([node, argumentsReader(meaning, field, node)]);
+    const source = isObjectType(type) ? sourceOf(field) : undefined;
+    if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
+    if (source?.kind === "list" || source?.kind === "row" || source?.kind === "node") {
+      readers.push([node, argumentsReader(source, field, node)]);
     }
     if (node.selectionSet) visit(target, node.selectionSet);
   };

@@ -23,12 +23,15 @@ export interface ReadStatement {
 }
 
 /** A request for an operation. */
-export type Request = Pick<GrafastExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
+export type OperationRequest = Pick<
+  GrafastExecutionArgs,
+  "schema" | "document" | "operationName" | "variableValues"
+>;
 
 /** Characters of SQL that are kept for one version. */
-const mostText = 16_000_000;
+const maxKeptCharacters = 16_000_000;
 /** Filters whose form takes longer to tell are left to Grafast. */
-const longestKey = 2_000;
+const maxKeyCharacters = 2_000;
 
 type Numbered = PreparedOperation & { number: number };
 
@@ -38,13 +41,13 @@ export class ReadStatements {
   readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
   #count = 0;
   readonly #compiled = new LRUCache<string, CompiledRead | "not covered">({
-    maxSize: mostText,
+    maxSize: maxKeptCharacters,
     sizeCalculation: (compiled, key) =>
       key.length + (compiled === "not covered" ? 0 : compiled.text.length) + 200,
   });
 
   /** The statement that answers a request; null when Grafast is to answer it. */
-  find({ schema, document, operationName, variableValues }: Request): ReadStatement | null {
+  find({ schema, document, operationName, variableValues }: OperationRequest): ReadStatement | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
     if (!operation || !variables) return null;
@@ -57,7 +60,7 @@ export class ReadStatements {
       throw error;
     }
     const { key, given } = request;
-    const compiled = key.length <= longestKey ? this.#compile(key, operation, variables, given) : null;
+    const compiled = key.length <= maxKeyCharacters ? this.#compile(key, operation, variables, given) : null;
     if (!compiled) return null;
     const { text, name, slots } = compiled;
     return {
@@ -96,7 +99,7 @@ export class ReadStatements {
 const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
 
 /** The one statement that answers a request; null when Grafast is to answer it. */
-export function readStatementOf(request: Request): ReadStatement | null {
+export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
   let statements = bySchema.get(schema);
   if (!statements) bySchema.set(schema, (statements = new ReadStatements()));

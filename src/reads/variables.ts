@@ -1,7 +1,7 @@
 import type { GrafastExecutionArgs } from "postgraphile/grafast";
 import type { VariableDefinitionNode } from "postgraphile/graphql";
 import { getVariableValues, Kind } from "postgraphile/graphql";
-import type { Coerced, Operation } from "./operation.ts";
+import type { Coerced, ReadableOperation } from "./operation.ts";
 
 const noVariables: Coerced = {};
 
@@ -22,7 +22,7 @@ function isPlainlyGiven({ variable, type }: VariableDefinitionNode, given: Coerc
 
 /** The variables of a request by their types; null when some are wrong, which Grafast will say. */
 export function coerce(
-  { schema, definition: { variableDefinitions } }: Operation,
+  { schema, definition: { variableDefinitions } }: ReadableOperation,
   given: GrafastExecutionArgs["variableValues"],
 ): Coerced | null {
   if (!variableDefinitions?.length) return noVariables;

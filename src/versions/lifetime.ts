@@ -14,7 +14,7 @@ const months = { ofWarning: 3, ofStable: 12, ofPreviewAfterStable: 3 };
 
 /**
  * When a version ends, as far as that is known: a stable one at the end of the twelfth month after that of its release,
- * a dated preview three months after the next stable version has come, the head never.
+ * a dated preview three months after the next stable version has come, unstable never.
  *
  * @returns null when no end is known
  */

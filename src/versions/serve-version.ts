@@ -55,7 +55,7 @@ export interface ServedVersion {
   close(): Promise<void>;
 }
 
-export interface ServeOptions {
+export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** Whether reads take the short way, see src/reads. */
   fastReads: boolean;
@@ -63,7 +63,7 @@ export interface ServeOptions {
   /** Keeps documents, of all versions together. */
   documentCache: DocumentCache;
   /** How long Postgres works on a mutation at most, in milliseconds. */
-  mutationTimeout: number;
+  mutationTimeoutMs: number;
   /** What the middlewares have found out about a request. */
   requestOf(response: ServerResponse): PassedRequest;
   /** Where the explorer of this version is; null for none. */
@@ -77,7 +77,7 @@ export interface ServeOptions {
 }
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
-export async function serveVersion(version: Version, options: ServeOptions): Promise<ServedVersion> {
+export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
   const preset = presetOf(version, options);
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
@@ -122,9 +122,9 @@ export async function serveVersion(version: Version, options: ServeOptions): Pro
 /** How a version is built, and how requests to it are answered. */
 function presetOf(
   version: Version,
-  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeOptions,
+  { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
 ): GraphileConfig.Preset {
-  // The head tells those who develop against it how they are answered
+  // `unstable` tells those who develop against it how they are answered
   const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
     if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
   };
@@ -164,16 +164,16 @@ function boundPlans({ extensions }: GraphQLSchema): void {
 }
 
 type ForMutations = Pick<
-  ServeOptions,
-  "mutationTimeout" | "mutationChecks" | "mutationSettings" | "newSecret"
+  ServeVersionOptions,
+  "mutationTimeoutMs" | "mutationChecks" | "mutationSettings" | "newSecret"
 >;
 
 function contextOf(
   { requestId, caller, locale, readFailure }: PassedRequest,
-  { mutationTimeout, mutationChecks, mutationSettings, newSecret }: ForMutations,
+  { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeout, mutationChecks, newSecret, pgSettings };
+  return { ...context, readFailure, mutationLog, mutationTimeoutMs, mutationChecks, newSecret, pgSettings };
 }

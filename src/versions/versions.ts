@@ -1,16 +1,16 @@
 import list from "./versions.json" with { type: "json" };
 
-/** `stable` is served for a year and only grows; `preview` is frozen, for a while; `floating` is the head. */
-export type Kind = "stable" | "preview" | "floating";
+/** `stable` is served for a year and only grows; `preview` is frozen, for a while; `floating` is `unstable`, the version that changes. */
+export type VersionKind = "stable" | "preview" | "floating";
 
 /** A version of the API. */
 export interface Version {
   /** Its name in the path: `/api/graphql/{slug}`. */
   slug: string;
-  kind: Kind;
+  kind: VersionKind;
   /** The Postgres schema that holds its views. */
   schemaName: string;
-  /** The first day on which it is served, as YYYY-MM-DD; null for the head, which always is. */
+  /** The first day on which it is served, as YYYY-MM-DD; null for unstable, which always is. */
   releasedOn: string | null;
 }
 
@@ -28,7 +28,7 @@ export function versionOf({
 
 /**
  * All versions that there are, from `versions.json`, to which `npm run release` adds. The first is the one to start
- * with; `unstable`, the head, is always there.
+ * with; `unstable` is always there.
  */
 export const versions: readonly Version[] = list.map(versionOf);
 

@@ -4,9 +4,9 @@ import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
 import type { ReadPayload } from "./payload.ts";
-import type { Answer, Poster } from "./webhook-client.ts";
+import type { ReceiverAnswer, WebhookClient } from "./webhook-client.ts";
 import { NoAnswer } from "./webhook-client.ts";
-import { retryAfter } from "./retry.ts";
+import { parseRetryAfter } from "./retry.ts";
 import type { ReadSecrets } from "./secrets.ts";
 
 /** Milliseconds after which a delivery is looked at again whose secret this process can't read; another may. */
@@ -19,12 +19,12 @@ export interface Attempted {
   outcome: Outcome | null;
   /** Null when nothing was tried. */
   attempt: Attempt | null;
-  /** Milliseconds until the next attempt, as the receiver wants it, or at least; null when nobody said. */
-  wish: number | null;
+  /** Milliseconds until the next attempt at the earliest; null when neither the receiver nor this process asks for a delay. */
+  retryAfterMs: number | null;
 }
 
 export interface AttemptTools {
-  poster: Pick<Poster, "post">;
+  client: Pick<WebhookClient, "post">;
   readPayload: ReadPayload;
   readSecrets: ReadSecrets;
   /** Whether the delivery is still ours to send: nobody else can have taken it meanwhile. */
@@ -35,19 +35,19 @@ export interface AttemptTools {
 
 /** Tries once to deliver. Throws only what is a fault of ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
-  const { poster, readPayload, readSecrets, isHeld, now } = tools;
+  const { client, readPayload, readSecrets, isHeld, now } = tools;
   const withheld =
     delivery.withheld ?? (delivery.secrets.length === 0 ? "It has no secret to sign with." : null);
   if (withheld !== null)
-    return { delivery, outcome: { kind: "withheld", reason: withheld }, attempt: null, wish: null };
+    return { delivery, outcome: { kind: "withheld", reason: withheld }, attempt: null, retryAfterMs: null };
   const secrets = readSecrets(delivery);
   if (secrets === null) return untried(delivery, unreadableRetryMs);
   const begun = now();
-  const tried = (facts: Partial<Attempt>): Attempt => ({
+  const tried = (details: Partial<Attempt>): Attempt => ({
     at: new Date(begun).toISOString(),
     duration_ms: Math.max(now() - begun, 0),
     ...{ status: null, error: null, request_headers: {}, response_headers: null, response_body: null },
-    ...facts,
+    ...details,
   });
   let request_headers: Record<string, string> = {};
   try {
@@ -55,7 +55,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
     // This process may have stood still meanwhile, and another one may be sending it
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);
-    const answer = await poster.post(delivery.url, headers, body);
+    const answer = await client.post(delivery.url, headers, body);
     const { outcome, error } = meaningOf(answer);
     return {
       delivery,
@@ -64,30 +64,30 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
         ...{ status: answer.status, error, request_headers },
         ...{ response_headers: answer.headers, response_body: answer.body },
       }),
-      wish: retryAfter(answer.headers["retry-after"], now()),
+      retryAfterMs: parseRetryAfter(answer.headers["retry-after"], now()),
     };
   } catch (error) {
     if (error instanceof PayloadFailure) return unread(delivery, error, tried({ error: error.message }));
     if (!(error instanceof NoAnswer || error instanceof RefusedDestination)) throw error;
     const { message: reason } = error;
     const outcome = { kind: "failed", reason } as const;
-    return { delivery, outcome, attempt: tried({ error: reason, request_headers }), wish: null };
+    return { delivery, outcome, attempt: tried({ error: reason, request_headers }), retryAfterMs: null };
   }
 }
 
 /** What is given back as if it hadn't been begun. */
-export const untried = (delivery: Delivery, wish: number | null = null): Attempted => ({
-  ...{ delivery, outcome: null, attempt: null, wish },
+export const untried = (delivery: Delivery, retryAfterMs: number | null = null): Attempted => ({
+  ...{ delivery, outcome: null, attempt: null, retryAfterMs },
 });
 
 function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): Attempted {
   const { kind, message: reason, retryAfterMs } = failure;
   if (kind === "untried") return untried(delivery, retryAfterMs);
-  if (kind === "wrong") return { delivery, outcome: null, attempt, wish: null };
-  return { delivery, outcome: { kind, reason }, attempt, wish: retryAfterMs };
+  if (kind === "wrong") return { delivery, outcome: null, attempt, retryAfterMs: null };
+  return { delivery, outcome: { kind, reason }, attempt, retryAfterMs };
 }
 
-function meaningOf({ status }: Answer): { outcome: Outcome; error: string | null } {
+function meaningOf({ status }: ReceiverAnswer): { outcome: Outcome; error: string | null } {
   if (status >= 200 && status < 300) return { outcome: { kind: "delivered" }, error: null };
   const error = `The answer was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
   return { outcome: status === 410 ? { kind: "gone" } : { kind: "failed", reason: error }, error };

@@ -7,7 +7,7 @@ export interface Body {
   [field: string]: unknown;
 }
 
-/** The delivery that is the turn of a claimed lane, as events.lane_head has it. */
+/** The delivery that is the turn of a claimed queue, as events.lane_head has it. */
 export interface Delivery {
   subscription_id: string;
   entity_id: string;
@@ -35,19 +35,19 @@ export interface Delivery {
   is_early: boolean;
 }
 
-/** A lane that is taken by a claim. */
-export type ClaimedLane = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
+/** A queue that a claim has taken. */
+export type ClaimedQueue = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
 
 /** How much a process takes of what is due. */
 export interface Take {
   /** A name that no other claim has. */
   claim: string;
-  /** How many lanes at most. */
+  /** How many queues at most. */
   wanted: number;
   /** How many of one subscription at most, with those that this process is busy with; of one credential likewise. */
   share: number;
   credentialShare: number;
-  /** How many lanes of each subscription this process is busy with, and how many of these with one attempt for long. */
+  /** How many queues of each subscription this process is busy with, and how many of these with one attempt for long. */
   busy: Map<string, number>;
   hanging: Map<string, number>;
 }
@@ -76,7 +76,7 @@ export interface Result {
   counted: boolean;
   /** Milliseconds until the next attempt; null when that stays as it is. */
   delay: number | null;
-  /** Whether to go on with the next delivery of the lane. */
+  /** Whether to go on with the next delivery of the queue. */
   go_on: boolean;
   attempt: Attempt | null;
 }
@@ -100,18 +100,18 @@ export interface NextState {
   hurry: boolean;
 }
 
-/** What the sender asks of the database. */
-export class Lanes {
+/** The queues of deliveries: one of each subscription and entity. What the sender asks of the database. */
+export class DeliveryQueues {
   readonly #pool: Pool;
-  readonly #lease: string;
+  readonly #leaseInterval: string;
 
   /**
    * @param pool connections of service_delivery
-   * @param lease milliseconds for which a lane is taken. Who works on it renews it, and takes it anew with each result
+   * @param leaseMs milliseconds for which a queue is taken. Its sender renews that, and takes it anew with each result
    */
-  constructor(pool: Pool, lease: number) {
+  constructor(pool: Pool, leaseMs: number) {
     this.#pool = pool;
-    this.#lease = `${lease} milliseconds`;
+    this.#leaseInterval = `${leaseMs} milliseconds`;
   }
 
   /** Moves events from the outbox into the log. Answers how many; null when another process is at it. */
@@ -123,27 +123,27 @@ export class Lanes {
     return rows[0]!.moved;
   }
 
-  /** Takes lanes that are due. */
+  /** Takes queues that are due. */
   async claim({ claim, wanted, share, credentialShare, busy, hanging }: Take): Promise<Delivery[]> {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claim_lanes($1, $2, $3, $4, $5, $6, $7)",
-      values: [claim, wanted, share, counts(busy), this.#lease, counts(hanging), credentialShare],
+      values: [claim, wanted, share, counts(busy), this.#leaseInterval, counts(hanging), credentialShare],
     });
     return rows;
   }
 
-  /** Keeps the lanes of claims for another lease. Answers which were renewed. */
-  async renew(claims: string[]): Promise<ClaimedLane[]> {
-    const { rows } = await this.#pool.query<ClaimedLane>(
+  /** Keeps the queues of claims for another lease. Answers which were renewed. */
+  async renew(claims: string[]): Promise<ClaimedQueue[]> {
+    const { rows } = await this.#pool.query<ClaimedQueue>(
       "select subscription_id, entity_id, claim from events.renew_claims($1, $2)",
-      [claims, this.#lease],
+      [claims, this.#leaseInterval],
     );
     return rows;
   }
 
   /**
-   * Notes results, and answers the next deliveries of the lanes that go on.
+   * Notes results, and answers the next deliveries of the queues that go on.
    *
    * @param decide what is to be noted, given how the subscriptions are doing. One that is gone by now isn't among them
    */
@@ -158,7 +158,7 @@ export class Lanes {
       const { results, states } = decide(await lockedStates(client, subscriptions));
       const { rows } = await client.query<Delivery>({
         text: "select * from events.record_attempts($1, $2, $3)",
-        values: [JSON.stringify(results), JSON.stringify(states), this.#lease],
+        values: [JSON.stringify(results), JSON.stringify(states), this.#leaseInterval],
       });
       await client.query("commit");
       isBroken = false;

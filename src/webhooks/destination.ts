@@ -10,7 +10,7 @@ export class RefusedDestination extends Error {
   override name = "RefusedDestination";
 }
 
-const usualPorts: Record<string, number> = { "http:": 80, "https:": 443 };
+const defaultPorts: Record<string, number> = { "http:": 80, "https:": 443 };
 
 /** The name or address in a URL, without the brackets that addresses of IPv6 have there. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
@@ -31,7 +31,7 @@ export function destinationOf(text: string, allowed: AllowList): URL {
   if (isIP(host) && allowed.hasAddress(host)) return url;
   if (isIP(host) && !isPublic(host))
     throw new RefusedDestination("The address is none of the public internet.");
-  const port = url.port === "" ? usualPorts[url.protocol]! : Number(url.port);
+  const port = url.port === "" ? defaultPorts[url.protocol]! : Number(url.port);
   if (!allowed.ports.includes(port))
     throw new RefusedDestination(
       `Webhooks are not sent to port ${port}, only to ${allowed.ports.join(" and ")}.`,

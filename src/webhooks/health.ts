@@ -32,21 +32,21 @@ export const wellState: HealthState = {
 /** Failures in a row from which on a subscription is degraded. */
 const tolerated = 3;
 /** Milliseconds without success after which it is suspended. */
-const suspendedAfter = 24 * 60 * 60 * 1_000;
+const suspendedAfterMs = 24 * 60 * 60 * 1_000;
 
-const second = 1_000;
-const minute = 60 * second;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
 
 /** Milliseconds without success that make it worth to try all at once afterwards: the first longer pause of the schedule. */
-const longOutageMs = 5 * minute;
+const longOutageMs = 5 * minuteMs;
 
 /** Milliseconds between the attempts by which a suspended subscription is probed. */
-const probeIntervalMs = 15 * minute;
+const probeIntervalMs = 15 * minuteMs;
 /** Milliseconds after which a degraded subscription is probed when its schedule has nothing else. */
-const earlyProbeMs = 5 * minute;
+const earlyProbeMs = 5 * minuteMs;
 
 /** Milliseconds that a subscription pauses after its payloadQuery has taken too much once, twice and so on. */
-const payloadPausesMs: readonly number[] = [10 * second, minute, 5 * minute, probeIntervalMs];
+const payloadPausesMs: readonly number[] = [10 * secondMs, minuteMs, 5 * minuteMs, probeIntervalMs];
 /** Payload queries in a row that took too much, from which on a subscription is suspended. */
 const suspendedByPayload = 5;
 
@@ -108,7 +108,7 @@ function failed(state: HealthState, reason: string, now: number): HealthState {
   const failures = state.failures + 1;
   const failingSince = state.failingSince ?? now;
   const next = { failures, failingSince, payloadFailures: 0 };
-  if (now - failingSince >= suspendedAfter) {
+  if (now - failingSince >= suspendedAfterMs) {
     const words = `No delivery has succeeded for 24 hours. The last failure: ${reason}`;
     return { ...next, health: "SUSPENDED", reason: words };
   }

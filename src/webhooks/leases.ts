@@ -1,4 +1,4 @@
-import type { ClaimedLane } from "./delivery-queues.ts";
+import type { ClaimedQueue } from "./delivery-queues.ts";
 
 /** The part of a lease for which it is relied on: a message that is sent then arrives before it ends. */
 const reliedOn = 0.75;
@@ -9,7 +9,7 @@ interface Moment {
   wall: number;
 }
 
-const keyOf = ({ subscription_id, entity_id, claim }: ClaimedLane): string =>
+const keyOf = ({ subscription_id, entity_id, claim }: ClaimedQueue): string =>
   `${subscription_id} ${entity_id} ${claim}`;
 
 /**
@@ -19,7 +19,7 @@ const keyOf = ({ subscription_id, entity_id, claim }: ClaimedLane): string =>
  */
 export class Leases {
   readonly #leaseMs: number;
-  readonly #since = new Map<string, { lane: ClaimedLane; moment: Moment }>();
+  readonly #since = new Map<string, { queue: ClaimedQueue; moment: Moment }>();
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs;
@@ -30,32 +30,32 @@ export class Leases {
     return { steady: performance.now(), wall: Date.now() };
   }
 
-  /** Claims of lanes that are worked on. */
+  /** Claims of queues that are worked on. */
   claims(): string[] {
-    return [...new Set([...this.#since.values()].map(({ lane }) => lane.claim))];
+    return [...new Set([...this.#since.values()].map(({ queue: lane }) => lane.claim))];
   }
 
-  /** @param moment before the lane was taken */
-  begin({ subscription_id, entity_id, claim }: ClaimedLane, moment: Moment): void {
-    const lane = { subscription_id, entity_id, claim };
-    this.#since.set(keyOf(lane), { lane, moment });
+  /** @param moment before the queue was taken */
+  begin({ subscription_id, entity_id, claim }: ClaimedQueue, moment: Moment): void {
+    const queue = { subscription_id, entity_id, claim };
+    this.#since.set(keyOf(queue), { queue, moment });
   }
 
-  /** @param moment before the lanes were renewed */
-  renewed(lanes: readonly ClaimedLane[], moment: Moment): void {
-    for (const lane of lanes) {
-      const known = this.#since.get(keyOf(lane));
+  /** @param moment before the queues were renewed */
+  renewed(queues: readonly ClaimedQueue[], moment: Moment): void {
+    for (const queue of queues) {
+      const known = this.#since.get(keyOf(queue));
       if (known) known.moment = moment;
     }
   }
 
-  end(lane: ClaimedLane): void {
-    this.#since.delete(keyOf(lane));
+  end(queue: ClaimedQueue): void {
+    this.#since.delete(keyOf(queue));
   }
 
   /** Whether nobody else can have taken it. */
-  isHeld(lane: ClaimedLane): boolean {
-    const known = this.#since.get(keyOf(lane));
+  isHeld(queue: ClaimedQueue): boolean {
+    const known = this.#since.get(keyOf(queue));
     if (!known) return false;
     const { steady, wall } = this.now();
     const passed = Math.max(steady - known.moment.steady, Math.abs(wall - known.moment.wall));

@@ -10,7 +10,7 @@ import type { Delivery } from "./delivery-queues.ts";
 import { PayloadSlots } from "./payload-slots.ts";
 
 /** What a payload can be at most, in characters of JSON. */
-const maximalLength = 1_000_000;
+const maxCharacters = 1_000_000;
 /** Milliseconds of reading that cost a point. */
 const msPerPoint = 10;
 /** Milliseconds until a query is tried again that something on our side kept from being run. */
@@ -107,8 +107,8 @@ async function readQuery(source: string, delivery: Delivery, options: PayloadOpt
   const isGone = Object.values(read).every((value) => value === null);
   if (isGone) return data;
   const { length } = JSON.stringify(read);
-  if (length > maximalLength)
-    throw new PayloadFailure(`The payload has ${length} characters; ${maximalLength} are allowed.`, "costly");
+  if (length > maxCharacters)
+    throw new PayloadFailure(`The payload has ${length} characters; ${maxCharacters} are allowed.`, "costly");
   return read;
 }
 

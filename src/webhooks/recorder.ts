@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { Attempted } from "./attempt.ts";
-import type { Delivery, Lanes } from "./delivery-queues.ts";
+import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { retryForever } from "./retry-forever.ts";
 import type { RetryClock } from "./retry.ts";
 import { judge } from "./verdict.ts";
 
 export interface RecorderOptions {
-  lanes: Lanes;
+  queues: DeliveryQueues;
   clock: RetryClock;
   /** In milliseconds since 1970. */
   now: () => number;
@@ -21,7 +21,7 @@ interface Waiting {
   resolve: (next: Delivery | null) => void;
 }
 
-const laneOf = ({ subscription_id, entity_id }: Delivery): string => `${subscription_id} ${entity_id}`;
+const queueOf = ({ subscription_id, entity_id }: Delivery): string => `${subscription_id} ${entity_id}`;
 
 /** Notes results, all in one transaction that came while the one before was under way. */
 export class Recorder {
@@ -34,9 +34,9 @@ export class Recorder {
   }
 
   /**
-   * Notes a result, however long that takes. Answers the next delivery of the lane, if that goes on.
+   * Notes a result, however long that takes. Answers the next delivery of the queue, if that goes on.
    *
-   * @param goesOn whether the lane is to be kept
+   * @param goesOn whether the queue is to be kept
    */
   record(attempted: Attempted, goesOn: boolean): Promise<Delivery | null> {
     return new Promise((resolve) => {
@@ -50,26 +50,26 @@ export class Recorder {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
       const next = await this.#note(batch);
-      for (const { attempted, resolve } of batch) resolve(next.get(laneOf(attempted.delivery)) ?? null);
+      for (const { attempted, resolve } of batch) resolve(next.get(queueOf(attempted.delivery)) ?? null);
     }
     this.#isBusy = false;
   }
 
-  /** One of each lane. There are more only when a claim was lost. */
+  /** One of each queue. There are more only when a claim was lost. */
   #takeBatch(): Waiting[] {
-    const lanes = new Map<string, Waiting>();
+    const queues = new Map<string, Waiting>();
     const later: Waiting[] = [];
     for (const each of this.#waiting) {
-      const lane = laneOf(each.attempted.delivery);
-      if (lanes.has(lane)) later.push(each);
-      else lanes.set(lane, each);
+      const queue = queueOf(each.attempted.delivery);
+      if (queues.has(queue)) later.push(each);
+      else queues.set(queue, each);
     }
     this.#waiting = later;
-    return [...lanes.values()];
+    return [...queues.values()];
   }
 
   async #note(batch: Waiting[]): Promise<Map<string, Delivery>> {
-    const { lanes, clock, now, logger, givingUp } = this.#options;
+    const { queues: lanes, clock, now, logger, givingUp } = this.#options;
     const goesOn = new Map(batch.map((each) => [each.attempted, each.goesOn]));
     const subscriptions = [...new Set(batch.map(({ attempted }) => attempted.delivery.subscription_id))];
     const note = () =>
@@ -77,6 +77,6 @@ export class Recorder {
         judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
       );
     const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];
-    return new Map(next.map((delivery) => [laneOf(delivery), delivery]));
+    return new Map(next.map((delivery) => [queueOf(delivery), delivery]));
   }
 }

@@ -1,15 +1,15 @@
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
 
 /** Milliseconds from one attempt to the next, after the first, the second and so on. After the last there is none. */
-const retryDelays: readonly number[] = [
-  ...[5 * second, 5 * minute, 30 * minute],
-  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hour),
+const retryDelaysMs: readonly number[] = [
+  ...[5 * secondMs, 5 * minuteMs, 30 * minuteMs],
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
 /** How far a receiver can put an attempt off. */
-const longestWish = 24 * hour;
+const maxRetryAfterMs = 24 * hourMs;
 /** Delays vary by this part, so that what failed together doesn't come back together. */
 const jitter = 0.1;
 
@@ -21,23 +21,23 @@ export interface RetryClock {
   pace: number;
 }
 
-export const usualClock: RetryClock = { random: Math.random, pace: 1 };
+export const defaultClock: RetryClock = { random: Math.random, pace: 1 };
 
 /**
  * Milliseconds until a delivery is attempted again; null when it has been given up.
  *
  * @param failures attempts that have failed, at least 1
- * @param wish milliseconds that the receiver asked for: it never comes earlier
+ * @param retryAfterMs milliseconds that the receiver asked for: it never comes earlier
  */
-export function delayAfter(
+export function delayMsAfter(
   failures: number,
-  wish: number | null,
-  { random, pace }: RetryClock = usualClock,
+  retryAfterMs: number | null,
+  { random, pace }: RetryClock = defaultClock,
 ): number | null {
-  const delay = retryDelays[failures - 1];
-  if (delay === undefined) return null;
-  const varied = delay * (1 - jitter + 2 * jitter * random());
-  return Math.round(Math.max(varied * pace, (wish ?? 0) * (1 + jitter * random())));
+  const delayMs = retryDelaysMs[failures - 1];
+  if (delayMs === undefined) return null;
+  const varied = delayMs * (1 - jitter + 2 * jitter * random());
+  return Math.round(Math.max(varied * pace, (retryAfterMs ?? 0) * (1 + jitter * random())));
 }
 
 /**
@@ -45,10 +45,10 @@ export function delayAfter(
  *
  * @param now in milliseconds since 1970
  */
-export function retryAfter(header: string | undefined, now: number): number | null {
+export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? "";
-  const wish = /^\d{1,9}$/.test(text) ? Number(text) * second : dateOf(text) - now;
-  return Number.isNaN(wish) ? null : Math.min(Math.max(wish, 0), longestWish);
+  const retryAfterMs = /^\d{1,9}$/.test(text) ? Number(text) * secondMs : dateOf(text) - now;
+  return Number.isNaN(retryAfterMs) ? null : Math.min(Math.max(retryAfterMs, 0), maxRetryAfterMs);
 }
 
 /** A date of HTTP; `Date.parse` alone takes much more for one. */

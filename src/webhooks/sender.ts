@@ -3,8 +3,8 @@ import type { Logger } from "pino";
 import { within } from "../lib/within.ts";
 import { attempt, untried } from "./attempt.ts";
 import type { Attempted, AttemptTools } from "./attempt.ts";
-import { Bell } from "../lib/signal.ts";
-import type { Delivery, Lanes } from "./delivery-queues.ts";
+import { Signal } from "../lib/signal.ts";
+import type { Delivery, DeliveryQueues } from "./delivery-queues.ts";
 import { Leases } from "./leases.ts";
 import { retryForever } from "./retry-forever.ts";
 import { Recorder } from "./recorder.ts";
@@ -12,27 +12,27 @@ import type { RetryClock } from "./retry.ts";
 import { UnderWay } from "./under-way.ts";
 
 /** Milliseconds after which it is looked whether there is something to do. */
-const pollInterval = 250;
+const pollIntervalMs = 250;
 /** Events that are taken from the outbox at a time. */
 const sequenceBatch = 500;
-/** Deliveries after which a lane lets others have their turn. */
-const laneTurn = 50;
+/** Deliveries after which a queue lets others have their turn. */
+const maxDeliveriesPerTurn = 50;
 /** Milliseconds that noting what was broken off may take, when all is to stop. */
-const lastWords = 2_000;
+const finalNotesTimeoutMs = 2_000;
 
 /** How often leases are renewed while they last. */
 const renewalsPerLease = 4;
 
 export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
-  lanes: Lanes;
-  /** Milliseconds for which lanes are taken. */
+  queues: DeliveryQueues;
+  /** Milliseconds for which queues are taken. */
   leaseMs: number;
   clock: RetryClock;
   /** Deliveries at a time. */
   concurrency: number;
   logger: Logger;
   /** Milliseconds that deliveries under way are waited for when all is to stop. */
-  patience: number;
+  stopTimeoutMs: number;
   /** Told what came of each attempt. */
   onAttempt: (outcome: string) => void;
   /** Breaks off what is being sent. */
@@ -43,7 +43,7 @@ export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #recorder: Recorder;
-  readonly #bell = new Bell();
+  readonly #wakeUp = new Signal();
   readonly #givingUp = new AbortController();
   readonly #ended = new AbortController();
   readonly #work = new Set<Promise<void>>();
@@ -69,23 +69,23 @@ export class Sender {
       await this.#finish(Promise.all(this.#work));
     } finally {
       this.#ended.abort();
-      await within(lastWords, renewing);
+      await within(finalNotesTimeoutMs, renewing);
     }
   }
 
   async #finish(all: Promise<unknown>): Promise<void> {
-    if (await within(this.#options.patience, all)) return;
+    if (await within(this.#options.stopTimeoutMs, all)) return;
     this.#isBrokenOff = true;
     this.#options.breakOff();
-    if (await within(lastWords, all)) return;
+    if (await within(finalNotesTimeoutMs, all)) return;
     this.#givingUp.abort();
-    await within(lastWords, all);
+    await within(finalNotesTimeoutMs, all);
   }
 
   /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
   async #renew(ended: AbortSignal): Promise<void> {
-    const { lanes, leaseMs, logger } = this.#options;
-    const pause = new Bell();
+    const { queues: lanes, leaseMs, logger } = this.#options;
+    const pause = new Signal();
     while (!ended.aborted) {
       await pause.wait(leaseMs / renewalsPerLease, ended);
       const claims = this.#leases.claims();
@@ -100,17 +100,17 @@ export class Sender {
   }
 
   async #sequence(stopping: AbortSignal): Promise<void> {
-    const { lanes, logger } = this.#options;
-    const pause = new Bell();
+    const { queues: lanes, logger } = this.#options;
+    const pause = new Signal();
     while (!stopping.aborted) {
       const moved = await retryForever("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
-      if (moved) this.#bell.ring();
-      if (moved !== sequenceBatch) await pause.wait(pollInterval, stopping);
+      if (moved) this.#wakeUp.notify();
+      if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
     }
   }
 
   async #claim(stopping: AbortSignal): Promise<void> {
-    const { lanes, concurrency, logger } = this.#options;
+    const { queues: lanes, concurrency, logger } = this.#options;
     // One subscription whose receiver is slow leaves room for others, and so do all of one credential
     const share = Math.max(Math.ceil(concurrency / 4), 1);
     const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
@@ -122,7 +122,8 @@ export class Sender {
         const counts = this.#underWay.counts();
         return lanes.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
-      const claimed = wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
+      const claimed =
+        wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
       for (const delivery of claimed) {
         this.#leases.begin(delivery, moment);
         this.#underWay.begin(delivery);
@@ -130,25 +131,25 @@ export class Sender {
           this.#work.delete(work);
           this.#underWay.end(delivery);
           this.#leases.end(delivery);
-          this.#bell.ring();
+          this.#wakeUp.notify();
         });
         this.#work.add(work);
       }
-      await this.#bell.wait(pollInterval, stopping);
+      await this.#wakeUp.wait(pollIntervalMs, stopping);
     }
   }
 
-  /** Delivers what waits in a lane, one after the other. */
-  async #deliver(lane: Delivery, stopping: AbortSignal): Promise<void> {
-    let next: Delivery | null = lane;
+  /** Sends what waits in a queue, one delivery after the other. */
+  async #deliver(queue: Delivery, stopping: AbortSignal): Promise<void> {
+    let next: Delivery | null = queue;
     for (let count = 1; next; count++) {
-      this.#underWay.begin(lane);
+      this.#underWay.begin(queue);
       const attempted = await this.#attempt(next);
       if (attempted.outcome || attempted.attempt)
         this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
       const moment = this.#leases.now();
-      next = await this.#recorder.record(attempted, count < laneTurn && !stopping.aborted);
-      // Noting a result takes the lane for another lease
+      next = await this.#recorder.record(attempted, count < maxDeliveriesPerTurn && !stopping.aborted);
+      // Noting a result takes the queue for another lease
       if (next) this.#leases.renewed([next], moment);
     }
   }
@@ -161,7 +162,7 @@ export class Sender {
     } catch (error) {
       logger.error({ err: error, delivery: delivery.delivery_id }, "webhooks: unexpected error");
       attempted = {
-        ...{ delivery, outcome: null, wish: null },
+        ...{ delivery, outcome: null, retryAfterMs: null },
         attempt: {
           ...{
             at: new Date(now()).toISOString(),

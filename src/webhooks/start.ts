@@ -3,25 +3,25 @@ import { createBackgroundPool } from "../database/background-pool.ts";
 import { within } from "../lib/within.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { AllowList } from "./addresses.ts";
-import { Lanes } from "./delivery-queues.ts";
+import { DeliveryQueues } from "./delivery-queues.ts";
 import type { ReadPayload } from "./payload.ts";
-import { Poster } from "./webhook-client.ts";
+import { WebhookClient } from "./webhook-client.ts";
 import type { RetryClock } from "./retry.ts";
-import { usualClock } from "./retry.ts";
+import { defaultClock } from "./retry.ts";
 import { secretsReader } from "./secrets.ts";
 import { Sender } from "./sender.ts";
 
 /** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
 const connections = 4;
 /**
- * Milliseconds for which a lane is taken, and renewed while it is worked on: how long nobody works on it when a process
+ * Milliseconds for which a queue is taken, and renewed while it is worked on: how long nobody works on it when a process
  * was killed. Long enough for Postgres or this process to stand still for a few seconds.
  */
 const defaultLeaseMs = 8_000;
 /** Milliseconds that deliveries under way are waited for when all is to stop. */
-const usualPatience = 4_000;
+const defaultStopTimeoutMs = 4_000;
 /** Milliseconds that closing connections may take. */
-const closing = 1_000;
+const closingTimeoutMs = 1_000;
 
 export interface WebhookOptions {
   /** The database, as the role that the service logs in with. */
@@ -39,9 +39,9 @@ export interface WebhookOptions {
   /** For tests. */
   clock?: RetryClock;
   now?: () => number;
-  lease?: number;
-  timeout?: number;
-  patience?: number;
+  leaseMs?: number;
+  timeoutMs?: number;
+  stopTimeoutMs?: number;
 }
 
 /** Webhooks that are being sent. */
@@ -52,32 +52,32 @@ export interface Webhooks {
 
 /** Begins to send what is due. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Webhooks {
-  const { url, concurrency, allowed, readPayload, logger, timeout } = options;
+  const { url, concurrency, allowed, readPayload, logger, timeoutMs } = options;
   const {
     secrets = new Secrets([]),
-    clock = usualClock,
+    clock = defaultClock,
     now = Date.now,
-    lease = defaultLeaseMs,
+    leaseMs = defaultLeaseMs,
     onAttempt = () => {},
-    patience = usualPatience,
+    stopTimeoutMs = defaultStopTimeoutMs,
   } = options;
   const pool = createBackgroundPool(url, "service_delivery", connections, "webhooks");
-  const poster = new Poster({ allowed, timeout });
+  const client = new WebhookClient({ allowed, timeoutMs });
   const sender = new Sender({
     ...{
-      lanes: new Lanes(pool, lease),
-      leaseMs: lease,
-      poster,
+      queues: new DeliveryQueues(pool, leaseMs),
+      leaseMs,
+      client,
       readPayload,
       readSecrets: secretsReader(secrets, logger),
       clock,
       now,
       concurrency,
       logger,
-      patience,
+      stopTimeoutMs,
     },
     onAttempt,
-    breakOff: () => poster.close(),
+    breakOff: () => client.close(),
   });
   const stop = new AbortController();
   const ended = sender.run(stop.signal).catch((error: unknown) => {
@@ -87,8 +87,8 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
     async stop() {
       stop.abort();
       await ended;
-      poster.close();
-      await within(closing, pool.end());
+      client.close();
+      await within(closingTimeoutMs, pool.end());
     },
   };
 }

@@ -1,26 +1,26 @@
-import type { ClaimedLane } from "./delivery-queues.ts";
+import type { ClaimedQueue } from "./delivery-queues.ts";
 
 /** Milliseconds from which on an attempt hangs: it no longer keeps others of its subscription waiting. */
 const hangsAfterMs = 2_000;
 
-/** The lanes that a process is busy with. */
+/** The queues that a process is busy with. */
 export class UnderWay {
-  readonly #attempts = new Map<ClaimedLane, number>();
+  readonly #attempts = new Map<ClaimedQueue, number>();
 
   get size(): number {
     return this.#attempts.size;
   }
 
-  /** Notes that an attempt begins: the first one of the lane, or the next one. */
-  begin(lane: ClaimedLane): void {
-    this.#attempts.set(lane, performance.now());
+  /** Notes that an attempt begins: the first one of the queue, or the next one. */
+  begin(queue: ClaimedQueue): void {
+    this.#attempts.set(queue, performance.now());
   }
 
-  end(lane: ClaimedLane): void {
-    this.#attempts.delete(lane);
+  end(queue: ClaimedQueue): void {
+    this.#attempts.delete(queue);
   }
 
-  /** How many lanes of each subscription there are, and of how many of these the attempt hangs. */
+  /** How many queues of each subscription there are, and of how many of these the attempt hangs. */
   counts(): { busy: Map<string, number>; hanging: Map<string, number> } {
     const busy = new Map<string, number>();
     const hanging = new Map<string, number>();

@@ -3,10 +3,10 @@ import { healthAfter, isBack, pauseAfter, probeAfter } from "./health.ts";
 import type { HealthState } from "./health.ts";
 import type { NextState, Result } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry.ts";
-import { delayAfter } from "./retry.ts";
+import { delayMsAfter } from "./retry.ts";
 
 /** Milliseconds that a subscription pauses at least when there are too few points for its payloadQuery. */
-const shortestPauseMs = 1_000;
+const minPauseMs = 1_000;
 
 /** What is to be noted of attempts. */
 export interface Verdict {
@@ -18,7 +18,7 @@ export interface Verdict {
  * What attempts mean for their deliveries and subscriptions.
  *
  * @param before how the subscriptions were doing. Attempts of others are left out: these are gone
- * @param goesOn whether a lane is to be kept for its next delivery
+ * @param goesOn whether a queue is to be kept for its next delivery
  */
 export function judge(
   attempts: Attempted[],
@@ -50,15 +50,16 @@ export function judge(
 
 /** For how long nothing is sent, and whether it is probed before the schedule, in milliseconds. */
 interface Pause {
-  pausedFor: number | null;
+  pausedForMs: number | null;
   /** As the receiver wants it. */
-  probedAfter: number;
+  probedAfterMs: number;
 }
 
-function pauseOf({ outcome, wish }: Attempted, state: HealthState, { pace }: RetryClock): Pause {
-  if (outcome?.kind === "unpaid") return { pausedFor: Math.max(wish ?? 0, shortestPauseMs), probedAfter: 0 };
+function pauseOf({ outcome, retryAfterMs }: Attempted, state: HealthState, { pace }: RetryClock): Pause {
+  if (outcome?.kind === "unpaid")
+    return { pausedForMs: Math.max(retryAfterMs ?? 0, minPauseMs), probedAfterMs: 0 };
   const pause = outcome?.kind === "costly" ? pauseAfter(state) : null;
-  return { pausedFor: pause === null ? null : Math.round(pause * pace), probedAfter: wish ?? 0 };
+  return { pausedForMs: pause === null ? null : Math.round(pause * pace), probedAfterMs: retryAfterMs ?? 0 };
 }
 
 /** @param pause null when nothing was tried */
@@ -74,15 +75,15 @@ function nextState(
   return {
     ...{ id, health, reason, failures, hurry },
     failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-    probe_after: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfter ?? 0),
+    probe_after: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
     payload_failures: payloadFailures,
-    paused_for: pause?.pausedFor ?? null,
+    paused_for: pause?.pausedForMs ?? null,
     stays_paused: pause === null,
   };
 }
 
 function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, goOn: boolean): Result {
-  const { delivery, outcome, attempt, wish } = attempted;
+  const { delivery, outcome, attempt, retryAfterMs } = attempted;
   const { delivery_id, subscription_id, entity_id, claim, failures, is_early } = delivery;
   const named = { delivery: delivery_id, subscription: subscription_id, entity: entity_id, claim };
   const result = { ...named, attempt, tried: attempt !== null };
@@ -92,15 +93,15 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   const waits = (delay: number | null): Result => ({
     ...{ ...result, state: "pending", counted: false, delay, go_on: false },
   });
-  if (attempt === null) return waits(wish ?? 0);
+  if (attempt === null) return waits(retryAfterMs ?? 0);
   // It says nothing about the message
   if (outcome?.kind === "costly" || outcome?.kind === "unpaid")
-    return waits(pauseOf(attempted, state, clock).pausedFor);
+    return waits(pauseOf(attempted, state, clock).pausedForMs);
   // While nothing gets through at all, what is tried now and then isn't given up for it
-  if (!isOpen) return waits(delayAfter(1, wish, clock));
+  if (!isOpen) return waits(delayMsAfter(1, retryAfterMs, clock));
   // Nor what was tried before its time, which comes all the same
-  if (is_early) return waits(wish);
-  const delay = delayAfter(failures + 1, wish, clock);
+  if (is_early) return waits(retryAfterMs);
+  const delay = delayMsAfter(failures + 1, retryAfterMs, clock);
   if (delay === null) return { ...result, state: "failed", counted: false, delay: 0, go_on: goOn };
   return { ...result, state: "pending", counted: true, delay, go_on: false };
 }

@@ -7,28 +7,28 @@ import type { AllowList } from "./addresses.ts";
 import { destinationOf, guardedLookup, RefusedDestination } from "./destination.ts";
 
 /** What a receiver answered. */
-export interface Answer {
+export interface ReceiverAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
   /** The beginning of its body. */
   body: string;
 }
 
-/** Why nothing was answered, for whoever subscribed. */
+/** Why nothing was answered, for the subscriber. */
 export class NoAnswer extends Error {
   override name = "NoAnswer";
 }
 
-export interface PosterOptions {
+export interface WebhookClientOptions {
   /** Destinations that are allowed beside those of the public internet. */
   allowed: AllowList;
   /** Milliseconds from the beginning, with looking up the name, to the answer. */
-  timeout?: number;
-  /** Milliseconds that the body of an answer may take, when its head is there: the status decides, nobody needs the rest. */
-  patience?: number;
+  timeoutMs?: number;
+  /** Milliseconds that the body of an answer may take, after its headers: the status decides. */
+  bodyTimeoutMs?: number;
   /** How names are looked up. */
   lookup?: LookupFunction;
-  /** Authorities of certificates, if not the usual ones. */
+  /** Authorities of certificates, if not those of Node. */
   ca?: string;
 }
 
@@ -42,18 +42,18 @@ const agentOptions = { keepAlive: true, maxFreeSockets: 8, timeout: 20_000 };
  * Sends webhooks. Follows no redirections, waits no longer than is allowed, reads no more than it needs, and connects
  * only to where it may. Connections are kept for the next message to the same host.
  */
-export class Poster {
+export class WebhookClient {
   readonly #allowed: AllowList;
-  readonly #timeout: number;
-  readonly #patience: number;
+  readonly #timeoutMs: number;
+  readonly #bodyTimeoutMs: number;
   readonly #agents: Record<string, http.Agent>;
   readonly #lookup: LookupFunction;
   #isClosed = false;
 
-  constructor({ allowed, timeout = 15_000, patience = 2_000, lookup, ca }: PosterOptions) {
+  constructor({ allowed, timeoutMs = 15_000, bodyTimeoutMs = 2_000, lookup, ca }: WebhookClientOptions) {
     this.#allowed = allowed;
-    this.#timeout = timeout;
-    this.#patience = patience;
+    this.#timeoutMs = timeoutMs;
+    this.#bodyTimeoutMs = bodyTimeoutMs;
     this.#lookup = lookup ?? guardedLookup(allowed);
     this.#agents = {
       "http:": new http.Agent(agentOptions),
@@ -66,15 +66,15 @@ export class Poster {
    *
    * @throws {NoAnswer | RefusedDestination} when there was no answer
    */
-  async post(address: string, headers: Record<string, string>, body: string): Promise<Answer> {
+  async post(address: string, headers: Record<string, string>, body: string): Promise<ReceiverAnswer> {
     const url = destinationOf(address, this.#allowed);
-    const tooLate = AbortSignal.timeout(this.#timeout);
+    const tooLate = AbortSignal.timeout(this.#timeoutMs);
     try {
       return await this.#send(url, headers, body, tooLate);
     } catch (error) {
       if (error instanceof RefusedDestination) throw error;
       if (tooLate.aborted)
-        throw new NoAnswer(`There was no answer within ${this.#timeout / 1000} seconds.`, { cause: error });
+        throw new NoAnswer(`There was no answer within ${this.#timeoutMs / 1000} seconds.`, { cause: error });
       throw new NoAnswer(inWords(error as NodeJS.ErrnoException), { cause: error });
     }
   }
@@ -91,7 +91,7 @@ export class Poster {
     body: string,
     signal: AbortSignal,
     isLast = false,
-  ): Promise<Answer> {
+  ): Promise<ReceiverAnswer> {
     const { request: open } = url.protocol === "https:" ? https : http;
     const request = open(url, {
       method: "POST",
@@ -117,16 +117,16 @@ export class Poster {
     return {
       status: response.statusCode!,
       headers: response.headers,
-      body: await beginningOf(response, this.#patience),
+      body: await beginningOf(response, this.#bodyTimeoutMs),
     };
   }
 }
 
 /** The first characters of a body. Whatever goes wrong from here on changes nothing: the answer is known. */
-async function beginningOf(response: IncomingMessage, patience: number): Promise<string> {
+async function beginningOf(response: IncomingMessage, bodyTimeoutMs: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
-  const giveUp = setTimeout(() => response.destroy(), patience);
+  const giveUp = setTimeout(() => response.destroy(), bodyTimeoutMs);
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
       parts.push(part);

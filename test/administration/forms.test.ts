@@ -83,40 +83,40 @@ test("logging in is protected too", async () => {
   );
 });
 
-test("every deed needs the token", async () => {
-  const pair = await service.credential();
+test("every action needs the token", async () => {
+  const credentials = await service.credential();
   for (const path of [
     "/admin/log-out",
     "/admin/account",
     "/admin/plan",
     ...["change", "rotate", "deactivate", "activate", "delete"].map(
-      (deed) => `/admin/tokens/${pair.id}/${deed}`,
+      (action) => `/admin/tokens/${credentials.id}/${action}`,
     ),
   ])
     assert.equal((await visitor.postRaw(path, {})).status, 403, path);
   assert.equal((await visitor.get("/admin/account")).status, 200, "still logged in");
 });
 
-test("deeds are never done by GET", async () => {
-  const pair = await service.credential();
-  for (const path of ["/admin/log-out", `/admin/tokens/${pair.id}/activate`])
+test("actions are never done by GET", async () => {
+  const credentials = await service.credential();
+  for (const path of ["/admin/log-out", `/admin/tokens/${credentials.id}/activate`])
     assert.equal((await visitor.get(path)).status, 404);
-  for (const deed of ["deactivate", "delete"])
-    assert.equal((await visitor.get(`/admin/tokens/${pair.id}/${deed}`)).status, 200);
+  for (const action of ["deactivate", "delete"])
+    assert.equal((await visitor.get(`/admin/tokens/${credentials.id}/${action}`)).status, 200);
   const { rows } = await service.owner.query("select deactivated_at from auth.credential where id = $1", [
-    pair.id,
+    credentials.id,
   ]);
   assert.deepEqual(rows, [{ deactivated_at: null }]);
 });
 
 test("pages without log-in show nothing and do nothing", async () => {
-  const pair = await service.credential();
+  const credentials = await service.credential();
   const stranger = new Visitor(service.url);
   for (const path of [
     "/admin",
     "/admin/tokens",
     "/admin/tokens/new",
-    `/admin/tokens/${pair.id}`,
+    `/admin/tokens/${credentials.id}`,
     "/admin/activity",
     "/admin/account",
     "/admin/nothing",
@@ -125,8 +125,8 @@ test("pages without log-in show nothing and do nothing", async () => {
     assert.equal(status, 303, path);
     assert.match(location!, /^\/admin\/log-in\?/);
   }
-  for (const deed of ["change", "rotate", "deactivate", "activate", "delete"])
-    assert.equal((await stranger.postRaw(`/admin/tokens/${pair.id}/${deed}`, {})).status, 303);
+  for (const action of ["change", "rotate", "deactivate", "activate", "delete"])
+    assert.equal((await stranger.postRaw(`/admin/tokens/${credentials.id}/${action}`, {})).status, 303);
   assert.equal((await stranger.get("/admin/assets/style.css")).status, 200);
   assert.equal((await stranger.get("/admin/assets/../administration.ts")).status, 303);
   assert.equal((await stranger.get("/admin/assets/..%2fadministration.ts")).status, 303);
@@ -139,7 +139,7 @@ test("an access token of the API opens no page", async () => {
 });
 
 test("every page has the headers that keep browsers strict", async () => {
-  const pair = await service.credential();
+  const credentials = await service.credential();
   const pages = [
     await new Visitor(service.url).get("/admin/log-in"),
     await new Visitor(service.url).get("/admin/tokens"),
@@ -150,10 +150,10 @@ test("every page has the headers that keep browsers strict", async () => {
         "",
         "/tokens",
         "/tokens/new",
-        `/tokens/${pair.id}`,
-        `/tokens/${pair.id}/change`,
-        `/tokens/${pair.id}/rotate`,
-        `/tokens/${pair.id}/delete`,
+        `/tokens/${credentials.id}`,
+        `/tokens/${credentials.id}/change`,
+        `/tokens/${credentials.id}/rotate`,
+        `/tokens/${credentials.id}/delete`,
         "/activity",
         "/versions",
         "/plan",

@@ -194,12 +194,12 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("group", { name: "Tags" }).getByLabel("Write").check();
     await page.getByRole("button", { name: "Create token" }).click();
     assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
-    const pair = {
+    const credentials = {
       id: "",
       clientId: (await page.locator("#access-key").textContent())!,
       clientSecret: (await page.locator("#secret").textContent())!,
     };
-    await service.tokenFor(pair);
+    await service.tokenFor(credentials);
     await page.getByRole("link", { name: "I have copied it" }).click();
     await page.getByRole("link", { name: "Deactivate" }).click();
     await page.getByRole("button", { name: "Deactivate token" }).click();

@@ -77,13 +77,13 @@ test("versions are shown with their dates, and with the tokens that use them", a
     { ...versionOf({ slug: "2027-01", releasedOn: "2027-01-01" }), schemaName: "api_2026_06_unstable" },
     versionOf({ slug: "unstable" }),
   ];
-  const pair = await service.credential({ name: "Old client" });
+  const credentials = await service.credential({ name: "Old client" });
   await service.owner.query(
     `select auth.record_use(jsonb_build_array(
        jsonb_build_object('credential_id', $1::text, 'day', current_date, 'version', '2026-06-unstable', 'requests', 40, 'last_used_at', now()),
        jsonb_build_object('credential_id', $1::text, 'day', current_date - 1, 'version', '2026-06-unstable', 'requests', 2, 'last_used_at', now()),
        jsonb_build_object('credential_id', $1::text, 'day', current_date - 40, 'version', 'unstable', 'requests', 5, 'last_used_at', now())))`,
-    [pair.id],
+    [credentials.id],
   );
   const later = await service.another({ versions, now: () => Date.parse("2027-02-01") });
   const response = await fetch(`${later.url}/admin/versions`, {
@@ -99,7 +99,7 @@ test("versions are shown with their dates, and with the tokens that use them", a
     text,
     /2027-01 Served Stable.*Released 1 Jan 2027 Deprecated from 1 Nov 2027 Ends on 1 Feb 2028.*No token used it/,
   );
-  const head = text.slice(text.indexOf("unstable Served The newest"));
-  assert.ok(head.startsWith("unstable Served"));
-  assert.ok(!head.includes("Old client"), "what is older than 30 days doesn't count");
+  const unstable = text.slice(text.indexOf("unstable Served The newest"));
+  assert.ok(unstable.startsWith("unstable Served"));
+  assert.ok(!unstable.includes("Old client"), "what is older than 30 days doesn't count");
 });

@@ -48,7 +48,7 @@ const scopesOf = async (id: string): Promise<string[]> =>
   (await service.owner.query("select scopes from auth.credential where id = $1", [id])).rows[0]?.scopes;
 const statusOf = async (token: string) => (await service.ask(token, { query })).status;
 
-test("a token that is made has the chosen access, and its pair works", async () => {
+test("a token that is made has the chosen access, and its client credentials work", async () => {
   const made = await make("Warehouse app", { countries: "read", stocks: "write", tags: "none" });
   assert.deepEqual(await scopesOf(made.id), ["countries:read", "stocks:read", "stocks:write"]);
   assert.equal(await statusOf(await service.tokenFor(made)), 200);
@@ -169,7 +169,7 @@ test("behind a proxy the addresses are those that clients reach", async () => {
   assert.ok((await response.text()).includes(">https://api.example.com/api/oauth/token<"));
 });
 
-test("rotating at once stops the old pair and its tokens, and shows the new secret once", async () => {
+test("rotating at once stops the old client credentials and their tokens, and shows the new secret once", async () => {
   const old = await make("Rotated");
   const before = await service.tokenFor(old);
   const page = await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap: "0" });
@@ -186,11 +186,12 @@ for (const [overlap, hours] of [
   ["24", 24],
   ["168", 168],
 ] as const) {
-  test(`rotating with ${hours} hours of overlap lets the old pair and its tokens go on until then`, async () => {
+  test(`rotating with ${hours} hours of overlap lets the old client credentials and their tokens go on until then`, async () => {
     const old = await make(`Rotated ${overlap}`);
     const before = await service.tokenFor(old);
     const fresh = pairOn(await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap }));
-    for (const pair of [old, fresh]) assert.equal(await statusOf(await service.tokenFor(pair)), 200);
+    for (const credentials of [old, fresh])
+      assert.equal(await statusOf(await service.tokenFor(credentials)), 200);
     assert.equal(await statusOf(before), 200);
     const { rows } = await service.owner.query(
       "select extract(epoch from expires_at - now()) / 3600 as hours from auth.credential_secret where access_key = $1",
@@ -236,7 +237,8 @@ test("a later rotation at once ends all older keys; one with overlap doesn't len
   );
   assert.equal(rows[0].soon, true);
   pairOn(await visitor.post(`${first.path}/rotate`, { present: third.clientId, overlap: "0" }));
-  for (const pair of [first, second, third]) await assert.rejects(service.tokenFor(pair), /401/);
+  for (const credentials of [first, second, third])
+    await assert.rejects(service.tokenFor(credentials), /401/);
 });
 
 test("the same form to rotate, sent twice, rotates once", async () => {
@@ -305,7 +307,7 @@ test("deleting asks first, then the token is gone", async () => {
   assert.equal((await visitor.get(made.path)).status, 404);
 });
 
-test("tokens that aren't there: every page and deed is a 404 that names the request", async () => {
+test("tokens that aren't there: every page and action is a 404 that names the request", async () => {
   const { html } = await visitor.get("/admin/account");
   const _csrf = csrfTokenIn(html);
   for (const id of ["01980000-0000-7000-8000-000000000000", "x", "%00"]) {
@@ -314,14 +316,14 @@ test("tokens that aren't there: every page and deed is a 404 that names the requ
       assert.equal(status, 404, page);
       assert.ok(html.includes(headers.get("x-request-id")!));
     }
-    for (const deed of ["/change", "/rotate", "/delete", "/deactivate", "/activate"]) {
-      const { status } = await visitor.postRaw(`/admin/tokens/${id}${deed}`, {
+    for (const action of ["/change", "/rotate", "/delete", "/deactivate", "/activate"]) {
+      const { status } = await visitor.postRaw(`/admin/tokens/${id}${action}`, {
         _csrf,
         name: "x",
         overlap: "0",
         present: "x",
       });
-      assert.equal(status, 404, deed);
+      assert.equal(status, 404, action);
     }
   }
 });

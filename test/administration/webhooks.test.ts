@@ -246,8 +246,8 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   );
 
   // What pages that are still open would do
-  for (const deed of [`${path}/test`, `${page}/retry`]) {
-    const refused = await visitor.post(deed, {}, { on: path });
+  for (const action of [`${path}/test`, `${page}/retry`]) {
+    const refused = await visitor.post(action, {}, { on: path });
     assert.equal(refused.status, 409);
     assert.match(textOf(refused), /The subscription is disabled\. Enable it first\./);
   }
@@ -335,10 +335,16 @@ test("nothing is done without the token of a form, nor without a session", async
   const { id, path } = await told();
   const page = await triedDelivery(id);
   const nobody = await service.owner.query("select from auth.audit_event");
-  for (const deed of [`${path}/test`, `${path}/enable`, `${path}/disable`, `${path}/stop`, `${page}/retry`]) {
-    assert.equal((await visitor.postRaw(deed, {})).status, 403, deed);
-    const stranger = await fetch(service.url + deed, { method: "POST", redirect: "manual" });
-    assert.equal(stranger.status, 303, deed);
+  for (const action of [
+    `${path}/test`,
+    `${path}/enable`,
+    `${path}/disable`,
+    `${path}/stop`,
+    `${page}/retry`,
+  ]) {
+    assert.equal((await visitor.postRaw(action, {})).status, 403, action);
+    const stranger = await fetch(service.url + action, { method: "POST", redirect: "manual" });
+    assert.equal(stranger.status, 303, action);
     assert.match(stranger.headers.get("location")!, /^\/admin\/log-in/);
   }
   assert.equal((await subscriptionOf(id)).enabled, true);
@@ -369,6 +375,10 @@ test("there is nothing where nothing is", async () => {
     [],
     "not sent again",
   );
-  for (const deed of ["test", "enable", "disable", "stop", `deliveries/${none}/retry`])
-    assert.equal((await visitor.post(`/admin/webhooks/${none}/${deed}`, {}, { on: path })).status, 404, deed);
+  for (const action of ["test", "enable", "disable", "stop", `deliveries/${none}/retry`])
+    assert.equal(
+      (await visitor.post(`/admin/webhooks/${none}/${action}`, {}, { on: path })).status,
+      404,
+      action,
+    );
 });

@@ -61,8 +61,8 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
 
 test("with another scheme: 401", async () => {
   const { clientId, clientSecret } = await service.credential();
-  const pair = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
-  await challengeOf(null, { authorization: `Basic ${pair}` });
+  const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
+  await challengeOf(null, { authorization: `Basic ${credentials}` });
   await challengeOf(null, { authorization: "Bearer" });
   await challengeOf(null, { authorization: "Bearer two words" });
 });
@@ -117,11 +117,11 @@ test("of several configured keys the first signs, and all are accepted", async (
   const having = (...tokenSigningKeys: string[]) =>
     service.another({ now: () => time, settings: { explorer: false, tokenSigningKeys } });
   const [before, both, later] = [await having(old), await having(fresh, old), await having(fresh)];
-  const pair = await service.credential();
+  const credentials = await service.credential();
   const statusesOf = async (token: string) =>
     Promise.all([before, both, later].map(async (process) => (await process.ask(token, { query })).status));
-  assert.deepEqual(await statusesOf(await before.tokenFor(pair)), [200, 200, 401]);
-  assert.deepEqual(await statusesOf(await both.tokenFor(pair)), [401, 200, 200]);
+  assert.deepEqual(await statusesOf(await before.tokenFor(credentials)), [200, 200, 401]);
+  assert.deepEqual(await statusesOf(await both.tokenFor(credentials)), [401, 200, 200]);
 });
 
 test("however many tokens name keys that nobody knows, the database is asked about few of them", async () => {
@@ -147,8 +147,8 @@ test("however many tokens name keys that nobody knows, the database is asked abo
 
 test("another implementation of the standard reads the tokens, and writes ones that are taken", async () => {
   const { id: kid, key } = await storedKeys(service.pool).current();
-  const pair = await service.credential();
-  const { payload, protectedHeader } = await jwtVerify(await service.tokenFor(pair), key, {
+  const credentials = await service.credential();
+  const { payload, protectedHeader } = await jwtVerify(await service.tokenFor(credentials), key, {
     ...{ algorithms: ["HS256"], issuer: "urn:service:tokens", audience: "urn:service:graphql-api" },
     ...{ typ: "at+jwt", requiredClaims: ["sub", "jti", "exp", "iat", "client_id", "scope"] },
     currentDate: new Date(time),
@@ -156,7 +156,7 @@ test("another implementation of the standard reads the tokens, and writes ones t
   assert.deepEqual(protectedHeader, { alg: "HS256", typ: "at+jwt", kid });
   assert.deepEqual(
     [payload.sub, payload.client_id, payload.exp! - payload.iat!],
-    [pair.id, pair.clientId, 600],
+    [credentials.id, credentials.clientId, 600],
   );
   const signed = (claims: JWTPayload, header = {}) =>
     new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid, ...header }).sign(key);

@@ -23,13 +23,13 @@ async function assertClosesAtOnce(listener: ChangeListener): Promise<void> {
   const start = performance.now();
   await listener.close();
   assert.ok(performance.now() - start < 300);
-  assert.equal(listener.hears, false);
+  assert.equal(listener.isListening, false);
 }
 
 test("it hears changes, and only committed ones", async () => {
   let changes = 0;
   const listener = listenAt(database.loginUrl, () => changes++);
-  await until(() => listener.hears);
+  await until(() => listener.isListening);
   changes = 0;
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -59,7 +59,7 @@ test("a server that takes the call but says nothing", async () => {
   const { port } = server.address() as AddressInfo;
   const listener = listenAt(`postgres://nobody@127.0.0.1:${port}/nowhere`);
   await until(() => sockets.length > 0);
-  assert.equal(listener.hears, false);
+  assert.equal(listener.isListening, false);
   await assertClosesAtOnce(listener);
   for (const socket of sockets) socket.destroy();
   server.close();

@@ -79,12 +79,12 @@ test("lists show everything but the secret", async () => {
 });
 
 test("its use is noted", async () => {
-  const pair = await service.credential();
-  await service.tokenFor(pair);
-  assert.ok((await find(pair.id))!.lastUsedAt);
+  const credentials = await service.credential();
+  await service.tokenFor(credentials);
+  assert.ok((await find(credentials.id))!.lastUsedAt);
 });
 
-test("rotation gives a new pair to the same credential", async () => {
+test("rotation gives new client credentials to the same credential", async () => {
   const { id, clientId } = await service.credential();
   const fresh = await credentials.rotateCredential(service.owner, id);
   assert.equal(fresh.id, id);

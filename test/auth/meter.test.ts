@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
@@ -9,7 +9,7 @@ describe("what an operation takes beyond its points", () => {
   let token: string;
   before(async () => {
     service = await startService({
-      settings: { limits: { ...usualLimits, refill: 1 } },
+      settings: { limits: { ...defaultLimits, refill: 1 } },
       async before(owner) {
         await owner.query(`
           alter table erp.product disable trigger user;

@@ -8,10 +8,10 @@ import type { TestService } from "../lib/service.ts";
 
 // Clients that others wrote, as they come: what they send by default has to be enough.
 let service: TestService;
-let pair: { clientId: string; clientSecret: string };
+let credentials: { clientId: string; clientSecret: string };
 before(async () => {
   service = await startService();
-  pair = await service.credential();
+  credentials = await service.credential();
 });
 after(() => service.close());
 
@@ -23,10 +23,10 @@ async function assertWorks(token: string): Promise<void> {
 
 test("oauth4webapi", async () => {
   const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
-  const client = { client_id: pair.clientId };
+  const client = { client_id: credentials.clientId };
   for (const authentication of [
-    oauth.ClientSecretBasic(pair.clientSecret),
-    oauth.ClientSecretPost(pair.clientSecret),
+    oauth.ClientSecretBasic(credentials.clientSecret),
+    oauth.ClientSecretPost(credentials.clientSecret),
   ]) {
     const response = await oauth.clientCredentialsGrantRequest(
       server,
@@ -44,7 +44,7 @@ test("oauth4webapi", async () => {
 
 test("oauth4webapi understands a refusal", async () => {
   const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
-  const client = { client_id: pair.clientId };
+  const client = { client_id: credentials.clientId };
   const response = await oauth.clientCredentialsGrantRequest(
     server,
     client,
@@ -59,7 +59,7 @@ test("oauth4webapi understands a refusal", async () => {
 
 test("openid-client", async () => {
   const server = { issuer: service.url, token_endpoint: service.url + tokenPath };
-  const configuration = new openid.Configuration(server, pair.clientId, pair.clientSecret);
+  const configuration = new openid.Configuration(server, credentials.clientId, credentials.clientSecret);
   openid.allowInsecureRequests(configuration);
   const answer = await openid.clientCredentialsGrant(configuration);
   assert.equal(answer.expiresIn(), 600);
@@ -68,7 +68,7 @@ test("openid-client", async () => {
 
 test("simple-oauth2", async () => {
   const client = new ClientCredentials({
-    client: { id: pair.clientId, secret: pair.clientSecret },
+    client: { id: credentials.clientId, secret: credentials.clientSecret },
     auth: { tokenHost: service.url, tokenPath },
   });
   const answer = await client.getToken({});

@@ -54,10 +54,10 @@ test("without the API in the plan, everything is refused with 402, at once and i
 });
 
 test("neither are there tokens then", async () => {
-  const pair = await service.credential();
+  const credentials = await service.credential();
   await setPlan("none");
   await until(async () => (await service.ask(token, { query })).status === 402);
-  await assert.rejects(service.tokenFor(pair), /402/);
+  await assert.rejects(service.tokenFor(credentials), /402/);
 });
 
 test("with a read-only plan queries work, and mutations are refused and do nothing", async () => {

@@ -17,8 +17,8 @@ after(() => service.close());
 const codesOf = async (process: TestProcess, token: string) => (await process.ask(token, { query })).codes;
 
 /** Both processes know the token, so they would answer from memory. */
-async function knownToken(pair: Parameters<TestProcess["tokenFor"]>[0]): Promise<string> {
-  const token = await service.tokenFor(pair);
+async function knownToken(credentials: Parameters<TestProcess["tokenFor"]>[0]): Promise<string> {
+  const token = await service.tokenFor(credentials);
   for (const process of [service, other, service, other]) assert.deepEqual(await codesOf(process, token), []);
   return token;
 }
@@ -35,34 +35,34 @@ async function assertStops(token: string): Promise<void> {
 }
 
 test("a deactivated credential's tokens stop at once on every process", async () => {
-  const pair = await service.credential();
-  const token = await knownToken(pair);
-  await deactivateCredential(service.owner, pair.id);
+  const credentials = await service.credential();
+  const token = await knownToken(credentials);
+  await deactivateCredential(service.owner, credentials.id);
   await assertStops(token);
 });
 
 test("a deleted credential's tokens stop at once on every process", async () => {
-  const pair = await service.credential();
-  const token = await knownToken(pair);
-  await deleteCredential(service.owner, pair.id);
+  const credentials = await service.credential();
+  const token = await knownToken(credentials);
+  await deleteCredential(service.owner, credentials.id);
   await assertStops(token);
 });
 
-test("after a rotation the old pair and its tokens stop, and the new pair works", async () => {
-  const pair = await service.credential();
-  const token = await knownToken(pair);
-  const fresh = await rotateCredential(service.owner, pair.id);
-  assert.notEqual(fresh.clientId, pair.clientId);
+test("after a rotation the old client credentials and their tokens stop, and the new ones work", async () => {
+  const credentials = await service.credential();
+  const token = await knownToken(credentials);
+  const fresh = await rotateCredential(service.owner, credentials.id);
+  assert.notEqual(fresh.clientId, credentials.clientId);
   await assertStops(token);
-  await assert.rejects(service.tokenFor(pair), /401/);
+  await assert.rejects(service.tokenFor(credentials), /401/);
   await knownToken(fresh);
 });
 
 test("scopes that are taken from a credential are taken from its tokens", async () => {
-  const pair = await service.credential();
-  const token = await knownToken(pair);
+  const credentials = await service.credential();
+  const token = await knownToken(credentials);
   await service.owner.query("update auth.credential set scopes = '{currencies:read}' where id = $1", [
-    pair.id,
+    credentials.id,
   ]);
   await until(async () => (await codesOf(other, token)).includes("FORBIDDEN"));
 });
@@ -86,10 +86,10 @@ test("a known token costs no statement about its credential", async () => {
 });
 
 test("a process that lost its listener asks the database each time, and listens again by itself", async () => {
-  const pair = await service.credential();
-  const token = await knownToken(pair);
+  const credentials = await service.credential();
+  const token = await knownToken(credentials);
   await terminateListeners();
-  await deactivateCredential(service.owner, pair.id);
+  await deactivateCredential(service.owner, credentials.id);
   await assertStops(token);
 
   await until(async () => (await countListeners()) === 2);

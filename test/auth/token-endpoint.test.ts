@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
-import type { IssuedPair } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { query, read, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 
 let service: TestService;
-let pair: IssuedPair & { scopes: string[] };
+let credentials: ClientCredentials & { scopes: string[] };
 before(async () => {
   service = await startService();
-  pair = await service.credential({ read: ["countries"], write: ["currencies"] });
+  credentials = await service.credential({ read: ["countries"], write: ["currencies"] });
 });
 after(() => service.close());
 
@@ -24,7 +24,7 @@ const sendForm = (body: Record<string, string> | string[][], headers: Record<str
   send({ headers, body: new URLSearchParams(body) });
 
 const grant = { grant_type: "client_credentials" };
-const inBody = () => ({ ...grant, client_id: pair.clientId, client_secret: pair.clientSecret });
+const inBody = () => ({ ...grant, client_id: credentials.clientId, client_secret: credentials.clientSecret });
 const basic = (id: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
 });
@@ -45,7 +45,7 @@ function assertRefused({ status, headers, body }: Answer, expectedStatus: number
   assert.equal(headers.has("www-authenticate"), status === 401);
 }
 
-test("a pair in a JSON body is exchanged for a token that works", async () => {
+test("client credentials in a JSON body are exchanged for a token that works", async () => {
   const answer = await sendJson(inBody());
   assertToken(answer);
   assert.equal(answer.body.scope, "countries:read currencies:read currencies:write");
@@ -58,26 +58,29 @@ test("the token is a JWT of RFC 9068 that says who, for what and how long", asyn
   const { body } = await sendJson(inBody());
   assert.equal(decodeProtectedHeader(body.access_token).typ, "at+jwt");
   const claims = decodeJwt(body.access_token);
-  assert.equal(claims.sub, pair.id);
-  assert.equal(claims.client_id, pair.clientId);
+  assert.equal(claims.sub, credentials.id);
+  assert.equal(claims.client_id, credentials.clientId);
   assert.equal(claims.scope, body.scope);
   assert.equal(claims.exp! - claims.iat!, 600);
   assert.ok(claims.iss && claims.aud && claims.jti);
 });
 
-test("a pair in a form body is exchanged", async () => assertToken(await sendForm(inBody())));
+test("client credentials in a form body are exchanged", async () => assertToken(await sendForm(inBody())));
 
-test("a pair in HTTP Basic is exchanged, with a form, JSON and the client_id repeated", async () => {
-  assertToken(await sendForm(grant, basic(pair.clientId, pair.clientSecret)));
-  assertToken(await sendJson(grant, basic(pair.clientId, pair.clientSecret)));
+test("client credentials in HTTP Basic are exchanged, with a form, JSON and the client_id repeated", async () => {
+  assertToken(await sendForm(grant, basic(credentials.clientId, credentials.clientSecret)));
+  assertToken(await sendJson(grant, basic(credentials.clientId, credentials.clientSecret)));
   assertToken(
-    await sendForm({ ...grant, client_id: pair.clientId }, basic(pair.clientId, pair.clientSecret)),
+    await sendForm(
+      { ...grant, client_id: credentials.clientId },
+      basic(credentials.clientId, credentials.clientSecret),
+    ),
   );
 });
 
 test("HTTP Basic is percent-decoded", async () => {
   const encode = (text: string) => text.replace(/[^A-Za-z0-9]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
-  assertToken(await sendForm(grant, basic(encode(pair.clientId), encode(pair.clientSecret))));
+  assertToken(await sendForm(grant, basic(encode(credentials.clientId), encode(credentials.clientSecret))));
 });
 
 test("scope narrows the token", async () => {
@@ -91,7 +94,7 @@ test("scope narrows the token", async () => {
 test("an empty scope counts as none", async () => {
   const answer = await sendForm({ ...inBody(), scope: "" });
   assertToken(answer);
-  assert.deepEqual(answer.body.scope.split(" "), pair.scopes);
+  assert.deepEqual(answer.body.scope.split(" "), credentials.scopes);
 });
 
 test("scopes that the credential lacks, or that don't exist, are refused", async () => {
@@ -107,7 +110,7 @@ test("an unknown key, a wrong secret and a deactivated credential are answered a
     await sendJson({ ...inBody(), client_id: "\0" }),
     await sendJson({ ...inBody(), client_secret: "wrong" }),
     await sendJson({ ...grant, client_id: deactivated.clientId, client_secret: deactivated.clientSecret }),
-    await sendForm(grant, basic(pair.clientId, "wrong")),
+    await sendForm(grant, basic(credentials.clientId, "wrong")),
   ];
   for (const answer of answers) assertRefused(answer, 401, "invalid_client");
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
@@ -116,7 +119,7 @@ test("an unknown key, a wrong secret and a deactivated credential are answered a
 test("a client that doesn't prove itself is refused with a challenge", async () => {
   const answers = [
     await sendJson(grant),
-    await sendJson({ ...grant, client_id: pair.clientId }),
+    await sendJson({ ...grant, client_id: credentials.clientId }),
     await sendJson(grant, { authorization: "Bearer x" }),
     await sendJson(grant, { authorization: "Basic !!!" }),
     await sendJson(grant, { authorization: `Basic ${Buffer.from("no colon").toString("base64")}` }),
@@ -167,5 +170,5 @@ test("other methods are refused", async () => {
 
 test("neither the secret nor its hash is in any answer or in the log", async () => {
   await sendJson({ ...inBody(), grant_type: "x" });
-  assert.ok(!JSON.stringify(service.log).includes(pair.clientSecret));
+  assert.ok(!JSON.stringify(service.log).includes(credentials.clientSecret));
 });

@@ -25,8 +25,8 @@ const usesOf = async (id: string) =>
 const today = true;
 
 test("requests are counted by version, of both processes, and shown on the page of the token", async () => {
-  const pair = await service.credential({ name: "Counted" });
-  const token = await service.tokenFor(pair);
+  const credentials = await service.credential({ name: "Counted" });
+  const token = await service.tokenFor(credentials);
   const other = await service.another();
   for (let request = 0; request < 3; request++) await service.ask(token, { query });
   await service.ask(token, { query }, { version: "2026-06-unstable" });
@@ -38,15 +38,15 @@ test("requests are counted by version, of both processes, and shown on the page 
   await second.close();
   // The first process writes after some seconds; asking it to end would end the tests' own
   await until(async () => {
-    const uses = await usesOf(pair.id);
+    const uses = await usesOf(credentials.id);
     return uses.length === 2;
   }, 15_000);
-  assert.deepEqual(await usesOf(pair.id), [
+  assert.deepEqual(await usesOf(credentials.id), [
     { version: "2026-06-unstable", field: "", requests: 1, today },
     { version: "unstable", field: "", requests: 6, today },
   ]);
   const visitor = await loggedIn(service);
-  const text = textOf(await visitor.get(`/admin/tokens/${pair.id}`));
+  const text = textOf(await visitor.get(`/admin/tokens/${credentials.id}`));
   assert.match(text, /Requests in the last 30 days, by UTC Day 2026-06-unstable unstable \d+ \w+ \d{4} 1 6/);
   assert.match(text, /It used no deprecated fields/);
 });
@@ -61,27 +61,27 @@ test("requests without a valid token aren't counted", async () => {
 });
 
 test("sums are written in one statement, add up, and move the time of the last use", async () => {
-  const pair = await service.credential();
+  const credentials = await service.credential();
   const usage = new Usage(service.pool, logger, 60_000);
   for (let time = 0; time < 2; time++) {
-    for (let request = 0; request < 50; request++) usage.note(pair.id, "unstable");
-    usage.noteDeprecated(pair.id, "unstable", ["Product.weight", "Order.tax"]);
+    for (let request = 0; request < 50; request++) usage.note(credentials.id, "unstable");
+    usage.noteDeprecated(credentials.id, "unstable", ["Product.weight", "Order.tax"]);
     await usage.flush();
   }
   await usage.close();
-  assert.deepEqual(await usesOf(pair.id), [
+  assert.deepEqual(await usesOf(credentials.id), [
     { version: "unstable", field: "", requests: 100, today },
     { version: "unstable", field: "Order.tax", requests: 2, today },
     { version: "unstable", field: "Product.weight", requests: 2, today },
   ]);
   const { rows } = await service.owner.query(
     "select last_used_at > now() - interval '1 minute' as fresh from auth.credential where id = $1",
-    [pair.id],
+    [credentials.id],
   );
   assert.deepEqual(rows, [{ fresh: true }]);
   const visitor = await loggedIn(service);
   assert.match(
-    textOf(await visitor.get(`/admin/tokens/${pair.id}`)),
+    textOf(await visitor.get(`/admin/tokens/${credentials.id}`)),
     /Deprecated fields that it used.*Order\.tax in unstable, last on/,
   );
 });
@@ -97,34 +97,34 @@ test("what is counted for a credential that was deleted meanwhile is left out, t
 });
 
 test("while the database is away counts are kept, and written when it is back", async () => {
-  const pair = await service.credential();
+  const credentials = await service.credential();
   const way = await cuttableWay(service.loginUrl);
   const pool = createPool(way.url, { max: 1 });
   const usage = new Usage(pool, logger, 60_000);
   way.cut();
-  usage.note(pair.id, "unstable");
+  usage.note(credentials.id, "unstable");
   await usage.flush();
-  usage.note(pair.id, "unstable");
+  usage.note(credentials.id, "unstable");
   way.mend();
   await usage.flush();
-  assert.equal((await usesOf(pair.id))[0].requests, 2);
+  assert.equal((await usesOf(credentials.id))[0].requests, 2);
   await usage.close();
   await pool.end();
   await way.close();
 });
 
 test("processes that write at once don't get in each other's way", async () => {
-  const pairs = await Promise.all(Array.from({ length: 5 }, () => service.credential()));
+  const credentials = await Promise.all(Array.from({ length: 5 }, () => service.credential()));
   const usages = Array.from({ length: 4 }, () => new Usage(service.pool, logger, 60_000));
   await Promise.all(
     usages.map(async (usage, index) => {
       for (let time = 0; time < 10; time++) {
-        const order = index % 2 ? pairs : pairs.toReversed();
+        const order = index % 2 ? credentials : credentials.toReversed();
         for (const { id } of order) usage.note(id, "unstable");
         await usage.flush();
       }
     }),
   );
-  for (const { id } of pairs) assert.equal((await usesOf(id))[0].requests, 40);
+  for (const { id } of credentials) assert.equal((await usesOf(id))[0].requests, 40);
   await Promise.all(usages.map((usage) => usage.close()));
 });

@@ -8,10 +8,10 @@ import { load } from "../../bench/measure/load.ts";
 
 // A server that answers what it is sent, and says how many asked at once
 let atOnce = 0;
-let mostAtOnce = 0;
+let maxAtOnce = 0;
 const paths: string[] = [];
 const server = createServer((request, response) => {
-  mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+  maxAtOnce = Math.max(maxAtOnce, ++atOnce);
   paths.push(request.url!);
   // An answer takes its time, so that requests meet
   setTimeout(() => {
@@ -36,7 +36,7 @@ const echo = (path: string, expected = path): PreparedRequest => ({
 
 describe("the load", () => {
   it("holds as many connections as it is told, and no more", async () => {
-    mostAtOnce = 0;
+    maxAtOnce = 0;
     const { requests, failures } = await load({
       url,
       token: "t",
@@ -44,7 +44,7 @@ describe("the load", () => {
       requests: [echo("/a")],
       count: 80,
     });
-    assert.deepEqual([requests, failures, mostAtOnce], [80, 0, 8]);
+    assert.deepEqual([requests, failures, maxAtOnce], [80, 0, 8]);
   });
 
   it("sends each of a number of requests once, in their order", async () => {

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { decodeProtectedHeader } from "jose";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import type { IssuedPair } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { query, read } from "../lib/service.ts";
@@ -14,7 +14,7 @@ import type { CommandProcess } from "./process.ts";
 // Two processes of the service as they are started, on one database
 let database: TestDatabase;
 let owner: pg.Client;
-let pair: IssuedPair;
+let credentials: ClientCredentials;
 let processes: CommandProcess[];
 let addresses: string[];
 
@@ -22,7 +22,7 @@ before(async () => {
   database = await openTestDatabase("template_schema");
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  pair = await createCredential(owner, { name: "test", read: "all" });
+  credentials = await createCredential(owner, { name: "test", read: "all" });
   const settings = { DATABASE_URL: database.loginUrl, LIMIT_TOKEN_REQUESTS: "100000" };
   processes = [startCommand(["start.ts"], settings), startCommand(["start.ts"], settings)];
   addresses = await Promise.all(
@@ -49,8 +49,8 @@ async function tokenFrom(address: string): Promise<string> {
     method: "POST",
     body: new URLSearchParams({
       grant_type: "client_credentials",
-      client_id: pair.clientId,
-      client_secret: pair.clientSecret,
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
     }),
   });
   return ((await response.json()) as { access_token: string }).access_token;
@@ -96,8 +96,8 @@ test("after a rotation both processes sign with the new key, and accept both", a
     assert.deepEqual(await statusesOf(token), [200, 200]);
 
   const { stdout } = await run(["list"]);
-  const [head, ...lines] = stdout.trimEnd().split("\n");
-  assert.match(head!, /^KID +CREATED +STATE +FROM$/);
+  const [headings, ...lines] = stdout.trimEnd().split("\n");
+  assert.match(headings!, /^KID +CREATED +STATE +FROM$/);
   assert.match(lines[0]!, new RegExp(`^${kid}  \\S+  signs +database, plain$`));
   assert.match(lines[1]!, new RegExp(`^${first.kid}  \\S+  verifies until \\S+Z  database, plain$`));
   const { rows } = await owner.query("select secret from auth.signing_key");

@@ -15,15 +15,15 @@ import type { CommandProcess } from "./process.ts";
 
 // The tests follow each other on one data folder, as the starts of one installation do.
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let pair: { client_id: string; client_secret: string };
+let credentials: { client_id: string; client_secret: string };
 let running: CommandProcess | undefined;
 
 before(async () => void (folder = await temporaryFolder()));
 afterEach(async () => {
   running?.kill("SIGINT");
-  const patience = setTimeout(() => running?.kill("SIGKILL"), 15_000);
+  const timer = setTimeout(() => running?.kill("SIGKILL"), 15_000);
   await running?.ended;
-  clearTimeout(patience);
+  clearTimeout(timer);
   running = undefined;
   await tidyUp();
 });
@@ -37,14 +37,14 @@ const start = (settings: Record<string, string> = {}) =>
 const addressOf = async (service: CommandProcess) =>
   (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
 
-/** Asks the API with the pair of the first start, so the answer tells that its data is still there. */
+/** Asks the API with the client credentials of the first start, so the answer tells that its data is still there. */
 async function assertAnswers(service: CommandProcess): Promise<void> {
   const address = await addressOf(service);
   assert.equal((await fetch(`${address}/healthz`)).status, 200);
   const response = await fetch(`${address}/api/oauth/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ grant_type: "client_credentials", ...pair }),
+    body: JSON.stringify({ grant_type: "client_credentials", ...credentials }),
   });
   assert.equal(response.status, 200, await response.text());
 }
@@ -84,7 +84,7 @@ test("the first start prints a credential, and commands that work when pasted", 
   const address = await addressOf(service);
   await service.said(/availableStock.*\n/);
   const output = service.output();
-  pair = {
+  credentials = {
     client_id: /client_id\s+(\S+)/.exec(output)![1]!,
     client_secret: /client_secret\s+(\S+)/.exec(output)![1]!,
   };

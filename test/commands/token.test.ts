@@ -44,11 +44,11 @@ test("a credential made at the terminal works, is listed, rotated, deactivated a
   assert.ok(!(await json("list")).some(({ id }: { id: string }) => id === made.id));
 });
 
-test("after a rotation with an overlap the old pair goes on; deactivating can be taken back", async () => {
+test("after a rotation with an overlap the old client credentials go on; deactivating can be taken back", async () => {
   const made = await json("create", "--name", "overlap", "--read", "countries");
   const rotated = await json("rotate", made.id, "--overlap", "24h");
-  for (const pair of [made, rotated])
-    assert.equal((await service.ask(await tokenOf(pair), { query })).status, 200);
+  for (const credentials of [made, rotated])
+    assert.equal((await service.ask(await tokenOf(credentials), { query })).status, 200);
   const { rows } = await service.owner.query(
     "select round(extract(epoch from expires_at - now()) / 3600)::int as hours from auth.credential_secret where access_key = $1",
     [made.client_id],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { fly, Flight } from "../../src/database/pipeline/pipelined-query.ts";
+import { runPipelined, PipelinedQuery } from "../../src/database/pipeline/pipelined-query.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -121,7 +121,7 @@ describe("a connection of the API", () => {
     const run = (text: string) =>
       new Promise<string | null>((resolve) =>
         client.query(
-          new Flight(client, readSettingsFor(caller, "en-GB"), { text }, (error) =>
+          new PipelinedQuery(client, readSettingsFor(caller, "en-GB"), { text }, (error) =>
             resolve(error && (error as pg.DatabaseError).code!),
           ),
         ),
@@ -137,7 +137,9 @@ describe("a connection of the API", () => {
   it("reads all the same", async () => {
     const client = await pool.connect();
     const settings = { role: "service_api", "service.scopes": "products:read" };
-    const { rows } = await fly(client, settings, { text: "select id from api_unstable.products limit 1" });
+    const { rows } = await runPipelined(client, settings, {
+      text: "select id from api_unstable.products limit 1",
+    });
     client.release();
     assert.equal(rows.length, 1);
   });

@@ -111,10 +111,10 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
   it("a start warns of what doesn't work there, if it is to be done", async () => {
     const url = behind.pool.options.connectionString!;
     assert.deepEqual(await checkDatabase(url), []);
-    const [warning, ...others] = await checkDatabase(url, { workerConcurrency: 2 });
+    const [warning, ...others] = await checkDatabase(url, { jobConcurrency: 2 });
     assert.match(warning!, /pooler that ignores the settings .*WORKER_CONCURRENCY=0/);
     assert.deepEqual(others, []);
-    assert.deepEqual(await checkDatabase(service.loginUrl, { workerConcurrency: 2 }), []);
+    assert.deepEqual(await checkDatabase(service.loginUrl, { jobConcurrency: 2 }), []);
   });
 
   it("without its setting, a start names it", async () => {
@@ -137,10 +137,10 @@ ${process.getuid?.() === 0 ? "user = nobody" : ""}
   });
 
   it("a deactivated credential stops at once, though nothing is heard of changes", async () => {
-    const pair = await service.credential();
-    const token = await behind.tokenFor(pair);
+    const credentials = await service.credential();
+    const token = await behind.tokenFor(credentials);
     assert.deepEqual((await behind.ask(token, { query })).codes, []);
-    await deactivateCredential(service.owner, pair.id);
+    await deactivateCredential(service.owner, credentials.id);
     assert.deepEqual((await behind.ask(token, { query })).codes, ["UNAUTHORIZED"]);
   });
 });

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
-import { openWays } from "../../src/database/pg-service.ts";
+import { openDatabaseAccess } from "../../src/database/pg-service.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
-import { flightAdaptor } from "../../src/database/pipeline/adaptor.ts";
-import { whyNotFly } from "../../src/database/pipeline/check-pipelining.ts";
+import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
+import { checkPipelining } from "../../src/database/pipeline/check-pipelining.ts";
 import type { PgSettings } from "../../src/database/pipeline/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -43,7 +43,7 @@ interface Query {
   name?: string;
 }
 
-const withPgClient = () => flightAdaptor(new SharedPool(pool)).createWithPgClient({ pool }) as any;
+const withPgClient = () => pipeliningAdaptor(new SharedPool(pool)).createWithPgClient({ pool }) as any;
 const run = (settings: PgSettings, query: Query): Promise<{ rows: any[]; rowCount: number | null }> =>
   withPgClient()(settings, (client: any) => client.query(query));
 
@@ -70,8 +70,8 @@ async function assertNothingLeft(): Promise<void> {
   }
 }
 
-test("the driver is one that flights work with", async () => {
-  assert.equal(await whyNotFly(pool), null);
+test("the driver supports pipelined queries", async () => {
+  assert.equal(await checkPipelining(pool), null);
 });
 
 test("a driver that does otherwise is noticed, and the library's way is taken", async () => {
@@ -83,10 +83,14 @@ test("a driver that does otherwise is noticed, and the library's way is taken", 
     }
   }
   const other = new pg.Pool({ connectionString: database.loginUrl, max: 1, Client: OtherClient });
-  assert.equal(await whyNotFly(other), "no such thing");
+  assert.equal(await checkPipelining(other), "no such thing");
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const { pgService, readText } = await openWays(other, { catalogOf: other, fastReads: true, logger });
+  const { pgService, readText } = await openDatabaseAccess(other, {
+    catalogOf: other,
+    fastReads: true,
+    logger,
+  });
   assert.equal(readText, null);
   const usual = pgService.adaptor.createWithPgClient({ pool: other }) as any;
   const { rows } = await usual(api("a:read"), (client: any) => client.query({ ...facts, values: [1] }));
@@ -138,7 +142,7 @@ test("thousands at once, with other scopes and locales and with errors between, 
   await assertNothingLeft();
 });
 
-test("a role that may not be taken refuses the flight", async () => {
+test("a role that may not be taken refuses the query", async () => {
   await assert.rejects(run({ role: "service_owner" }, { ...facts, values: [1] }), { code: "42501" });
   await assertNothingLeft();
 });
@@ -151,7 +155,7 @@ test("a statement that takes too long is stopped, and the next one is not", asyn
   await assertNothingLeft();
 });
 
-test("each flight is one transaction: what fails at its end has not been done", async () => {
+test("each pipelined query is one transaction: what fails at its end has not been done", async () => {
   const insert = { text: "insert into public.child values (1)", name: "insert" };
   await assert.rejects(run(api(""), insert), { code: "23503" });
   assert.equal((await owner.query("select from public.child")).rowCount, 0);
@@ -180,8 +184,8 @@ test("transactions hold their statements together", async () => {
   await assertNothingLeft();
 });
 
-test("backends that are killed under way fail their flights, and the pool goes on", async () => {
-  const flights = Array.from({ length: 3 }, (_, i) =>
+test("backends that are killed under way fail their queries, and the pool goes on", async () => {
+  const queries = Array.from({ length: 3 }, (_, i) =>
     run(api(""), { text: `select pg_sleep(4), ${i}`, name: `sleep ${i}` }).then(
       () => null,
       (error: Error) => error,
@@ -191,7 +195,7 @@ test("backends that are killed under way fail their flights, and the pool goes o
     where datname = current_database() and query like 'select pg_sleep(4)%' and state = 'active'`;
   let killed = 0;
   await until(async () => (killed += (await admin.query(kill)).rowCount!) >= 3);
-  for (const error of await Promise.all(flights)) assert.match(String(error), /terminat/);
+  for (const error of await Promise.all(queries)) assert.match(String(error), /terminat/);
   for (let i = 0; i < 10; i++)
     assert.equal((await run(api(""), { ...facts, values: [i] })).rows[0].number, i);
   await assertNothingLeft();
@@ -217,7 +221,7 @@ test("an exhausted pool refuses, and is good again", async () => {
 
 test("a bounded number of statements stays prepared, and those that made room can come again", async () => {
   const single = createPool(database.loginUrl, { max: 1 });
-  const adaptor = flightAdaptor(new SharedPool(single)).createWithPgClient({ pool: single }) as any;
+  const adaptor = pipeliningAdaptor(new SharedPool(single)).createWithPgClient({ pool: single }) as any;
   const query = (i: number) =>
     adaptor(api(""), (client: any) => client.query({ text: `select ${i}`, name: `n${i}` }));
   for (const round of [1, 2]) {

@@ -11,7 +11,7 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
@@ -23,7 +23,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let primary: Cluster | undefined;
 let standby: Cluster | undefined;
 let service: TestProcess;
-let pair: Awaited<ReturnType<typeof createCredential>>;
+let credentials: Awaited<ReturnType<typeof createCredential>>;
 let loginUrl: string;
 /** Issued by a process on the primary. */
 let token: string;
@@ -34,13 +34,13 @@ before(async () => {
   const adminUrl = primary.adminUrl("postgres");
   loginUrl = (await setUpDatabase(adminUrl, { renewPassword: true }))!;
   if (await hasCurrentMigration()) await runCurrentMigration(adminUrl);
-  await using(asOwner(adminUrl), async (client) => {
-    pair = await createCredential(client, { name: "test", read: "all", write: "all" });
+  await using(urlAsOwner(adminUrl), async (client) => {
+    credentials = await createCredential(client, { name: "test", read: "all", write: "all" });
     await client.query("insert into erp.country (name, iso_code) values ('{\"en-GB\":\"Norway\"}', 'NO')");
   });
   const pool = createPool(loginUrl, { max: 1 });
   // Made by the first process, which one on the standby can't be
-  const { id, clientId, scopes } = pair;
+  const { id, clientId, scopes } = credentials;
   const tokens = new AccessTokens(storedKeys(pool), Date.now);
   token = await tokens.issue({ credentialId: id, accessKey: clientId, scopes });
   await pool.end();
@@ -113,8 +113,8 @@ test("on a standby, what reads is answered, what writes is SERVICE_UNAVAILABLE, 
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
       grant_type: "client_credentials",
-      client_id: pair.clientId,
-      client_secret: pair.clientSecret,
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
     }),
   });
   assert.deepEqual([refused.status, (await refused.json()).error], [503, "temporarily_unavailable"]);
@@ -131,7 +131,7 @@ test("on a standby, what reads is answered, what writes is SERVICE_UNAVAILABLE, 
 test("when the standby is promoted, the same process writes", async () => {
   await using(standby!.adminUrl("postgres"), (client) => client.query("select pg_promote()"));
   await until(async () => (await readiness()).status === 200);
-  assert.ok(await service.tokenFor(pair));
+  assert.ok(await service.tokenFor(credentials));
   const { body, text } = await service.ask(token, create);
   assert.equal(body.data?.warehouseCreate.warehouse.code, "A1", text);
 });

@@ -17,7 +17,7 @@ describe("freezing a version", () => {
     }
   };
 
-  it("gives a clone with the same GraphQL schema, which later changes of the head don't touch", async () => {
+  it("gives a clone with the same GraphQL schema, which later changes of unstable don't touch", async () => {
     await used.client.query("select api_meta.freeze('api_unstable', 'api_2027_01')");
     await used.client.query("select api_meta.derive()");
     const frozen = await sdlOf("api_2027_01");
@@ -180,7 +180,7 @@ describe("what frozen versions consist of", () => {
     }
   });
 
-  it("are frozen with what follows from the head, and are not frozen twice", async () => {
+  it("are frozen with what follows from unstable, and are not frozen twice", async () => {
     await used.client.query("begin");
     try {
       await used.client.query(`

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 
@@ -93,5 +93,5 @@ export async function createDocument(
 
 /** The same connection, as the role that mutations run as. */
 function asWriter(adminUrl: string): string {
-  return asOwner(adminUrl).replace("service_owner", "service_writer");
+  return urlAsOwner(adminUrl).replace("service_owner", "service_writer");
 }

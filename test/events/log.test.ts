@@ -124,7 +124,7 @@ describe("the field events", () => {
       assert.deepEqual((await read("", scopes)).codes, ["FORBIDDEN"]);
   });
 
-  it("is there in the head only", async () => {
+  it("is there in unstable only", async () => {
     const query = "{ events { edges { node { id } } } }";
     const { codes } = await shop.ask(await shop.token(), { query }, { version: "2026-06-unstable" });
     assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"]);

@@ -166,14 +166,14 @@ describe("the log of events", () => {
         ...{ sequence: start + 5, previous: start + 4, state: "pending" },
       });
       const { rows } = await used.client.query(
-        `select s.backlog_count, s.last_sequence::int, array(select l.pending from events.lane l where l.subscription_id = s.id order by l.pending) as lanes
+        `select s.backlog_count, s.last_sequence::int, array(select l.pending from events.lane l where l.subscription_id = s.id order by l.pending) as queues
        from events.webhook_subscription s order by s.id`,
       );
       assert.deepEqual(rows, [
-        { backlog_count: 4, last_sequence: start + 5, lanes: [1, 1, 2] },
-        { backlog_count: 4, last_sequence: start + 5, lanes: [1, 1, 2] },
-        { backlog_count: 0, last_sequence: null, lanes: [] },
-        { backlog_count: 1, last_sequence: start + 2, lanes: [1] },
+        { backlog_count: 4, last_sequence: start + 5, queues: [1, 1, 2] },
+        { backlog_count: 4, last_sequence: start + 5, queues: [1, 1, 2] },
+        { backlog_count: 0, last_sequence: null, queues: [] },
+        { backlog_count: 1, last_sequence: start + 2, queues: [1] },
       ]);
     });
 
@@ -190,7 +190,7 @@ describe("the log of events", () => {
       );
     });
 
-    it("does not make a lane end that somebody is just emptying", async () => {
+    it("does not make a queue end that somebody is just emptying", async () => {
       const id = await subscribe(used.client, "product.updated");
       await rename(used.client, "A", "1");
       await sequence(used.client);

@@ -379,23 +379,23 @@ describe("mutations of webhooks", () => {
           { id: `gid://service/WebhookDelivery/${delivery}` },
           "webhookDeliveryId",
         );
-      const lanes = () =>
+      const queues = () =>
         rows(
           "select pending, attempts, due_at <= now() as due from events.lane where subscription_id = $1",
           uuidOf(id),
         );
       for (const state of ["delivered", "failed", "cancelled"]) {
         await deliverAll(id, state);
-        assert.deepEqual(await lanes(), []);
+        assert.deepEqual(await queues(), []);
         assert.deepEqual((await retry()).userErrors, []);
-        assert.deepEqual(await lanes(), [{ pending: 1, attempts: 0, due: true }], state);
+        assert.deepEqual(await queues(), [{ pending: 1, attempts: 0, due: true }], state);
       }
       await shop.owner.query(
         "update events.lane set attempts = 3, next_attempt_at = now() + interval '1 hour' where subscription_id = $1",
         [uuidOf(id)],
       );
       await retry();
-      assert.deepEqual(await lanes(), [{ pending: 1, attempts: 0, due: true }]);
+      assert.deepEqual(await queues(), [{ pending: 1, attempts: 0, due: true }]);
       const [{ backlog_count }] = await rows(
         "select backlog_count from events.webhook_subscription where id = $1",
         uuidOf(id),
@@ -557,7 +557,7 @@ describe("mutations of webhooks", () => {
     );
   });
 
-  it("show in the head how deliveries went", async () => {
+  it("show in unstable how deliveries went", async () => {
     const id = await subscribe();
     await happen();
     await shop.owner.query(
@@ -603,8 +603,8 @@ describe("mutations of webhooks", () => {
   });
 
   it("find out whether a credential may still be told", async () => {
-    const pair = await shop.credential({ read: ["products"], write: ["webhook_subscriptions"] });
-    const token = await shop.tokenFor(pair);
+    const credentials = await shop.credential({ read: ["products"], write: ["webhook_subscriptions"] });
+    const token = await shop.tokenFor(credentials);
     const id = await subscribe({}, { token });
     const scopes = async () =>
       (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { buildSchema } from "postgraphile/graphql";
 import { DocumentCache } from "../../src/graphql/document-cache.ts";
 import { Documents } from "../../src/graphql/documents.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 
 const schema = buildSchema(readFileSync("schema/unstable.graphql", "utf8"));
 const repeat = (count: number, make: (n: number) => string) =>
@@ -17,7 +17,7 @@ describe("what is kept of documents", () => {
   it("is nothing at first sight, and then the same object", () => {
     const cache = new DocumentCache();
     const documents = new Documents(schema, cache);
-    const read = () => documents.read("{ __typename }", usualLimits) as { document: object };
+    const read = () => documents.read("{ __typename }", defaultLimits) as { document: object };
     const first = read();
     assert.equal(cache.bytes, 0);
     const second = read();
@@ -30,7 +30,7 @@ describe("what is kept of documents", () => {
     const documents = new Documents(schema, cache);
     for (const text of ["{ nope }", "{", `{ ${repeat(101, (n) => `a${n}: __typename`)} }`])
       for (let times = 0; times < 3; times++)
-        assert.equal(documents.read(text, usualLimits).errors!.length, 1);
+        assert.equal(documents.read(text, defaultLimits).errors!.length, 1);
     assert.equal(cache.bytes, 0);
   });
 
@@ -40,7 +40,7 @@ describe("what is kept of documents", () => {
     for (let n = 0; n < 25; n++)
       for (const documents of versions)
         for (let times = 0; times < 2; times++)
-          assert.ok("document" in documents.read(large(n), usualLimits));
+          assert.ok("document" in documents.read(large(n), defaultLimits));
     assert.ok(cache.bytes > 20_000_000 && cache.bytes <= 48_000_000, `${cache.bytes}`);
   });
 });
@@ -48,7 +48,7 @@ describe("what is kept of documents", () => {
 describe("documents that repeat themselves", () => {
   const documents = new Documents(schema, new DocumentCache());
   const codes = (text: string) =>
-    (documents.read(text, usualLimits).errors ?? []).map(({ extensions }) => extensions.code);
+    (documents.read(text, defaultLimits).errors ?? []).map(({ extensions }) => extensions.code);
   const list = "products { edges { node { id } } }";
   const cases: [what: string, text: (n: number) => string, allowed: number, refused: number][] = [
     [

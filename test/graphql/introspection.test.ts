@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { buildSchema, getIntrospectionQuery, graphqlSync } from "postgraphile/graphql";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 let token: string;
 before(async () => {
-  service = await startService({ settings: { limits: usualLimits } });
+  service = await startService({ settings: { limits: defaultLimits } });
   token = await service.token();
 });
 after(() => service.close());

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createPool } from "../../src/database/pool.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-const limits = { ...usualLimits, bucket: 1_000_000, refill: 1_000_000 };
+const limits = { ...defaultLimits, bucket: 1_000_000, refill: 1_000_000 };
 let service: TestService;
 let token: string;
 before(async () => {
@@ -173,7 +173,7 @@ test("the role that counts sees nothing else", async () => {
 });
 
 test("a body beyond the limit is refused", async () => {
-  const small = await service.another({ settings: { limits, largestBody: 100 } });
+  const small = await service.another({ settings: { limits, maxBodyBytes: 100 } });
   const { status, codes } = await small.ask(token, { query: `{ __typename } # ${"x".repeat(100)}` });
   assert.deepEqual([status, codes], [413, ["BAD_USER_INPUT"]]);
 });
@@ -184,7 +184,7 @@ test("mutations have a time-out of their own", async () => {
       as $$ begin perform pg_sleep(5); return new; end $$;
     create trigger dawdle before insert on erp.warehouse for each row execute function erp.dawdle();
   `);
-  const hurried = await service.another({ settings: { limits, timeouts: { mutation: 100 } } });
+  const hurried = await service.another({ settings: { limits, timeoutsMs: { mutation: 100 } } });
   const { codes } = await hurried.ask(token, {
     query: `mutation { warehouseCreate(input: { name: "Late", code: "L" }) { userErrors { code } } }`,
   });
@@ -194,10 +194,10 @@ test("mutations have a time-out of their own", async () => {
 test("a client may ask for so many tokens a minute; others aren't kept from theirs", async () => {
   const small = await service.another({ settings: { limits, tokenRequestsPerMinute: 3 } });
   const [busy, other] = [await service.credential(), await service.credential()];
-  const ask = (pair: typeof busy, init: RequestInit = {}) =>
+  const ask = (credentials: typeof busy, init: RequestInit = {}) =>
     fetch(`${small.url}/api/oauth/token`, {
       method: "POST",
-      headers: { authorization: `Basic ${btoa(`${pair.clientId}:${pair.clientSecret}`)}` },
+      headers: { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.clientSecret}`)}` },
       body: new URLSearchParams({ grant_type: "client_credentials" }),
       ...init,
     });

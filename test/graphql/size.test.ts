@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { GraphQLObjectType } from "postgraphile/graphql";
 import { buildSchema, parse } from "postgraphile/graphql";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { operationSize } from "../../src/graphql/operation-size.ts";
 import { costOf, refusalOf, refusalOfCost } from "../../src/graphql/size.ts";
 
@@ -79,12 +79,12 @@ describe("limits", () => {
   const size = { depth: 12, relations: 100, rows: 19_000, values: 0, mutations: 0 };
   const codeOf = (changes: object) => {
     const changed = { ...size, ...changes };
-    const refusal = refusalOf(changed, usualLimits) ?? refusalOfCost(costOf(changed), usualLimits);
+    const refusal = refusalOf(changed, defaultLimits) ?? refusalOfCost(costOf(changed), defaultLimits);
     return refusal?.extensions.code;
   };
 
   it("allow what is just within them", () => {
-    assert.equal(costOf(size), usualLimits.cost);
+    assert.equal(costOf(size), defaultLimits.cost);
     assert.equal(codeOf({}), undefined);
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { errorCodes } from "../../src/errors/api-error.ts";
 import type { ErrorCode } from "../../src/errors/api-error.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
@@ -28,7 +28,7 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
     create trigger on_insert before insert on erp.warehouse for each row execute function erp.on_insert();
   `);
   try {
-    const process = await service.another({ settings: { timeouts: { mutation: timeout } } });
+    const process = await service.another({ settings: { timeoutsMs: { mutation: timeout } } });
     return await process.ask(token, { query: create });
   } finally {
     await owner.query("drop function erp.on_insert cascade");
@@ -38,9 +38,9 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
 const ways: Record<ErrorCode, () => Promise<Answer>> = {
   UNAUTHENTICATED: () => service.ask(null, { query }),
   async UNAUTHORIZED() {
-    const pair = await service.credential();
-    const stopped = await service.tokenFor(pair);
-    await service.owner.query("select auth.deactivate_credential($1)", [pair.id]);
+    const credentials = await service.credential();
+    const stopped = await service.tokenFor(credentials);
+    await service.owner.query("select auth.deactivate_credential($1)", [credentials.id]);
     return service.ask(stopped, { query });
   },
   FORBIDDEN: async () => service.ask(await service.token({ read: ["tags"] }), { query }),
@@ -53,7 +53,7 @@ const ways: Record<ErrorCode, () => Promise<Answer>> = {
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
   QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
   async THROTTLED() {
-    const small = await service.another({ settings: { limits: { ...usualLimits, bucket: 1, refill: 1 } } });
+    const small = await service.another({ settings: { limits: { ...defaultLimits, bucket: 1, refill: 1 } } });
     return small.ask(token, { query });
   },
   QUERY_TIMEOUT: () => whileInserting("perform pg_sleep(5)", 100),

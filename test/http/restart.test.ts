@@ -4,12 +4,12 @@ import { rm } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
-import type { IssuedPair } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -31,7 +31,7 @@ after(async () => {
 });
 
 async function asAdministrator<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: asOwner(cluster.adminUrl("postgres")) });
+  const client = new pg.Client({ connectionString: urlAsOwner(cluster.adminUrl("postgres")) });
   await client.connect();
   try {
     return await work(client);
@@ -41,10 +41,10 @@ async function asAdministrator<T>(work: (client: pg.Client) => Promise<T>): Prom
 }
 
 test("when Postgres is restarted, requests fail with SERVICE_UNAVAILABLE, and then all works as before", async () => {
-  const pair: IssuedPair = await asAdministrator((client) =>
+  const credentials: ClientCredentials = await asAdministrator((client) =>
     createCredential(client, { name: "test", read: "all" }),
   );
-  const token = await process.tokenFor(pair);
+  const token = await process.tokenFor(credentials);
   const codesNow = async () => (await process.ask(token, { query })).codes;
   assert.deepEqual(await codesNow(), []);
 
@@ -56,7 +56,7 @@ test("when Postgres is restarted, requests fail with SERVICE_UNAVAILABLE, and th
   await until(async () => (await codesNow()).length === 0);
   assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
 
-  await asAdministrator((client) => deactivateCredential(client, pair.id));
+  await asAdministrator((client) => deactivateCredential(client, credentials.id));
   await until(async () => (await codesNow()).includes("UNAUTHORIZED"));
   assert.deepEqual(
     process.log.filter(({ level }) => (level as number) >= 50),

@@ -5,7 +5,7 @@ import { tasksAtStart, tasksOf } from "../../src/jobs/tasks.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
-import { Queue, startTestWorker } from "./support.ts";
+import { Queue, startTestJobs } from "./support.ts";
 
 let database: TestDatabase;
 let queue: Queue;
@@ -70,7 +70,7 @@ async function fill(client: Pick<pg.ClientBase, "query">, after: string | null, 
 
 test("2,500 old lines are filled in batches, from the start of the worker on", async () => {
   const receipt = await addReceipt(1.0842, 2_500);
-  const worker = startTestWorker(database.loginUrl, tasks, { atStart: tasksAtStart });
+  const worker = startTestJobs(database.loginUrl, tasks, { atStart: tasksAtStart });
   await until(async () => (await countEmpty()) === 0 && (await queue.jobs()).length === 0);
   await worker.stop();
   assert.deepEqual(await pricesOf(receipt), ["9.223391"]);

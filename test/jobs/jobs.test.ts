@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { TaskList } from "graphile-worker";
-import type { WorkerOptions } from "../../src/jobs/start.ts";
+import type { JobRunnerOptions } from "../../src/jobs/start.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
-import { noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
-import type { TestWorker } from "./support.ts";
+import { noting, Queue, sorted, startTestJobs, upTo } from "./support.ts";
+import type { TestJobRunner } from "./support.ts";
 
 let database: TestDatabase;
 let queue: Queue;
-let workers: TestWorker[] = [];
+let workers: TestJobRunner[] = [];
 before(async () => {
   database = await openTestDatabase("template_schema");
   queue = new Queue(database.ownerUrl);
@@ -25,8 +25,8 @@ after(async () => {
   await database.close();
 });
 
-function start(tasks: TaskList, options?: Partial<WorkerOptions>): TestWorker {
-  const worker = startTestWorker(database.loginUrl, tasks, options);
+function start(tasks: TaskList, options?: Partial<JobRunnerOptions>): TestJobRunner {
+  const worker = startTestJobs(database.loginUrl, tasks, options);
   workers.push(worker);
   return worker;
 }
@@ -111,8 +111,8 @@ test("stopped under load, it ends the jobs under way, and loses none", async () 
 });
 
 test("a job that is asked to break off, and does, is given back", async () => {
-  const patience = { asking: 50, givingBack: 4_000 };
-  const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { patience });
+  const stopTimeouts = { abortMs: 50, giveBackMs: 4_000 };
+  const worker = start({ wait: (_, { abortPromise }) => abortPromise }, { stopTimeouts });
   await queue.add("wait");
   await until(async () => (await queue.jobs())[0].locked_by !== null);
   await worker.stop();
@@ -121,9 +121,9 @@ test("a job that is asked to break off, and does, is given back", async () => {
 });
 
 test("a job that doesn't end is given back, and the worker stops all the same", async () => {
-  const patience = { asking: 50, givingBack: 100 };
+  const stopTimeouts = { abortMs: 50, giveBackMs: 100 };
   const hung = Promise.withResolvers<void>();
-  const worker = start({ hang: () => hung.promise }, { patience });
+  const worker = start({ hang: () => hung.promise }, { stopTimeouts });
   await queue.add("hang");
   await until(async () => (await queue.jobs())[0].locked_by !== null);
   const begin = performance.now();
@@ -136,7 +136,7 @@ test("a job that doesn't end is given back, and the worker stops all the same", 
 
 test("a worker that has never reached the database stops too", async () => {
   const nowhere = Object.assign(new URL(database.loginUrl), { port: "1" }).href;
-  const worker = startTestWorker(nowhere, { note: () => {} });
+  const worker = startTestJobs(nowhere, { note: () => {} });
   await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   await worker.stop();
 });

@@ -3,13 +3,13 @@ import { after, afterEach, before, test } from "node:test";
 import { join } from "node:path";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { cuttableWay } from "../lib/cuttable.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
-import { noting, Queue, sorted, startTestWorker, upTo } from "./support.ts";
+import { noting, Queue, sorted, startTestJobs, upTo } from "./support.ts";
 
 let database: TestDatabase;
 let queue: Queue;
@@ -25,7 +25,7 @@ after(async () => {
 
 test("connections that are ended while it waits are replaced, and it hears of jobs again", async (t) => {
   const { done, note } = noting();
-  const worker = startTestWorker(database.loginUrl, { note });
+  const worker = startTestJobs(database.loginUrl, { note });
   t.after(() => worker.stop());
   await queue.add("note");
   // Cut before it is struck off, it would be done again
@@ -37,7 +37,7 @@ test("connections that are ended while it waits are replaced, and it hears of jo
 
 test("connections that are ended again and again under load lose no job", async (t) => {
   const { done, note } = noting(5);
-  const worker = startTestWorker(database.loginUrl, { note });
+  const worker = startTestJobs(database.loginUrl, { note });
   t.after(() => worker.stop());
   await queue.add("note", 90);
   for (const count of [10, 30, 50]) {
@@ -53,7 +53,7 @@ test("a job that was done while the line was cut is not held any longer, and don
   t.after(() => way.close());
   const hold = Promise.withResolvers<void>();
   let attempts = 0;
-  const worker = startTestWorker(way.url, {
+  const worker = startTestJobs(way.url, {
     wait: async () => {
       attempts++;
       await hold.promise;
@@ -76,7 +76,7 @@ test("a worker that starts before the database can be reached begins when it can
   t.after(() => way.close());
   way.cut();
   const { done, note } = noting();
-  const worker = startTestWorker(way.url, { note });
+  const worker = startTestJobs(way.url, { note });
   await queue.add("note");
   await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   way.mend();
@@ -88,7 +88,7 @@ test("stopped while the database can't be reached, it stops soon", async (t) => 
   const way = await cuttableWay(database.loginUrl);
   t.after(() => way.close());
   const { done, note } = noting();
-  const worker = startTestWorker(way.url, { note });
+  const worker = startTestJobs(way.url, { note });
   await queue.add("note");
   await until(() => done.length === 1);
   way.cut();
@@ -106,9 +106,9 @@ test("when Postgres itself is stopped and started again, work goes on", async (t
     await folder.remove();
   });
   const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
-  const own = new Queue(asOwner(cluster.adminUrl("postgres")));
+  const own = new Queue(urlAsOwner(cluster.adminUrl("postgres")));
   const { done, note } = noting(5);
-  const worker = startTestWorker(loginUrl!, { note });
+  const worker = startTestJobs(loginUrl!, { note });
   await own.add("note", 40);
   await until(() => done.length >= 10);
   await cluster.stop();

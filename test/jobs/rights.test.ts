@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createWorkerPool } from "../../src/database/background-pool.ts";
+import { createJobPool } from "../../src/database/background-pool.ts";
 import { useDatabase } from "../lib/database.ts";
 
 const refused = "42501";
@@ -10,7 +10,7 @@ describe("service_worker", () => {
 
   /** Runs a statement as background work does. Answers the SQLSTATE of its refusal, or null. */
   async function attempt(statement: string): Promise<string | null> {
-    const pool = createWorkerPool(used.database.loginUrl, 1);
+    const pool = createJobPool(used.database.loginUrl, 1);
     try {
       await pool.query(statement);
       return null;
@@ -24,7 +24,7 @@ describe("service_worker", () => {
   it("is who background work connects as, whatever the URL says", async () => {
     const url = new URL(used.database.adminUrl);
     url.searchParams.set("options", "-c role=service_owner");
-    const pool = createWorkerPool(url.href, 1);
+    const pool = createJobPool(url.href, 1);
     const { rows } = await pool.query(
       "select current_user as role, current_setting('timezone') as zone, current_setting('statement_timeout') as limit",
     );

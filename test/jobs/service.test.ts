@@ -11,7 +11,7 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 import { oneDay } from "./exchange-rates/lists.ts";
-import { Queue, startTestWorker } from "./support.ts";
+import { Queue, startTestJobs } from "./support.ts";
 
 // The service as a process of its own, on the demonstration shop, which has old lines without prices
 let database: TestDatabase;
@@ -143,7 +143,7 @@ test("rates are imported every day in the afternoon, and once after a pause of w
     `update graphile_worker._private_known_crontabs set known_since = now() - interval '9 days', last_execution = now() - interval '8 days';
      delete from erp.exchange_rate where reference_date = '2026-06-01'`,
   );
-  const worker = startTestWorker(database.loginUrl, tasks, options);
+  const worker = startTestJobs(database.loginUrl, tasks, options);
   await until(() =>
     worker.log.some(({ msg, job }) => msg === "a job is done" && job.task === "import_exchange_rates"),
   );

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Task, TaskList } from "graphile-worker";
 import pg from "pg";
 import { pino } from "pino";
-import { startWorker } from "../../src/jobs/start.ts";
-import type { Worker, WorkerOptions } from "../../src/jobs/start.ts";
+import { startJobs } from "../../src/jobs/start.ts";
+import type { JobRunner, JobRunnerOptions } from "../../src/jobs/start.ts";
 import { until } from "../lib/until.ts";
 
 /** A worker of a test's own. */
-export interface TestWorker extends Worker {
+export interface TestJobRunner extends JobRunner {
   /** What it wrote to its log. */
   log: any[];
 }
 
 /** Starts a worker with tasks of the test's own. */
-export function startTestWorker(
+export function startTestJobs(
   url: string,
   tasks: TaskList,
-  options: Partial<WorkerOptions> = {},
-): TestWorker {
+  options: Partial<JobRunnerOptions> = {},
+): TestJobRunner {
   const log: any[] = [];
   const logger = pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const usual = { url, tasks, logger, concurrency: 2, crontab: "", atStart: [] };
-  return { ...startWorker({ ...usual, ...options }), log };
+  return { ...startJobs({ ...usual, ...options }), log };
 }
 
 /**

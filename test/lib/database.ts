@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
-import { asApiLogin, asOwner } from "../../src/database/roles.ts";
+import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 
 /** A database of a test file's own, dropped at its end. */
 export interface TestDatabase {
@@ -34,7 +34,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   return {
     adminUrl: inDatabase(server),
-    ownerUrl: asOwner(inDatabase(server)),
+    ownerUrl: urlAsOwner(inDatabase(server)),
     loginUrl: inDatabase(login),
     apiUrl: asApiLogin(inDatabase(login))!,
     async close() {

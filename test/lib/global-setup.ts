@@ -5,7 +5,7 @@ import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 
 let cluster: Cluster | undefined;
 
@@ -37,7 +37,7 @@ export async function globalSetup(): Promise<void> {
   if (await hasCurrentMigration()) await runCurrentMigration(url);
   await admin.query("create database template_demo template template_schema owner service_owner");
   await fillDemo({
-    connectionString: asOwner(cluster.adminUrl("template_demo")),
+    connectionString: urlAsOwner(cluster.adminUrl("template_demo")),
     scale: 1,
     onProgress: () => {},
   });

@@ -9,9 +9,9 @@ import pg from "pg";
 import { openApp } from "../../src/process/open-app.ts";
 import type { App, AppOptions, AppSettings } from "../../src/process/open-app.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
-import type { CredentialRequest, IssuedPair } from "../../src/auth/credentials.ts";
+import type { CredentialRequest, ClientCredentials } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
@@ -27,8 +27,8 @@ export interface TestProcess {
   apiPool: pg.Pool;
   /** What it wrote to its log. */
   log: Record<string, unknown>[];
-  /** Exchanges a credential's pair for a token. */
-  tokenFor(pair: IssuedPair): Promise<string>;
+  /** Exchanges a credential's key and secret for a token. */
+  tokenFor(credentials: ClientCredentials): Promise<string>;
   /** Sends a GraphQL request. */
   ask(token: string | null, body: unknown, init?: AskOptions): Promise<Answer>;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export interface TestService extends TestProcess {
   /** Where the login role connects. */
   loginUrl: string;
   /** A new credential, by default for reading everything. */
-  credential(request?: Partial<CredentialRequest>): Promise<IssuedPair & { scopes: string[] }>;
+  credential(request?: Partial<CredentialRequest>): Promise<ClientCredentials & { scopes: string[] }>;
   /** A token of a new credential. */
   token(request?: Partial<CredentialRequest>): Promise<string>;
   /** Another process over the same database. */
@@ -125,12 +125,12 @@ export async function startService({
 }
 
 /** Tests ask more than a client may in the same time. */
-const limits = { ...usualLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
+const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
 /** What most tests ask. Each version takes a second to build, so tests of others name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");
 
-/** Starts one process of the service over a database, by default for the head alone. */
+/** Starts one process of the service over a database, by default for unstable alone. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
@@ -158,7 +158,7 @@ export async function startProcess({
     url,
     ...{ pool, apiPool },
     log,
-    tokenFor: (pair) => exchange(url, pair),
+    tokenFor: (credentials) => exchange(url, credentials),
     ask: (token, body, init) => ask(url, token, body, init),
     close: () =>
       (closing ??= stop(server)
@@ -168,7 +168,7 @@ export async function startProcess({
   };
 }
 
-async function exchange(url: string, { clientId, clientSecret }: IssuedPair): Promise<string> {
+async function exchange(url: string, { clientId, clientSecret }: ClientCredentials): Promise<string> {
   const response = await fetch(`${url}/api/oauth/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },

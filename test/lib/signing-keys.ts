@@ -6,10 +6,10 @@ import { Secrets } from "../../src/secrets/secrets.ts";
 
 /** The keys of a database, for tests that make tokens themselves. The first are made where there are none. */
 export function storedKeys(pool: pg.Pool): SigningKeys {
-  const memory = { hears: false, onOutdated: () => {} };
+  const cache = { isListening: false, onOutdated: () => {} };
   const options = {
     pool,
-    memory,
+    cache,
     secrets: new Secrets([]),
     logger: pino({ level: "silent" }),
     now: Date.now,

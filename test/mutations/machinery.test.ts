@@ -137,13 +137,13 @@ describe("scopes", () => {
     refused({ read: ["stocks"], write: ["warehouses"] }, "stocks { id }", ["Mutation.stockAdjust"]));
 
   it("write implies read of the same resource, also when a token asks for nothing else", async () => {
-    const pair = await shop.credential({ read: [], write: ["stocks"] });
+    const credentials = await shop.credential({ read: [], write: ["stocks"] });
     const response = await fetch(`${shop.url}/api/oauth/token`, {
       method: "POST",
       body: new URLSearchParams({
         grant_type: "client_credentials",
-        client_id: pair.clientId,
-        client_secret: pair.clientSecret,
+        client_id: credentials.clientId,
+        client_secret: credentials.clientSecret,
         scope: "stocks:write",
       }),
     });

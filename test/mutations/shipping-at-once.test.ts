@@ -50,14 +50,15 @@ async function deadlocks(): Promise<number> {
 }
 
 /** Calls, and again when it waited too long for a lock, as clients do. Anything else that goes wrong fails. */
-async function persist(name: string, input: object, select: string): Promise<any> {
+async function sendUntilAnswered(name: string, input: object, select: string): Promise<any> {
   for (let attempt = 1; ; attempt++) {
     const { body, codes, text } = await shop.tryMutate(name, input, { select });
     if (codes.length === 0) return body.data[name];
     assert.ok(codes.every((code) => code === "CONFLICT_RETRY") && attempt < 10, text);
   }
 }
-const ship = (orderId: string) => persist("orderShipmentComplete", { orderId }, "fulfillments { id }");
+const ship = (orderId: string) =>
+  sendUntilAnswered("orderShipmentComplete", { orderId }, "fulfillments { id }");
 
 describe("one order and 20 clients", () => {
   it("is shipped once; the others are told that it is completed", async () => {
@@ -82,7 +83,9 @@ describe("one order and 20 clients", () => {
       fulfillmentOrderId: fulfillmentOrder!.id,
       lines: [{ fulfillmentOrderLineItemId: fulfillmentOrder!.lines[0], quantity: 3 }],
     };
-    const payloads = await times(20, () => persist("fulfillmentCreate", input, "fulfillment { id }"));
+    const payloads = await times(20, () =>
+      sendUntilAnswered("fulfillmentCreate", input, "fulfillment { id }"),
+    );
     assert.equal(payloads.filter(({ userErrors }) => userErrors.length === 0).length, 16);
     assert.deepEqual(new Set(payloads.flatMap(codesOf)), new Set(["OVER_FULFILLMENT"]));
     assert.deepEqual((await shop.stateOf(order)).shipped, [48]);
@@ -92,7 +95,9 @@ describe("one order and 20 clients", () => {
     const order = await shop.order([{ product: "nail", quantity: 2 }]);
     const { fulfillments } = await shop.ship(order);
     const cancel = { id: fulfillments[0].id };
-    const payloads = await times(20, () => persist("fulfillmentCancel", cancel, "fulfillment { id }"));
+    const payloads = await times(20, () =>
+      sendUntilAnswered("fulfillmentCancel", cancel, "fulfillment { id }"),
+    );
     assert.equal(payloads.filter(({ userErrors }) => userErrors.length === 0).length, 1);
     assert.deepEqual(new Set(payloads.flatMap(codesOf)), new Set(["INVALID_STATE_TRANSITION"]));
     assert.equal((await shop.stateOf(order)).state, "open");
@@ -106,7 +111,7 @@ describe("one order and 20 clients", () => {
       orders.map(async (order) => {
         const [shipped, held] = await Promise.all([
           ship(order.id),
-          persist("fulfillmentOrderHold", { id: order.fulfillmentOrders[0]!.id }, ""),
+          sendUntilAnswered("fulfillmentOrderHold", { id: order.fulfillmentOrders[0]!.id }, ""),
         ]);
         assert.deepEqual(
           [codesOf(shipped), codesOf(held)].sort(),
@@ -156,22 +161,26 @@ describe("60 orders for three products, and 30 clients", () => {
           payload = await ship(order.id);
           fulfillments.push(...payload.fulfillments.map(({ id }: any) => id));
         } else if (what < 7 && fulfillments.length > 0) {
-          payload = await persist(
+          payload = await sendUntilAnswered(
             "fulfillmentCancel",
             { id: fulfillments[roll(fulfillments.length)] },
             "fulfillment { id }",
           );
         } else if (what < 8 && fulfillmentOrder) {
           const action = ["Hold", "ReleaseHold", "Start"][roll(3)]!;
-          payload = await persist(`fulfillmentOrder${action}`, { id: fulfillmentOrder.id }, "");
+          payload = await sendUntilAnswered(`fulfillmentOrder${action}`, { id: fulfillmentOrder.id }, "");
         } else if (what < 9) {
           const batchId = product === "glue" ? shop.id.G1 : null;
           const line = { productId: shop.id[product], place: at(place), delta: roll(2) ? 3 : -2, batchId };
-          payload = await persist("stockAdjust", { lines: [line] }, "stocks { id }");
+          payload = await sendUntilAnswered("stockAdjust", { lines: [line] }, "stocks { id }");
         } else {
           // Counts all stock of the hall anew, with locks of its own
           const isStockAvailableForSale = roll(2) > 0;
-          payload = await persist("warehouseUpdate", { id: shop.id.hall, isStockAvailableForSale }, "");
+          payload = await sendUntilAnswered(
+            "warehouseUpdate",
+            { id: shop.id.hall, isStockAvailableForSale },
+            "",
+          );
         }
         for (const code of codesOf(payload)) {
           assert.ok(acceptable.has(code), code);

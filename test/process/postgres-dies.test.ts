@@ -14,13 +14,13 @@ import { until } from "../lib/until.ts";
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: CommandProcess;
 let address: string;
-let pair: Record<"client_id" | "client_secret", string>;
+let credentials: Record<"client_id" | "client_secret", string>;
 before(async () => {
   folder = await temporaryFolder();
   await start();
   await service.said(/client_secret\s+\S+\n/);
   const found = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(service.output())![1]!;
-  pair = { client_id: found("client_id"), client_secret: found("client_secret") };
+  credentials = { client_id: found("client_id"), client_secret: found("client_secret") };
 });
 after(async () => {
   service.kill("SIGKILL");
@@ -43,7 +43,7 @@ async function killPostgres(): Promise<void> {
 
 const get = (path: string) => send(new Agent(), `${address}${path}`, null);
 const askForToken = () =>
-  send(new Agent(), `${address}/api/oauth/token`, null, { grant_type: "client_credentials", ...pair });
+  send(new Agent(), `${address}/api/oauth/token`, null, { grant_type: "client_credentials", ...credentials });
 
 async function sql<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
   const client = new pg.Client({ connectionString: (await runningClusterUrl(folder.path, "erp"))! });

@@ -49,7 +49,7 @@ test("units, groups and values of their own", () => {
     WEBHOOK_PORTS: "443, 8443",
   });
   assert.equal(values.stopDelayMs, 500);
-  assert.deepEqual(values.timeouts, { statement: 5_000, mutation: 15_000, lock: 2_000 });
+  assert.deepEqual(values.timeoutsMs, { statement: 5_000, mutation: 15_000, lock: 2_000 });
   assert.equal(values.limits.cost, 77);
   assert.equal(values.sharedRates, true);
   assert.equal(values.trustProxy, 2);

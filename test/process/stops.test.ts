@@ -59,10 +59,14 @@ async function start(parameters: string[] = [], settings: Record<string, string>
   });
   running = service;
   const address = (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
-  const pair = await createCredential(owner, { name: "test", read: "all", write: "all" });
+  const credentials = await createCredential(owner, { name: "test", read: "all", write: "all" });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const { text } = await send(agent, `${address}/api/oauth/token`, null, {
-    ...{ grant_type: "client_credentials", client_id: pair.clientId, client_secret: pair.clientSecret },
+    ...{
+      grant_type: "client_credentials",
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
+    },
   });
   assert.match(text, /access_token/);
   return { service, address, agent, token: JSON.parse(text).access_token as string };

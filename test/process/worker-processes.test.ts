@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { createCredential, deactivateCredential } from "../../src/auth/credentials.ts";
-import type { IssuedPair } from "../../src/auth/credentials.ts";
+import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -43,7 +43,7 @@ after(async () => {
 
 const servers = () => servingProcesses(service.pid);
 
-async function tokenOf({ clientId, clientSecret }: IssuedPair): Promise<string> {
+async function tokenOf({ clientId, clientSecret }: ClientCredentials): Promise<string> {
   const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const response = await fetch(`${address}/api/oauth/token`, {
     method: "POST",
@@ -77,10 +77,10 @@ test("several processes answer behind one port", async () => {
 });
 
 test("a deactivated credential stops in all of them, and a plan without the API too", async () => {
-  const pair = await createCredential(owner, { name: "b", read: "all" });
-  const token = await tokenOf(pair);
+  const credentials = await createCredential(owner, { name: "b", read: "all" });
+  const token = await tokenOf(credentials);
   await statuses(token, 6);
-  await deactivateCredential(owner, pair.id);
+  await deactivateCredential(owner, credentials.id);
   await until(async () => (await ask(token)).status === 403);
   assert.deepEqual(await statuses(token, 9), Array(9).fill(403));
   await owner.query("select auth.set_plan('none')");

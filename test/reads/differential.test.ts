@@ -8,7 +8,7 @@ import { takeSamples } from "./samples.ts";
 import { openTwoWays, withoutOpen } from "./two-ways.ts";
 import type { Request, TwoWays } from "./two-ways.ts";
 
-/** How many operations are compared for the head, and half as many for the frozen version. */
+/** How many operations are compared for unstable, and half as many for the frozen version. */
 const wanted = Number(process.env.RANDOM_READS ?? 1_400);
 const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 

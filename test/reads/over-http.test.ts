@@ -40,7 +40,7 @@ const list = `query ($first: Int = 3) {
 }`;
 
 describe("a read by one statement", () => {
-  it("says so in the head, and only there", async () => {
+  it("says so in unstable, and only there", async () => {
     const head = await service.ask(token, { query: list });
     assert.equal(head.headers.get("x-read-by"), "sql");
     const frozen = await service.ask(token, { query: list }, { version: "2026-06-unstable" });
@@ -257,8 +257,8 @@ it("thousands of reads at once, of other callers, in other languages, with error
     const { text } = await crowded.ask(caller, { query }, { headers });
     assert.equal(text, expected.get(locale));
   };
-  const lanes = Array.from({ length: 50 }, async (_, lane) => {
-    for (let i = 0; i < 60; i++) await one(lane * 60 + i);
+  const clients = Array.from({ length: 50 }, async (_, client) => {
+    for (let i = 0; i < 60; i++) await one(client * 60 + i);
   });
-  await Promise.all(lanes);
+  await Promise.all(clients);
 });

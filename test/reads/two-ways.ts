@@ -4,10 +4,10 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafast } from "postgraphile/grafast";
 import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
-import type { Way } from "../../src/reads/counts.ts";
+import type { ReadEngine } from "../../src/reads/counts.ts";
 import type { OnRead } from "../../plugins/reads.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
-import { flightAdaptor } from "../../src/database/pipeline/adaptor.ts";
+import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
@@ -72,9 +72,9 @@ export async function openTwoWays(
   const allScopes: string[] = rows[0].scopes;
   const pgService = {
     ...makePgService({ pool, pubsub: false }),
-    adaptor: flightAdaptor(new SharedPool(pool)),
+    adaptor: pipeliningAdaptor(new SharedPool(pool)),
   };
-  const ways = new WeakMap<object, Way>();
+  const ways = new WeakMap<object, ReadEngine>();
   const onRead: OnRead = (way, { requestContext }) => ways.set(requestContext!, way);
   const make = (fastReads: boolean) =>
     makeSchema({

@@ -245,8 +245,8 @@ describe("secrets in the database", () => {
   it("a process that can't read the new signing key says so, and no more", async () => {
     // It has the key of the present one; another is made that it can't read
     const process = await having(nextKey);
-    const pair = await shop.credential();
-    const token = await process.tokenFor(pair);
+    const credentials = await shop.credential();
+    const token = await process.tokenFor(credentials);
     const foreign = newKey();
     const rotated = await keysCommand(["encrypt"], `${foreign},${nextKey}`);
     assert.equal(rotated.exitCode, 0, rotated.stderr);
@@ -256,7 +256,11 @@ describe("secrets in the database", () => {
       fetch(`${process.url}/api/oauth/token`, {
         method: "POST",
         body: new URLSearchParams({
-          ...{ grant_type: "client_credentials", client_id: pair.clientId, client_secret: pair.clientSecret },
+          ...{
+            grant_type: "client_credentials",
+            client_id: credentials.clientId,
+            client_secret: credentials.clientSecret,
+          },
         }),
       });
     await until(async () => (await post()).status === 503);
@@ -264,7 +268,7 @@ describe("secrets in the database", () => {
     assert.deepEqual([answer.status, (await answer.json()).error], [503, "temporarily_unavailable"]);
     assert.equal((await process.ask(token, { query })).status, 200, "earlier tokens are good");
     const other = await having(foreign);
-    const unknown = await process.ask(await other.tokenFor(pair), { query });
+    const unknown = await process.ask(await other.tokenFor(credentials), { query });
     assert.deepEqual([unknown.status, unknown.codes], [503, ["SERVICE_UNAVAILABLE"]]);
     assert.doesNotMatch(unknown.text, /SECRETS_KEY|sign/);
     const readiness = await fetch(`${process.url}/readyz`);

@@ -7,8 +7,8 @@ import { versionOf, versions } from "../../src/versions/versions.ts";
 const preview = versionOf({ slug: "2026-06-unstable", releasedOn: "2026-06-15" });
 const stable = versionOf({ slug: "2027-01", releasedOn: "2027-01-12" });
 const next = versionOf({ slug: "2027-04", releasedOn: "2027-04-05" });
-const head = versionOf({ slug: "unstable" });
-const all = [preview, stable, next, head];
+const unstable = versionOf({ slug: "unstable" });
+const all = [preview, stable, next, unstable];
 
 const dates = (of: typeof preview, among: readonly (typeof preview)[]) => {
   const retirement = retirementOf(of, among);
@@ -37,7 +37,7 @@ test("a stable version is served to the end of the twelfth month after that of i
 });
 
 test("a preview is served for three months after the next stable version has come", () => {
-  assert.equal(dates(preview, [preview, head]), null);
+  assert.equal(dates(preview, [preview, unstable]), null);
   assert.deepEqual(dates(preview, all), ["2027-01-12", "2027-04-12"]);
   const late = versionOf({ slug: "2027-01", releasedOn: "2027-01-31" });
   assert.deepEqual(dates(preview, [preview, late]), ["2027-01-30", "2027-04-30"]);
@@ -45,10 +45,10 @@ test("a preview is served for three months after the next stable version has com
   assert.equal(dates(preview, [preview, old]), null);
 });
 
-test("the head is always served", () => {
-  assert.equal(dates(head, all), null);
-  assert.ok(isServed(head, all, 0));
-  assert.ok(isServed(head, all, Date.parse("2999-01-01")));
+test("unstable is always served", () => {
+  assert.equal(dates(unstable, all), null);
+  assert.ok(isServed(unstable, all, 0));
+  assert.ok(isServed(unstable, all, Date.parse("2999-01-01")));
 });
 
 test("a version is served from the day of its release to the day before the last", () => {
@@ -66,7 +66,7 @@ test("the timetable says of each version what state it is in", () => {
   assert.deepEqual(states("2027-12-01"), ["retired", "deprecated", "served", "served"]);
 });
 
-test("the versions of the service begin with the one to start with, and have the head", () => {
+test("the versions of the service begin with the one to start with, and have unstable", () => {
   assert.equal(versions[0]!.slug, "2026-06-unstable");
   assert.equal(versions.at(-1)!.kind, "floating");
 });

@@ -39,7 +39,7 @@ for (const [words, message] of [
   });
 }
 
-test("releasing freezes the head, also while a process runs db/current at every change", async () => {
+test("releasing freezes unstable, also while a process runs db/current at every change", async () => {
   const settings = { DATABASE_URL: database.adminUrl };
   const watching = project.start(["database.ts", "watch"], settings);
   try {

@@ -66,7 +66,7 @@ test("the preview before it is deprecated from that day on, and retired after th
   assert.deepEqual(warnings(answer), none);
 });
 
-test("it takes what is added to it, while the head goes its own way", async () => {
+test("it takes what is added to it, while unstable goes its own way", async () => {
   at("2027-02-01");
   await service.owner.query(`
     drop view api_unstable.quote_line_items cascade;

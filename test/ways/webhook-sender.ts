@@ -11,7 +11,7 @@ startWebhooks({
   readPayload: readPlain,
   logger: pino({ level: process.env.LOUD ? "warn" : "error" }, process.stderr),
   clock: { pace: 0.0001, random: Math.random },
-  lease: Number(process.env.SENDER_LEASE ?? 3_000),
-  timeout: Number(process.env.SENDER_TIMEOUT ?? 500),
+  leaseMs: Number(process.env.SENDER_LEASE ?? 3_000),
+  timeoutMs: Number(process.env.SENDER_TIMEOUT ?? 500),
 });
 process.stdout.write("ready\n");

@@ -13,7 +13,7 @@ import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
-import { asOwner } from "../../src/database/roles.ts";
+import { urlAsOwner } from "../../src/database/roles.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
 import { newSecret, startReceiver, subscribe, verify } from "../webhooks/support.ts";
@@ -109,7 +109,7 @@ async function flakyReceiver(random: () => number, failureRate: number) {
 test(`${wanted} events through killed processes, a killed Postgres and failing receivers`, async (context) => {
   const random = randomFrom(seed);
   const secret = newSecret();
-  const admin = new pg.Client({ connectionString: asOwner(cluster.adminUrl("postgres")) });
+  const admin = new pg.Client({ connectionString: urlAsOwner(cluster.adminUrl("postgres")) });
   await admin.connect();
   await openShop(admin);
   const steady = await flakyReceiver(random, 0);
@@ -127,7 +127,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   const writers = Array.from({ length: 6 }, (_, index) =>
     beWriter({
       ...{
-        url: asOwner(cluster.adminUrl("postgres")),
+        url: urlAsOwner(cluster.adminUrl("postgres")),
         name: `writer ${index}`,
         random: randomFrom(seed + index),
         isEnough,

@@ -44,15 +44,15 @@ const start = (options: Parameters<typeof startTestWebhooks>[1] = {}) =>
 const insert = (count: number) =>
   rows("insert into erp.product (product_number) select 'p-' || n from generate_series(1, $1) n", [count]);
 const subscription = async () => (await rows("select * from events.webhook_subscription"))[0];
-const lanes = () =>
+const queues = () =>
   rows("select *, claimed_until - clock_timestamp() as left from events.lane order by due_at");
 const hang = () => {};
 
 /** Another process that sends. */
-async function startChild(lease: number): Promise<ChildProcess> {
+async function startChild(leaseMs: number): Promise<ChildProcess> {
   const env = {
     ...{ ...process.env, SENDER_DATABASE: database.loginUrl },
-    ...{ SENDER_LEASE: String(lease), SENDER_TIMEOUT: "60000" },
+    ...{ SENDER_LEASE: String(leaseMs), SENDER_TIMEOUT: "60000" },
   };
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
@@ -63,22 +63,25 @@ async function startChild(lease: number): Promise<ChildProcess> {
 
 describe("what a process works on", () => {
   it("is its own as long as it lives, and soon another's when it was killed", async () => {
-    const lease = 1_000;
+    const leaseMs = 1_000;
     receiver.answer = hang;
     await subscribe(owner, { topic: "product.created", url: receiver.url });
-    const child = await startChild(lease);
+    const child = await startChild(leaseMs);
     await insert(1);
     await until(() => receiver.received.length === 1, 10_000);
-    start({ lease });
+    start({ leaseMs });
     // Renewed, again and again, beyond the end of the first lease
-    const [{ claimed_until: first, claimed_by }] = await lanes();
-    await until(async () => (await lanes())[0].claimed_until.getTime() > first.getTime() + 2 * lease, 10_000);
-    assert.deepEqual([(await lanes())[0].claimed_by, receiver.received.length], [claimed_by, 1]);
+    const [{ claimed_until: first, claimed_by }] = await queues();
+    await until(
+      async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * leaseMs,
+      10_000,
+    );
+    assert.deepEqual([(await queues())[0].claimed_by, receiver.received.length], [claimed_by, 1]);
     receiver.answer = (_, response) => response.writeHead(204).end();
     child.kill("SIGKILL");
     const killed = performance.now();
     await until(() => receiver.received.length === 2, 10_000);
-    assert.ok(performance.now() - killed < 5 * lease);
+    assert.ok(performance.now() - killed < 5 * leaseMs);
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
     assert.equal(ids[0], ids[1]);
   });
@@ -89,12 +92,12 @@ describe("what a process works on", () => {
     await insert(1);
     start();
     await until(() => receiver.received.length === 1);
-    const [{ left }] = await lanes();
+    const [{ left }] = await queues();
     assert.ok(left.seconds <= 8 && !left.minutes && !left.hours, JSON.stringify(left));
   });
 
   it("isn't sent by a process that stood still until another one had it", async () => {
-    const lease = 400;
+    const leaseMs = 400;
     await subscribe(owner, { topic: "product.created", url: receiver.url });
     await insert(1);
     const reading = Promise.withResolvers<void>();
@@ -104,12 +107,12 @@ describe("what a process works on", () => {
       await standing.promise;
       return readPlain(delivery);
     };
-    start({ lease, readPayload });
+    start({ leaseMs, readPayload });
     await reading.promise;
     const taken = performance.now();
     const other = "update events.lane set claimed_by = 'another', claimed_until = now() + interval '1 hour'";
     await rows(other);
-    await until(() => performance.now() - taken > lease);
+    await until(() => performance.now() - taken > leaseMs);
     standing.resolve();
     await webhooks!.stop();
     webhooks = undefined;
@@ -117,7 +120,7 @@ describe("what a process works on", () => {
     assert.deepEqual(await rows("select state, attempts from events.delivery"), [
       { state: "pending", attempts: 0 },
     ]);
-    assert.equal((await lanes())[0].claimed_by, "another");
+    assert.equal((await queues())[0].claimed_by, "another");
   });
 });
 
@@ -148,10 +151,10 @@ describe("a receiver that was away", () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
     await away(6, { next_probe_at: new Date() });
     await waiting(3);
-    const before = await lanes();
+    const before = await queues();
     start();
     await until(async () => (await subscription()).consecutive_failures === 4);
-    const after = await lanes();
+    const after = await queues();
     for (const [index, { attempts, next_attempt_at, claimed_by }] of after.entries())
       assert.deepEqual([attempts, next_attempt_at, claimed_by], [3, before[index].next_attempt_at, null]);
     assert.equal(receiver.received.length, 1);
@@ -167,8 +170,8 @@ describe("a receiver that was away", () => {
     start();
     await until(() => receiver.received.length === 1);
     await until(async () => (await subscription()).health === "HEALTHY");
-    assert.equal((await lanes()).length, 1);
-    assert.equal((await lanes())[0].attempts, 3);
+    assert.equal((await queues()).length, 1);
+    assert.equal((await queues())[0].attempts, 3);
   });
 
   it("and hangs on one message is sent the others", async () => {

@@ -75,9 +75,12 @@ describe("the maximum of subscriptions", () => {
   });
 
   it("lets those be changed that were there before it", async () => {
-    const { id, ...pair } = await bench.service.credential({ name: "old", write: ["webhook_subscriptions"] });
+    const { id, ...credentials } = await bench.service.credential({
+      name: "old",
+      write: ["webhook_subscriptions"],
+    });
     await insert(5, id);
-    const by = await bench.service.tokenFor({ id, ...pair });
+    const by = await bench.service.tokenFor({ id, ...credentials });
     const { body } = await bench.service.ask(by, {
       query: "{ webhookSubscriptions(first: 1) { edges { node { id } } } }",
     });

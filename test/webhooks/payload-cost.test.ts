@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
-import { usualLimits } from "../../src/graphql/limits.ts";
+import { defaultLimits } from "../../src/graphql/limits.ts";
 import { defaultWebhookLimits } from "../../src/webhooks/limits.ts";
 import type { Bench } from "../mutations/support.ts";
 import { assertRefused, useBench } from "../mutations/support.ts";
@@ -9,7 +9,7 @@ import { until } from "../lib/until.ts";
 import { fast, openPayloadPool, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const limits = { ...usualLimits, cost: 100_000, bucket: 10_000, refill: 0.01 };
+const limits = { ...defaultLimits, cost: 100_000, bucket: 10_000, refill: 0.01 };
 const webhookLimits = { ...defaultWebhookLimits, queryTimeoutMs: 150, maxQueryCost: 5_000 };
 
 describe("payload queries", () => {
@@ -63,8 +63,8 @@ describe("payload queries", () => {
   const told = (payload_query: string, more: object = {}) =>
     subscribe(bench.service.owner, { topic: "product.created", url: receiver.url, payload_query, ...more });
   const credentialOf = async (name: string) => {
-    const { id, ...pair } = await bench.service.credential({ name, write: ["webhook_subscriptions"] });
-    return { id, token: await bench.service.tokenFor({ id, ...pair }) };
+    const { id, ...credentials } = await bench.service.credential({ name, write: ["webhook_subscriptions"] });
+    return { id, token: await bench.service.tokenFor({ id, ...credentials }) };
   };
   const ask = (token: string) =>
     bench.service.ask(token, { query: "{ products(first: 5) { edges { node { name } } } }" });
@@ -178,7 +178,7 @@ describe("payload queries", () => {
     await insert("saw");
     // Reading waits for the lock
     await locked.query("begin; lock table erp.product in access exclusive mode");
-    start({ patience: 0 });
+    start({ stopTimeoutMs: 0 });
     await until(
       async () => (await bench.rows("select from events.lane where claimed_by is not null")).length > 0,
     );

@@ -70,7 +70,7 @@ describe("a webhook", () => {
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
-  it("waits while the plan has no API, also in the middle of a lane, and goes on where it stopped", async () => {
+  it("waits while the plan has no API, also in the middle of a queue, and goes on where it stopped", async () => {
     const setPlan = (plan: string) => rows("select auth.set_plan($1)", [plan]);
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("hammer");
@@ -188,10 +188,10 @@ describe("a delivery that fails", () => {
     await insert("hammer");
     start();
     await until(async () => (await rows("select from events.delivery_attempt")).length === 1);
-    const [lane] = await rows(
+    const [queue] = await rows(
       "select extract(epoch from next_attempt_at - now()) as seconds from events.lane",
     );
-    assert.ok(lane.seconds > 590 && lane.seconds < 665, `${lane.seconds}`);
+    assert.ok(queue.seconds > 590 && queue.seconds < 665, `${queue.seconds}`);
   });
 
   it("ends the subscription when the answer is 410", async () => {
@@ -319,8 +319,8 @@ describe("stopping", () => {
     await sender.stop();
     const [delivery] = await rows("select state, attempts from events.delivery");
     assert.deepEqual(delivery, { state: "pending", attempts: 0 });
-    const [lane] = await rows("select claimed_by, due_at <= now() as due from events.lane");
-    assert.deepEqual(lane, { claimed_by: null, due: true });
+    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.lane");
+    assert.deepEqual(queue, { claimed_by: null, due: true });
     assert.equal((await subscription()).health, "HEALTHY");
   });
 });

@@ -96,7 +96,7 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
     log,
     ...startWebhooks({
       url,
-      ...{ concurrency: 8, patience: 300, allowed, logger, readPayload: readPlain },
+      ...{ concurrency: 8, stopTimeoutMs: 300, allowed, logger, readPayload: readPlain },
       ...options,
     }),
   };

@@ -13,7 +13,7 @@ const failed: Outcome = { kind: "failed", reason: "The answer was 500." };
 const attempted = (
   outcome: Outcome | null,
   failures = 0,
-  wish: number | null = null,
+  retryAfterMs: number | null = null,
   is_early = false,
 ): Attempted => ({
   delivery: {
@@ -37,7 +37,7 @@ const attempted = (
           ...{ at: "2026-06-01T12:00:00Z", duration_ms: 1, status: null, error: null },
           ...{ request_headers: {}, response_headers: null, response_body: null },
         },
-  wish,
+  retryAfterMs,
 });
 
 function verdictOn(attempts: Attempted[], before: HealthState = wellState, now = 0) {
@@ -53,7 +53,7 @@ function verdictOn(attempts: Attempted[], before: HealthState = wellState, now =
 }
 
 describe("the verdict on an attempt", () => {
-  it("that succeeded: the lane goes on", () => {
+  it("that succeeded: the queue goes on", () => {
     const { results, state } = verdictOn([attempted({ kind: "delivered" }, 3)]);
     assert.deepEqual(results, [{ state: "delivered", tried: true, counted: false, delay: 0, go_on: true }]);
     assert.deepEqual([state.health, state.probe_after, state.hurry], ["HEALTHY", null, false]);
@@ -66,7 +66,7 @@ describe("the verdict on an attempt", () => {
     assert.deepEqual(verdictOn([attempted(failed, 0, 60_000)]).results, [{ ...again, delay: 63_000 }]);
   });
 
-  it("that was the tenth: it is given up, and the lane goes on", () => {
+  it("that was the tenth: it is given up, and the queue goes on", () => {
     const { results } = verdictOn([attempted(failed, 9)]);
     assert.deepEqual(results, [{ state: "failed", tried: true, counted: false, delay: 0, go_on: true }]);
   });
@@ -137,7 +137,7 @@ describe("the verdict on an attempt", () => {
     const { results, state } = verdictOn([untried], { ...wellState, payloadFailures: 2 });
     assert.deepEqual(results, [{ state: "pending", tried: false, counted: false, delay: 0, go_on: false }]);
     assert.deepEqual([state.payload_failures, state.stays_paused], [2, true]);
-    assert.equal(verdictOn([{ ...untried, wish: 5_000 }]).results[0]!.delay, 5_000);
+    assert.equal(verdictOn([{ ...untried, retryAfterMs: 5_000 }]).results[0]!.delay, 5_000);
   });
 
   it("that was made early and failed: it comes again when it was to come, and isn't counted", () => {

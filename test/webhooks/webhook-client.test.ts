@@ -9,8 +9,8 @@ import type { AddressInfo, Server as TcpServer, Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import { guardedLookup } from "../../src/webhooks/destination.ts";
-import { Poster } from "../../src/webhooks/webhook-client.ts";
-import type { PosterOptions } from "../../src/webhooks/webhook-client.ts";
+import { WebhookClient } from "../../src/webhooks/webhook-client.ts";
+import type { WebhookClientOptions } from "../../src/webhooks/webhook-client.ts";
 import { until } from "../lib/until.ts";
 import { certificate, expiredCertificate, key } from "./certificates.ts";
 
@@ -111,13 +111,13 @@ after(() => {
   dripping.close();
 });
 
-/** Sends to a receiver by a poster of its own. */
-async function post(url: string, options: Partial<PosterOptions> = {}, body = "{}") {
-  const poster = new Poster({ allowed: machine, ...options });
+/** Sends to a receiver by a client of its own. */
+async function post(url: string, options: Partial<WebhookClientOptions> = {}, body = "{}") {
+  const client = new WebhookClient({ allowed: machine, ...options });
   try {
-    return await poster.post(url, { "content-type": "application/json", "webhook-id": "1" }, body);
+    return await client.post(url, { "content-type": "application/json", "webhook-id": "1" }, body);
   } finally {
-    poster.close();
+    client.close();
   }
 }
 const at = (path: string, of: Server | TcpServer = server) => `http://127.0.0.1:${portOf(of)}${path}`;
@@ -134,21 +134,21 @@ describe("sending", () => {
   });
 
   it("keeps the connection for the next message", async () => {
-    const poster = new Poster({ allowed: machine });
+    const client = new WebhookClient({ allowed: machine });
     connections.clear();
-    for (let n = 0; n < 3; n++) await poster.post(at("/204"), {}, "{}");
-    poster.close();
+    for (let n = 0; n < 3; n++) await client.post(at("/204"), {}, "{}");
+    client.close();
     assert.equal(connections.size, 1);
   });
 
   it("opens a new one when the other side has closed it meanwhile", async () => {
-    const poster = new Poster({ allowed: machine });
+    const client = new WebhookClient({ allowed: machine });
     connections.clear();
     for (let n = 0; n < 5; n++) {
-      assert.equal((await poster.post(at("/204"), {}, "{}")).status, 204);
+      assert.equal((await client.post(at("/204"), {}, "{}")).status, 204);
       for (const socket of connections) socket.destroy();
     }
-    poster.close();
+    client.close();
     assert.equal(connections.size, 5);
   });
 
@@ -170,16 +170,16 @@ describe("sending", () => {
 describe("receivers that don't answer as they should", () => {
   for (const path of ["/silent", "/early-hints"]) {
     it(`${path}: it gives up`, () =>
-      assert.rejects(post(at(path), { timeout: 150 }), {
+      assert.rejects(post(at(path), { timeoutMs: 150 }), {
         name: "NoAnswer",
         message: "There was no answer within 0.15 seconds.",
       }));
   }
   it("a head that comes byte by byte: it gives up", () =>
-    assert.rejects(post(at("/", dripping), { timeout: 150 }), /no answer within 0\.15 seconds/));
+    assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no answer within 0\.15 seconds/));
   it("an upload that nobody reads: it gives up", async () => {
     const deaf = await listen(createTcpServer((socket) => void socket.on("error", () => {}).pause()));
-    await assert.rejects(post(at("/", deaf), { timeout: 150 }, "x".repeat(20_000_000)), /no answer within/);
+    await assert.rejects(post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)), /no answer within/);
     deaf.close();
   });
   it("a head that is too long: it gives up", () =>
@@ -202,7 +202,7 @@ describe("receivers that don't answer as they should", () => {
   });
 
   it("a body that comes byte by byte: the status counts, and the rest isn't waited for", async () => {
-    const { status, body } = await post(at("/dripping-body"), { patience: 100, timeout: 60_000 });
+    const { status, body } = await post(at("/dripping-body"), { bodyTimeoutMs: 100, timeoutMs: 60_000 });
     assert.equal(status, 200);
     assert.match(body, /^a+$/);
   });
@@ -244,13 +244,13 @@ describe("destinations inside", () => {
     // would see the first, and connect to the second.
     const { look, times } = leadingTo("127.0.0.1", "127.0.0.2");
     const allowed = new AllowList(["127.0.0.1"], [portOf(server)]);
-    const poster = new Poster({ allowed, lookup: guardedLookup(allowed, look) });
+    const client = new WebhookClient({ allowed, lookup: guardedLookup(allowed, look) });
     const url = `http://receiver.test:${portOf(server)}/hook`;
-    assert.equal((await poster.post(url, { connection: "close" }, "{}")).status, 200);
+    assert.equal((await client.post(url, { connection: "close" }, "{}")).status, 200);
     assert.equal(times(), 1);
-    await assert.rejects(poster.post(url, {}, "{}"), { name: "RefusedDestination" });
+    await assert.rejects(client.post(url, {}, "{}"), { name: "RefusedDestination" });
     assert.equal(connections.size, 1);
-    poster.close();
+    client.close();
   });
 
   it("are reached by an allowed name", async () => {

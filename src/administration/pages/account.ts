@@ -6,7 +6,7 @@ import type { FieldErrors } from "../forms.ts";
 import { html } from "../html.ts";
 import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
-import { complaintAbout, hashPassword, isPassword, shortestPassword } from "../../auth/passwords.ts";
+import { complaintAbout, hashPassword, isPassword, minPasswordCharacters } from "../../auth/passwords.ts";
 import { visitOf, visitorOf } from "../visit.ts";
 
 const notices = { password: "The password has been changed. Other sessions of yours have ended." };
@@ -60,7 +60,7 @@ function show(response: Response, errors: FieldErrors, notice?: string): void {
           name: "chosen",
           label: "New password",
           type: "password",
-          hint: `At least ${shortestPassword} characters. A few words that don’t belong together are good.`,
+          hint: `At least ${minPasswordCharacters} characters. A few words that don’t belong together are good.`,
           errors,
           autocomplete: "new-password",
         })}

@@ -5,7 +5,7 @@ import { html } from "../html.ts";
 import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
 import { missing } from "../problem.ts";
-import { isId } from "../ids.ts";
+import { isUuid } from "../../lib/uuid.ts";
 import { visitOf } from "../visit.ts";
 
 const pageSize = 50;
@@ -18,7 +18,7 @@ export const activity: Section = {
     const router = Router();
     router.get("/", async (request, response) => {
       const before = request.query.before ?? null;
-      if (before !== null && !isId(before)) throw missing();
+      if (before !== null && !isUuid(before)) throw missing();
       const { rows: events } = await visitOf(response).run((client) =>
         client.query<AuditEvent>("select * from administration.activity(null, $1, $2)", [
           before,

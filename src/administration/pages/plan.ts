@@ -2,7 +2,7 @@ import { Router } from "express";
 import type { Limits } from "../../graphql/limits.ts";
 import { csrfField } from "../csrf.ts";
 import { planNames } from "../events.ts";
-import { choice, noticeOf, textOf } from "../forms.ts";
+import { choice, noticeOf, textField } from "../forms.ts";
 import { count } from "../format.ts";
 import { html } from "../html.ts";
 import type { Html } from "../html.ts";
@@ -45,9 +45,7 @@ export const plan: Section = {
         title: "Plan",
         notice: noticeOf(request, notices),
         body: html`
-          <p class="lead">
-            What all tokens may use the API for. A change takes effect at once.
-          </p>
+          <p class="lead">What all tokens may use the API for. A change takes effect at once.</p>
           <form method="post" action="/admin/plan" class="card">
             ${csrfField(visit)}
             ${choice({
@@ -67,7 +65,7 @@ export const plan: Section = {
       });
     });
     router.post("/", async (request, response) => {
-      const name = textOf(request, "plan");
+      const name = textField(request, "plan");
       if (!Object.hasOwn(hints, name)) throw new Problem(400, "malformed");
       await visitOf(response).run(async (client) => {
         if ((await readPlan(client)).name !== name)

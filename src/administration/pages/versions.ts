@@ -8,7 +8,7 @@ import { html } from "../html.ts";
 import type { Content, Html } from "../html.ts";
 import type { Section } from "../section.ts";
 import { showPage } from "../page.ts";
-import { readUses, span } from "../uses.ts";
+import { readUses, spanDays } from "../uses.ts";
 import type { Use } from "../uses.ts";
 import { visitOf } from "../visit.ts";
 import { readTokens } from "./tokens/tokens.ts";
@@ -42,8 +42,8 @@ export const versions: Section = {
         title: "Versions",
         body: html`
           <p class="lead">
-            The versions of the API, until when they are served, and which tokens used them in the
-            last ${span} days. In its last three months every answer of a version warns of its end.
+            The versions of the API, until when they are served, and which tokens used them in the last
+            ${spanDays} days. In its last three months every answer of a version warns of its end.
           </p>
           ${timetable(all, now()).map((version) => card(version, origin, usersOf(version, tokens, uses)))}
         `,
@@ -111,7 +111,7 @@ function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use
 }
 
 function userTable(slug: string, users: User[]): Html {
-  if (users.length === 0) return html`<p class="quiet">No token used it in the last ${span} days.</p>`;
+  if (users.length === 0) return html`<p class="quiet">No token used it in the last ${spanDays} days.</p>`;
   return html`<div class="wide" role="region" aria-label="Tokens that use ${slug}" tabindex="0">
     <table>
       <thead>

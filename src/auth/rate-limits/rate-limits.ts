@@ -32,7 +32,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes points of a client after the fact, whether or not they are there. Nobody waits for it. */
+  /** Takes points of a client afterwards, whether or not they are there. Nobody waits for it. */
   charge(bucket: Bucket, client: string, points: number): void {
     if (!this.#shared) return this.#own.charge(bucket, client, points);
     this.#shared.charge(bucket, client, points).catch((error: unknown) => {

@@ -20,7 +20,7 @@ import {
 import { requireSameMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
 import { migratingUrl } from "./migrator.ts";
-import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
+import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
 import { writeSchema } from "./schema-file.ts";
 
 const blank = "-- Enter migration here\n";
@@ -82,13 +82,13 @@ export async function commitText(
   adminUrl: string,
   message: string,
   text: string,
-  { locks = defaultLockPatience, onWait = () => {} }: MigrateOptions = {},
+  { locks = defaultLockLimits, onWait = () => {} }: MigrateOptions = {},
 ): Promise<void> {
   await withClient(adminUrl, requireSameMigrations);
   const folder = await mkdtemp(join(tmpdir(), "migration-"));
   const application = `migration ${randomUUID()}`;
-  const isPatient = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
-  const url = migratingUrl(adminUrl, application, isPatient ? 0 : locks.lockTimeoutMs);
+  const mayWait = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
+  const url = migratingUrl(adminUrl, application, mayWait ? 0 : locks.lockTimeoutMs);
   const observer = new LockObserver(adminUrl, application, locks.lockTimeoutMs);
   try {
     for (const part of ["committed", "fixtures"])

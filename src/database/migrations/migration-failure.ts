@@ -26,10 +26,10 @@ export function migrationFailure(error: Error, name: string, text: string): Erro
     // What finish_migration says has it in its detail
     error.detail === undefined ? innermost(error.where) : undefined,
   ];
-  const facts = lines
+  const details = lines
     .filter((line) => line !== undefined)
     .map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
-  return new UserError(`${heading}:\n${facts.join("\n")}`, { cause: error });
+  return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
 }
 
 /** The file and line at a position of a migration, counted from 1. */

@@ -86,13 +86,13 @@ async function signature(): Promise<string> {
   const lists = ["current", "fixtures"].map(async (folder) => {
     const path = join(migrationsFolder, folder);
     const names = await readdir(path, { recursive: true }).catch(() => []);
-    const facts = names
+    const fileStates = names
       .filter((name) => name.endsWith(".sql"))
       .map(async (name) => {
-        const facts = await stat(join(path, name)).catch(() => null);
-        return `${name} ${facts?.mtimeMs} ${facts?.size}`;
+        const file = await stat(join(path, name)).catch(() => null);
+        return `${name} ${file?.mtimeMs} ${file?.size}`;
       });
-    return (await Promise.all(facts)).sort().join("\n");
+    return (await Promise.all(fileStates)).sort().join("\n");
   });
   return (await Promise.all(lists)).join("\n");
 }

@@ -24,12 +24,12 @@ import {
   readCurrent,
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
-import type { LockPatience } from "./retry-locked.ts";
-import { defaultLockPatience, LockObserver, retryLocked } from "./retry-locked.ts";
-import { asRole } from "../roles.ts";
+import type { LockLimits } from "./retry-locked.ts";
+import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
+import { urlAsRole } from "../roles.ts";
 
 export interface MigrateOptions {
-  locks?: LockPatience;
+  locks?: LockLimits;
   /** Told a line whenever a migration waits for others. */
   onWait?: (line: string) => void;
 }
@@ -50,7 +50,7 @@ export class Migrator {
   /** graphile-migrate wants one of a pool, and uses it like any other. */
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
-  readonly #locks: LockPatience;
+  readonly #locks: LockLimits;
   readonly #observer: LockObserver;
   readonly #onWait: (line: string) => void;
 
@@ -63,7 +63,7 @@ export class Migrator {
     this.#client = client as unknown as pg.PoolClient;
     this.#settings = settings;
     this.#observer = observer;
-    this.#locks = options.locks ?? defaultLockPatience;
+    this.#locks = options.locks ?? defaultLockLimits;
     this.#onWait = options.onWait ?? (() => {});
   }
 
@@ -73,7 +73,7 @@ export class Migrator {
     options: MigrateOptions,
     work: (migrator: Migrator) => Promise<T>,
   ): Promise<T> {
-    const { lockTimeoutMs } = options.locks ?? defaultLockPatience;
+    const { lockTimeoutMs } = options.locks ?? defaultLockLimits;
     const application = `migration ${randomUUID()}`;
     const url = migratingUrl(adminUrl, application, lockTimeoutMs);
     const settings = await parseSettings({
@@ -157,9 +157,9 @@ export class Migrator {
   }
 
   async #run(name: string, text: string, work: () => Promise<unknown>): Promise<void> {
-    const isPatient = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
+    const mayWait = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
     try {
-      await this.#retry(name, () => (isPatient ? this.#withoutLimit(name, work) : work()));
+      await this.#retry(name, () => (mayWait ? this.#withoutLimit(name, work) : work()));
     } catch (error) {
       throw migrationFailure(error as Error, name, text);
     }
@@ -193,9 +193,9 @@ export class Migrator {
 /** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
   // For as long as it takes: limits that the role or the database has are meant for requests
-  const patience = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
-    asRole(adminUrl, "service_owner", { ...patience, lock_timeout: String(lockTimeoutMs) }),
+    urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
   );
   url.searchParams.set("application_name", application);
   return url.href;

@@ -3,14 +3,14 @@ import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
 
 /** How long a migration waits for locks. While it waits, whoever comes later for the same table waits behind it. */
-export interface LockPatience {
+export interface LockLimits {
   /** For one lock; a migration that says `set local lock_timeout` has its own. */
   lockTimeoutMs: number;
   /** How often a migration is begun before it is given up. */
   attempts: number;
 }
 
-export const defaultLockPatience: LockPatience = { lockTimeoutMs: 1_000, attempts: 20 };
+export const defaultLockLimits: LockLimits = { lockTimeoutMs: 1_000, attempts: 20 };
 
 /** Pauses after attempts, for a time-out. */
 const pausesOf = (lockTimeoutMs: number) => ({
@@ -27,7 +27,7 @@ export function isLockFailure(error: unknown): boolean {
   return error instanceof Error && "code" in error && codesOfWaiting.includes(String(error.code));
 }
 
-export interface RetryLockedOptions extends LockPatience {
+export interface RetryLockedOptions extends LockLimits {
   /** What is tried, for the lines that are told. */
   name: string;
   /** Who holds what it waited for, in words; empty when that isn't known. */

@@ -4,7 +4,7 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
 import type { SharedPool } from "../shared-pool.ts";
-import { fly } from "./pipelined-query.ts";
+import { runPipelined } from "./pipelined-query.ts";
 import { withPlainIdentifiers } from "./plain-identifiers.ts";
 import { canPrepareOn } from "./prepared-statements.ts";
 import type { PgSettings } from "./settings.ts";
@@ -18,7 +18,7 @@ type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
  * Each `query` is a transaction of its own. Several statements in one transaction go by `withTransaction`, which is
  * the library's.
  */
-export function flightAdaptor(pool: SharedPool): Adaptor {
+export function pipeliningAdaptor(pool: SharedPool): Adaptor {
   const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
     const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
     let failure: unknown;
@@ -43,7 +43,7 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
   return {
     rawClient: client,
     query: <Row>(statement: PgClientQuery) =>
-      fly(client, settings, { ...statement, text: withPlainIdentifiers(statement.text) }) as Promise<
+      runPipelined(client, settings, { ...statement, text: withPlainIdentifiers(statement.text) }) as Promise<
         PgClientResult<Row>
       >,
     withTransaction(work) {

@@ -16,12 +16,12 @@ export interface Statement {
   arrayMode?: boolean | undefined;
 }
 
-export interface FlightResult {
+export interface PipelinedResult {
   rows: unknown[];
   rowCount: number | null;
 }
 
-type Callback = (error: Error | null, result: FlightResult | null) => void;
+type Callback = (error: Error | null, result: PipelinedResult | null) => void;
 
 const noValues: readonly unknown[] = [];
 
@@ -32,7 +32,7 @@ const noValues: readonly unknown[] = [];
  * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
  * the `handle…` functions as the answers come.
  */
-export class Flight implements Submittable, WireListener {
+export class PipelinedQuery implements Submittable, WireListener {
   callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;
@@ -42,7 +42,7 @@ export class Flight implements Submittable, WireListener {
   #rowCount: number | null = null;
   /** Whether the answers that come are still those to the settings. */
   #isSetting = false;
-  /** What this flight is the first to prepare. If it fails, nobody knows how far that got. */
+  /** What this query is the first to prepare. If it fails, it is unknown how far that got. */
   readonly #fresh: string[] = [];
   #target: PreparedStatement = { name: "", columns: null };
 
@@ -150,9 +150,13 @@ export class Flight implements Submittable, WireListener {
 const asItIs = (value: unknown): unknown => value;
 
 /** Runs a statement in a transaction of its own, which has the settings, by one message to Postgres. */
-export function fly(client: ClientBase, settings: PgSettings, statement: Statement): Promise<FlightResult> {
+export function runPipelined(
+  client: ClientBase,
+  settings: PgSettings,
+  statement: Statement,
+): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    client.query(new Flight(client, settingsStatement(settings), statement, done));
+    client.query(new PipelinedQuery(client, settingsStatement(settings), statement, done));
   });
 }

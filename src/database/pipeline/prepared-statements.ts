@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 
 /** Statements that one connection keeps prepared at most. */
-const mostStatements = 200;
+const maxStatements = 200;
 
 /** A statement that Postgres has parsed for one connection. */
 export interface PreparedStatement {
@@ -21,7 +21,7 @@ export interface Column {
 /** The statements that are prepared on one connection. The least used ones make room for new ones. */
 export class PreparedStatements {
   readonly #byKey = new LRUCache<string, PreparedStatement>({
-    max: mostStatements,
+    max: maxStatements,
     dispose: (statement) => this.#outdated.push(statement.name),
   });
   #outdated: string[] = [];

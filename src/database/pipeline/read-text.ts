@@ -1,6 +1,6 @@
 import { isConnectionBroken } from "../broken.ts";
 import type { SharedPool } from "../shared-pool.ts";
-import { Flight } from "./pipelined-query.ts";
+import { PipelinedQuery } from "./pipelined-query.ts";
 import type { Statement } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
 
@@ -18,13 +18,13 @@ export function textReader(pool: SharedPool): ReadText {
       pool.connect(client, (connectError, connection, release) => {
         if (!connection) return reject(connectError!);
         const statement = { text, name, values, arrayMode: true };
-        const flight = new Flight(connection, settings, statement, (error, result) => {
+        const query = new PipelinedQuery(connection, settings, statement, (error, result) => {
           release!(error !== null && isConnectionBroken(error));
           if (error) return reject(error);
           const [[value]] = result!.rows as [[string | null]];
           resolve(value);
         });
-        connection.query(flight);
+        connection.query(query);
       });
     });
 }

@@ -9,7 +9,7 @@ export interface SettingsStatement {
 
 const known = new Map<string, string>();
 /** Combinations of names are few: each place in the code has its own. */
-const mostKnown = 100;
+const maxKnown = 100;
 
 /** The statement for some settings; null when there are none. */
 export function settingsStatement(settings: PgSettings): SettingsStatement | null {
@@ -25,7 +25,7 @@ export function settingsStatement(settings: PgSettings): SettingsStatement | nul
   if (values.length === 0) return null;
   let text = known.get(names);
   if (text === undefined) {
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxKnown) known.clear();
     known.set(names, (text = textFor(values.length / 2)));
   }
   return { text, values };

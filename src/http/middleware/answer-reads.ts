@@ -49,7 +49,7 @@ export function answerReads(
         (data) => {
           if (data === null) return next();
           readCounts.sql++;
-          // The head tells those who develop against it how they are answered.
+          // `unstable` tells those who develop against it how they are answered.
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
           sendData(request, response, data);
           unread.count(response);

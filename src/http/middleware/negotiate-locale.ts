@@ -18,7 +18,7 @@ declare global {
 /** The locale that every text has. */
 const defaultLocale = "en-GB";
 /** How long the list of locales is used before it is read again, in milliseconds. */
-const freshness = 300_000;
+const freshnessMs = 300_000;
 
 const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
@@ -68,7 +68,7 @@ export class Locales {
 
   /** The locale to answer a request in. Doesn't wait for the database. */
   choose(request: Request): string {
-    if (performance.now() - this.#readAt > freshness) void this.refresh();
+    if (performance.now() - this.#readAt > freshnessMs) void this.refresh();
     const header = request.headers["accept-language"] ?? "*";
     let locale = this.#chosen.get(header);
     if (locale === undefined) {

@@ -6,7 +6,7 @@ import { isPlainJson, readPlainJson } from "../plain-json.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** Bytes from which on reading JSON may hold up others. */
-const longBody = 65_536;
+const longBodyBytes = 65_536;
 /** Bytes of a body whose length isn't told, or is another one when it is unpacked: nobody has paid for it beforehand. */
 const maxUntoldBytes = 32_768;
 /** Lists and objects of a long body. JSON of a megabyte that has nothing else takes some 100 ms to read. */
@@ -48,11 +48,11 @@ type ReadBody = (request: Request, response: Response, done: (complaint: Complai
 /**
  * Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`.
  *
- * @param largest how many bytes it may have
+ * @param maxBytes how many bytes it may have
  */
-export function readGraphqlBody(largest: number, heavyWork: HeavyWork): Middleware {
-  const largestPlain = Math.min(largest, longBody - 1);
-  const readOther = otherBodies(largest, heavyWork);
+export function readGraphqlBody(maxBytes: number, heavyWork: HeavyWork): Middleware {
+  const maxPlainBytes = Math.min(maxBytes, longBodyBytes - 1);
+  const readOther = otherBodies(maxBytes, heavyWork);
   return (request, response, next) => {
     const refuseWith = (status: number, message: string) => {
       if (status !== 503) return refuse(request, response, status, "BAD_USER_INPUT", message);
@@ -69,9 +69,9 @@ export function readGraphqlBody(largest: number, heavyWork: HeavyWork): Middlewa
       request.body = { query, operationName, variables } satisfies GraphqlBody;
       next();
     };
-    if (isPlainJson(request, largestPlain))
+    if (isPlainJson(request, maxPlainBytes))
       return readPlainJson(request, (error) =>
-        error ? refuseWith(...complaintAboutBody(error, largest)) : check(),
+        error ? refuseWith(...complaintAboutBody(error, maxBytes)) : check(),
       );
     // It is null when there is no body at all, which the check of the parameters complains about.
     if (typeIs(request, ["application/json"]) === false)
@@ -81,21 +81,21 @@ export function readGraphqlBody(largest: number, heavyWork: HeavyWork): Middlewa
 }
 
 /** Reads those that few clients send: long ones, packed ones, and those whose length isn't told. */
-function otherBodies(largest: number, heavyWork: HeavyWork): ReadBody {
+function otherBodies(maxBytes: number, heavyWork: HeavyWork): ReadBody {
   const isToldBy = ({ headers }: Request) =>
     headers["content-length"] !== undefined && (headers["content-encoding"] ?? "identity") === "identity";
   const type = "application/json";
-  const parseUntold = json({ limit: Math.min(largest, maxUntoldBytes), type });
-  const parse = json({ limit: largest, type });
-  const readText = text({ limit: largest, type });
+  const parseUntold = json({ limit: Math.min(maxBytes, maxUntoldBytes), type });
+  const parse = json({ limit: maxBytes, type });
+  const readText = text({ limit: maxBytes, type });
   return (request, response, done) => {
     if (!isToldBy(request))
       return parseUntold(request, response, (error?: unknown) =>
-        done(error ? complaintAboutUntold(error, largest) : null),
+        done(error ? complaintAboutUntold(error, maxBytes) : null),
       );
-    const isLong = Number(request.headers["content-length"]) >= longBody;
+    const isLong = Number(request.headers["content-length"]) >= longBodyBytes;
     (isLong ? readText : parse)(request, response, (error?: unknown) => {
-      if (error) return done(complaintAboutBody(error, largest));
+      if (error) return done(complaintAboutBody(error, maxBytes));
       if (isLong) void parseLong(request, heavyWork).then(done);
       else done(null);
     });
@@ -133,8 +133,8 @@ function hasMoreBrackets(body: string, max: number): boolean {
   return count > max;
 }
 
-function complaintAboutUntold(error: unknown, largest: number): Complaint {
-  const complaint = complaintAboutBody(error, largest);
+function complaintAboutUntold(error: unknown, maxBytes: number): Complaint {
+  const complaint = complaintAboutBody(error, maxBytes);
   if (complaint[0] !== 413) return complaint;
   return [
     413,
@@ -143,9 +143,9 @@ function complaintAboutUntold(error: unknown, largest: number): Complaint {
 }
 
 /** Status and message for an error of Express's body parser. */
-function complaintAboutBody(error: unknown, largest: number): Complaint {
+function complaintAboutBody(error: unknown, maxBytes: number): Complaint {
   const status = error instanceof Error && "status" in error ? error.status : 400;
-  if (status === 413) return [413, `The body has more than ${largest} bytes.`];
+  if (status === 413) return [413, `The body has more than ${maxBytes} bytes.`];
   if (status === 415) return [415, "The charset or encoding of the body is not supported. Use UTF-8."];
   return [400, "The body is not valid JSON."];
 }

@@ -13,7 +13,7 @@ import type { HeavyWork } from "../../lib/heavy-work.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** What a request asks for, or why it won't be done. */
-export interface Operation {
+export interface ReadOperation {
   /** Valid, and the same object for the same text; null when the text is wrong. */
   document: DocumentNode | null;
   refusals: readonly GraphQLError[];
@@ -25,7 +25,7 @@ declare global {
   namespace Express {
     interface Locals {
       /** What is asked for. */
-      operation?: Operation;
+      operation?: ReadOperation;
     }
   }
 }
@@ -84,7 +84,7 @@ function noteOperation(
   const { operationName, variables } = graphqlBodyOf(request);
   const { name, limits } = locals.plan!;
   const { document = null, errors } = { document: undefined, ...reading };
-  const operation: Operation = {
+  const operation: ReadOperation = {
     document,
     refusals: errors ?? [],
     cost: { requested: costOfRefusal, maximum: limits.cost },

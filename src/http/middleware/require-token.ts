@@ -21,7 +21,7 @@ declare global {
 
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /** Longer ones aren't ours. In characters. */
-const longestToken = 8_000;
+const maxTokenCharacters = 8_000;
 
 /**
  * Lets only requests with a valid access token through, and finds out who asks.
@@ -67,7 +67,7 @@ async function identify(
       "The Authorization header doesn't have the form “Bearer <access token>”.",
     );
   }
-  if (token.length > longestToken) throw new TokenRefusal("invalid", "The access token is not valid.");
+  if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
   if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
     throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
   const claims = await tokens.verify(token);

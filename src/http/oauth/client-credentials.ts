@@ -1,5 +1,5 @@
 /** The key and secret by which a client proves itself to the token endpoint. */
-export interface ClientPair {
+export interface PresentedCredentials {
   accessKey: string;
   secret: string;
 }
@@ -9,8 +9,8 @@ function decodeFormValue(value: string): string {
   return decodeURIComponent(value.replaceAll("+", " "));
 }
 
-/** The pair in an `Authorization: Basic` header; null when it isn't one. */
-export function parseBasic(header: string): ClientPair | null {
+/** The client credentials in an `Authorization: Basic` header; null when there are none. */
+export function parseBasic(header: string): PresentedCredentials | null {
   const encoded = /^Basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(header)?.[1];
   if (encoded === undefined) return null;
   const pair = Buffer.from(encoded, "base64").toString("utf8");

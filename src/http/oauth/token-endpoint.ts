@@ -7,7 +7,7 @@ import { databaseFailure } from "../../errors/postgres-errors.ts";
 import type { CurrentPlan } from "../../auth/plan.ts";
 import { requirePlanForTokens } from "../middleware/require-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
-import { accessTokenLifetime } from "../../auth/access-token.ts";
+import { accessTokenSeconds } from "../../auth/access-token.ts";
 import { asAuthRole } from "../../database/as-role.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 import { limitTokenRequests } from "./limit-token-requests.ts";
@@ -16,7 +16,7 @@ import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
 /** Of a request's body, in bytes. */
-const largestBody = 16_384;
+const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
   pool: Pool;
@@ -48,7 +48,7 @@ export function tokenEndpoint({
   });
   router.use(requirePlanForTokens(plan));
   router.use(onlyPost);
-  router.use(json({ limit: largestBody }), urlencoded({ limit: largestBody, extended: false }));
+  router.use(json({ limit: maxBodyBytes }), urlencoded({ limit: maxBodyBytes, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));
   router.use(async (request, response) => {
     const { client, scopes: wanted } = readTokenRequest(request);
@@ -57,7 +57,7 @@ export function tokenEndpoint({
     const accessToken = await tokens.issue({ credentialId, accessKey: client.accessKey, scopes });
     response.json({
       token_type: "Bearer",
-      expires_in: accessTokenLifetime,
+      expires_in: accessTokenSeconds,
       access_token: accessToken,
       scope: scopes.join(" "),
     });

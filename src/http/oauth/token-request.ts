@@ -1,11 +1,11 @@
 import type { Request } from "express";
 import { parseBasic } from "./client-credentials.ts";
-import type { ClientPair } from "./client-credentials.ts";
+import type { PresentedCredentials } from "./client-credentials.ts";
 import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 
 /** A well-formed request for a token. */
 export interface TokenRequest {
-  client: ClientPair;
+  client: PresentedCredentials;
   /** The scopes asked for; null: all that the credential has. */
   scopes: string[] | null;
 }
@@ -45,7 +45,7 @@ function readParameters(body: unknown): Map<string, string> {
   return parameters;
 }
 
-function readClient(header: string | undefined, parameters: Map<string, string>): ClientPair {
+function readClient(header: string | undefined, parameters: Map<string, string>): PresentedCredentials {
   const accessKey = parameters.get("client_id");
   const secret = parameters.get("client_secret");
   if (header === undefined) {
@@ -54,10 +54,10 @@ function readClient(header: string | undefined, parameters: Map<string, string>)
   }
   if (secret !== undefined)
     throw invalidRequest("The client proves itself both in the header and in the body.");
-  const pair = parseBasic(header);
-  if (!pair) throw invalidClient();
-  if (accessKey !== undefined && accessKey !== pair.accessKey) {
+  const presented = parseBasic(header);
+  if (!presented) throw invalidClient();
+  if (accessKey !== undefined && accessKey !== presented.accessKey) {
     throw invalidRequest("The client_id of the body is not that of the header.");
   }
-  return pair;
+  return presented;
 }

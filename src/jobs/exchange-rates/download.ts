@@ -3,11 +3,11 @@ import { UserError } from "../../errors/user-error.ts";
 /** Limits for reading what may come from anywhere. */
 export interface ReadLimits {
   /** The most that is read. The list of 90 days has a fiftieth of the usual 5 MB. */
-  bytes: number;
+  maxBytes: number;
   /** How long a download may take, from its beginning to its end. */
-  milliseconds: number;
+  timeoutMs: number;
   /** How often a server may send the download elsewhere. */
-  redirects: number;
+  maxRedirects: number;
 }
 
 /**
@@ -21,7 +21,7 @@ export async function download(
   limits: ReadLimits,
   stopping?: AbortSignal,
 ): Promise<Uint8Array> {
-  const tooLate = AbortSignal.timeout(limits.milliseconds);
+  const tooLate = AbortSignal.timeout(limits.timeoutMs);
   const signal = AbortSignal.any([tooLate, ...(stopping ? [stopping] : [])]);
   let url = addressOf(address);
   try {
@@ -30,13 +30,13 @@ export async function download(
       const next = redirectOf(response, url);
       if (next === null) return await bodyOf(response, url, limits);
       await response.body?.cancel();
-      if (redirects === limits.redirects) fail(url, `it was redirected more than ${redirects} times`);
+      if (redirects === limits.maxRedirects) fail(url, `it was redirected more than ${redirects} times`);
       url = next;
     }
   } catch (cause) {
     if (cause instanceof UserError) throw cause;
     if (stopping?.aborted) throw stopping.reason;
-    if (tooLate.aborted) fail(url, `it took longer than ${limits.milliseconds / 1000} seconds`, cause);
+    if (tooLate.aborted) fail(url, `it took longer than ${limits.timeoutMs / 1000} seconds`, cause);
     // fetch says no more than that it failed; what it was stands in the cause
     const { message, cause: deeper } = cause as Error;
     fail(
@@ -58,7 +58,7 @@ export function redirectOf(response: Response, from: URL): URL | null {
   return next;
 }
 
-async function bodyOf(response: Response, url: URL, { bytes }: ReadLimits): Promise<Uint8Array> {
+async function bodyOf(response: Response, url: URL, { maxBytes }: ReadLimits): Promise<Uint8Array> {
   if (response.status !== 200) {
     await response.body?.cancel();
     fail(url, `the answer was ${response.status} ${response.statusText}`.trim());
@@ -68,7 +68,7 @@ async function bodyOf(response: Response, url: URL, { bytes }: ReadLimits): Prom
   // Counts what comes out of the decompression, whatever the server says of its length. Leaving the loop ends it.
   for await (const part of response.body ?? []) {
     size += part.length;
-    if (size > bytes) fail(url, `it is larger than ${bytes / 1_000_000} MB`);
+    if (size > maxBytes) fail(url, `it is larger than ${maxBytes / 1_000_000} MB`);
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -3,7 +3,7 @@ import { UserError } from "../../errors/user-error.ts";
 import { download } from "./download.ts";
 import type { ReadLimits } from "./download.ts";
 
-export const usualLimits: ReadLimits = { bytes: 5_000_000, milliseconds: 15_000, redirects: 3 };
+export const defaultReadLimits: ReadLimits = { maxBytes: 5_000_000, timeoutMs: 15_000, maxRedirects: 3 };
 
 /**
  * Reads a text from a file or from the web.
@@ -16,7 +16,7 @@ export async function readText(
   from: string,
   { limits = {}, stopping }: { limits?: Partial<ReadLimits>; stopping?: AbortSignal } = {},
 ): Promise<string> {
-  const all = { ...usualLimits, ...limits };
+  const all = { ...defaultReadLimits, ...limits };
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(from);
   const bytes = await (isAddress ? download(from, all, stopping) : readFile(from, all));
   try {
@@ -26,7 +26,7 @@ export async function readText(
   }
 }
 
-async function readFile(path: string, { bytes }: ReadLimits): Promise<Uint8Array> {
+async function readFile(path: string, { maxBytes: bytes }: ReadLimits): Promise<Uint8Array> {
   const file = await open(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === "ENOENT" ? "there is no such file" : cause.message;
     throw new UserError(`${path} can't be read: ${reason}.`, { cause });

@@ -1,4 +1,4 @@
-import { defaultLockPatience } from "../../database/migrations/retry-locked.ts";
+import { defaultLockLimits } from "../../database/migrations/retry-locked.ts";
 import { flag, optional, seconds, setting, text, url, wholeNumber } from "./setting.ts";
 
 /** Which Postgres, and how it is used. */
@@ -27,7 +27,7 @@ export const database = {
   preparedStatements: setting("PREPARED_STATEMENTS", flag, true, {
     doc: "Whether statements stay prepared on connections. `false` for PgBouncer before 1.21 in transaction mode. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are those of the role service_login then. Background work and RATE_LIMITS_IN=database need a direct connection: leave them to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",
   }),
-  timeouts: {
+  timeoutsMs: {
     statement: setting("STATEMENT_TIMEOUT", seconds(), 5, {
       doc: "How long Postgres works on a statement at most.",
     }),
@@ -37,10 +37,10 @@ export const database = {
     lock: setting("LOCK_TIMEOUT", seconds(), 3, { doc: "How long Postgres waits for a lock at most." }),
   },
   migrationLocks: {
-    lockTimeoutMs: setting("MIGRATION_LOCK_TIMEOUT", seconds(), defaultLockPatience.lockTimeoutMs / 1000, {
+    lockTimeoutMs: setting("MIGRATION_LOCK_TIMEOUT", seconds(), defaultLockLimits.lockTimeoutMs / 1000, {
       doc: "How long a migration waits for one lock. Transactions that come after it for the same table wait behind it for so long at most. Then it lets go of all its locks and is begun again after a pause. A migration that must wait longer says so itself: `set local lock_timeout = '10s';`",
     }),
-    attempts: setting("MIGRATION_LOCK_ATTEMPTS", wholeNumber(1, 10_000), defaultLockPatience.attempts, {
+    attempts: setting("MIGRATION_LOCK_ATTEMPTS", wholeNumber(1, 10_000), defaultLockLimits.attempts, {
       doc: "How often a migration is begun before it is given up.",
     }),
   },

@@ -1,4 +1,4 @@
-import { usualLimits } from "../../graphql/limits.ts";
+import { defaultLimits } from "../../graphql/limits.ts";
 import { convert, oneOf, setting, wholeNumber } from "./setting.ts";
 
 export const anyLimit = wholeNumber(1, 1_000_000_000);
@@ -6,31 +6,35 @@ export const anyLimit = wholeNumber(1, 1_000_000_000);
 /** What operations and clients may ask for, where the plan says nothing else. */
 export const limits = {
   limits: {
-    depth: setting("LIMIT_DEPTH", anyLimit, usualLimits.depth, {
+    depth: setting("LIMIT_DEPTH", anyLimit, defaultLimits.depth, {
       doc: "Fields below one another in an operation. A plan may have another value of this and the following: `npm run plan -- set full --limits '{\"cost\": 4000}'`.",
     }),
-    relations: setting("LIMIT_RELATIONS", anyLimit, usualLimits.relations, {
+    relations: setting("LIMIT_RELATIONS", anyLimit, defaultLimits.relations, {
       doc: "Relations and lists of an operation, with those of fragments each time they are spread.",
     }),
-    aliases: setting("LIMIT_ALIASES", anyLimit, usualLimits.aliases, {
+    aliases: setting("LIMIT_ALIASES", anyLimit, defaultLimits.aliases, {
       doc: "Fields with another name than their own.",
     }),
-    directives: setting("LIMIT_DIRECTIVES", anyLimit, usualLimits.directives, {
+    directives: setting("LIMIT_DIRECTIVES", anyLimit, defaultLimits.directives, {
       doc: "Directives of an operation.",
     }),
-    tokens: setting("LIMIT_TOKENS", anyLimit, usualLimits.tokens, { doc: "Tokens of the GraphQL document." }),
-    mutations: setting("LIMIT_MUTATIONS", anyLimit, usualLimits.mutations, {
+    tokens: setting("LIMIT_TOKENS", anyLimit, defaultLimits.tokens, {
+      doc: "Tokens of the GraphQL document.",
+    }),
+    mutations: setting("LIMIT_MUTATIONS", anyLimit, defaultLimits.mutations, {
       doc: "Mutations of an operation.",
     }),
-    cost: setting("LIMIT_COST", anyLimit, usualLimits.cost, { doc: "Points of an operation (docs/api.md)." }),
-    bucket: setting("LIMIT_BUCKET", anyLimit, usualLimits.bucket, {
+    cost: setting("LIMIT_COST", anyLimit, defaultLimits.cost, {
+      doc: "Points of an operation (docs/api.md).",
+    }),
+    bucket: setting("LIMIT_BUCKET", anyLimit, defaultLimits.bucket, {
       doc: "Points that an API token can spend in a row.",
     }),
-    refill: setting("LIMIT_REFILL", anyLimit, usualLimits.refill, {
+    refill: setting("LIMIT_REFILL", anyLimit, defaultLimits.refill, {
       doc: "Points that come back per second.",
     }),
   },
-  largestBody: setting("LIMIT_BODY_BYTES", anyLimit, 1_048_576, {
+  maxBodyBytes: setting("LIMIT_BODY_BYTES", anyLimit, 1_048_576, {
     doc: "Bytes of a GraphQL request's body.",
   }),
   tokenRequestsPerMinute: setting("LIMIT_TOKEN_REQUESTS", anyLimit, 20, {

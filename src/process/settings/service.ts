@@ -57,7 +57,7 @@ export const service = {
     example: "true",
     doc: "Whether the explorer is served. Unless set, in development only.",
   }),
-  workerConcurrency: setting("WORKER_CONCURRENCY", wholeNumber(0, 100), 2, {
+  jobConcurrency: setting("WORKER_CONCURRENCY", wholeNumber(0, 100), 2, {
     doc: "Jobs of background work that this process does at a time. It holds up to two connections to Postgres more than that. 0 leaves background work to other processes.",
   }),
   exchangeRatesFrom: optional("EXCHANGE_RATES_FROM", text("a file, or a URL"), {

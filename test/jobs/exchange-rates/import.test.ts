@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from "node:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { asRole } from "../../../src/database/roles.ts";
+import { urlAsRole } from "../../../src/database/roles.ts";
 import { UserError } from "../../../src/errors/user-error.ts";
 import { importRates } from "../../../src/jobs/exchange-rates/import.ts";
 import { temporaryFolder } from "../../commands/process.ts";
@@ -19,7 +19,7 @@ before(async () => {
   folder = await temporaryFolder();
   database = await openTestDatabase("template_schema");
   owner = new pg.Client({ connectionString: database.ownerUrl });
-  worker = new pg.Client({ connectionString: asRole(database.loginUrl, "service_worker") });
+  worker = new pg.Client({ connectionString: urlAsRole(database.loginUrl, "service_worker") });
   await Promise.all([owner.connect(), worker.connect()]);
 });
 afterEach(() => owner.query("truncate erp.exchange_rate; delete from erp.currency"));
@@ -120,7 +120,7 @@ test("a corrected day replaces the rates that differ", async () => {
 
 test("two imports of the same days at once don't hinder each other", async () => {
   await makeCurrencies("EUR", "USD", "GBP", "CHF");
-  const other = new pg.Client({ connectionString: asRole(database.loginUrl, "service_worker") });
+  const other = new pg.Client({ connectionString: urlAsRole(database.loginUrl, "service_worker") });
   await other.connect();
   const from = join(folder.path, "rates.xml");
   await writeFile(from, oneDay);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { asRole } from "../../../src/database/roles.ts";
+import { urlAsRole } from "../../../src/database/roles.ts";
 import { useDatabase } from "../../lib/database.ts";
 
 // The demonstration shop has rates of each working day up to Friday, 29 May 2026
@@ -58,7 +58,7 @@ describe("erp.exchange_rate_on", () => {
     const { rows: currencies } = await used.client.query(
       "select id from erp.currency where iso_code = 'CHF'",
     );
-    const writer = new pg.Client({ connectionString: asRole(used.database.adminUrl, "service_writer") });
+    const writer = new pg.Client({ connectionString: urlAsRole(used.database.adminUrl, "service_writer") });
     await writer.connect();
     const { rows } = await writer.query("select * from erp.exchange_rate_on($1, $2)", [
       currencies[0].id,

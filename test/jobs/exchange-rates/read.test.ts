@@ -104,13 +104,13 @@ for (const [path, message] of Object.entries({
 for (const path of ["/silent.xml", "/halting.xml"]) {
   test(`${path} is given up`, () =>
     assertRefused(
-      readText(address + path, { limits: { milliseconds: 400 } }),
+      readText(address + path, { limits: { timeoutMs: 400 } }),
       /it took longer than 0\.4 seconds/,
     ));
 }
 
 test("a redirection more than is allowed is refused", () =>
-  assertRefused(readText(`${address}/twice.xml`, { limits: { redirects: 1 } }), /more than 1 time/));
+  assertRefused(readText(`${address}/twice.xml`, { limits: { maxRedirects: 1 } }), /more than 1 time/));
 
 test("the parameters of an address, which may hold a secret, are not told", async () => {
   const error: Error = await readText(`${address}/missing.xml?key=hunter2`).then(

@@ -203,7 +203,7 @@ export class People {
       ? movementFields
       : "";
     const answers = await Promise.all(
-      Array.from({ length: times }, () => this.#persist(name, body, `${select} ${fields}`)),
+      Array.from({ length: times }, () => this.#sendUntilAnswered(name, body, `${select} ${fields}`)),
     );
     const done = answers.find(({ userErrors }) => userErrors.length === 0);
     const outcome = done ? "done" : "refused";
@@ -216,7 +216,7 @@ export class People {
     return done ?? null;
   }
 
-  async #persist(name: string, input: object, select: string): Promise<any> {
+  async #sendUntilAnswered(name: string, input: object, select: string): Promise<any> {
     for (let attempt = 1; attempt <= 60; attempt++) {
       const { body, text } = await this.#shop.tryMutate(name, input, { select, process: this.#process });
       const { data, errors } = body;

@@ -4,7 +4,7 @@ import { scopesFor } from "../../../auth/credentials.ts";
 import { resourceName } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
-import { textOf } from "../../forms.ts";
+import { textField } from "../../forms.ts";
 
 /** What a token may do with a resource. Writing includes reading. */
 export type Level = "none" | "read" | "write";
@@ -33,7 +33,7 @@ function levelOf(scopes: readonly string[], resource: string): Level {
 /** The scopes that a form chose. */
 export function chosenScopes(request: Request, known: string[]): string[] {
   const chosen = (level: Level) =>
-    resourcesOf(known).filter((resource) => textOf(request, `access.${resource}`) === level);
+    resourcesOf(known).filter((resource) => textField(request, `access.${resource}`) === level);
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 

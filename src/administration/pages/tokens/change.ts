@@ -1,7 +1,7 @@
 import type { Response, Router } from "express";
 import type { CredentialOverview } from "../../../auth/credentials.ts";
 import { csrfField } from "../../csrf.ts";
-import { errorSummary, field, textOf } from "../../forms.ts";
+import { errorSummary, field, textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
@@ -23,7 +23,7 @@ export function changePages(router: Router): void {
   router.post("/:id/change", async (request, response) => {
     const { run } = visitOf(response);
     const { id } = request.params;
-    const name = textOf(request, "name");
+    const name = textField(request, "name");
     const entered = await run(async (client) => {
       const token = await readToken(client, id);
       const known = await readScopes(client);

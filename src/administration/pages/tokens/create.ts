@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Response, Router } from "express";
-import { hashOfSecret, randomPair } from "../../../auth/credentials.ts";
+import { hashOfSecret, createClientCredentials } from "../../../auth/credentials.ts";
 import { csrfField } from "../../csrf.ts";
-import { errorSummary, field, textOf } from "../../forms.ts";
+import { errorSummary, field, textField } from "../../forms.ts";
 import type { FieldErrors } from "../../forms.ts";
 import { html } from "../../html.ts";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./access.ts";
 import { nameErrors } from "./names.ts";
-import { showSecret } from "./secret.ts";
+import { showSecretPage } from "./secret.ts";
 import { tokensTrail } from "./tokens.ts";
 
 interface Entered {
@@ -31,22 +31,22 @@ export function createPages(router: Router): void {
   router.post("/new", async (request, response) => {
     const { run } = visitOf(response);
     const known = await run(readScopes);
-    const given = textOf(request, "id");
+    const given = textField(request, "id");
     const entered = {
-      id: isId(given) ? given : randomUUID(),
-      name: textOf(request, "name"),
+      id: isUuid(given) ? given : randomUUID(),
+      name: textField(request, "name"),
       scopes: chosenScopes(request, known),
       known,
     };
     const errors = nameErrors(entered.name);
     if (Object.keys(errors).length > 0) return show(response, { ...entered, errors });
     const { id, name, scopes } = entered;
-    const pair = randomPair();
+    const issued = createClientCredentials();
     const isNew = await run((client) =>
       client
         .query("select administration.create_credential($1, $2, $3, $4, $5)", [
           ...[id, name, scopes],
-          ...[pair.clientId, hashOfSecret(pair.clientSecret)],
+          ...[issued.clientId, hashOfSecret(issued.clientSecret)],
         ])
         .then(() => true),
     ).catch((error: unknown) => {
@@ -55,7 +55,7 @@ export function createPages(router: Router): void {
       throw error;
     });
     if (!isNew) return response.redirect(303, `/admin/tokens/${id}?done=repeated`);
-    showSecret(response, "Token created", { id, name, ...pair });
+    showSecretPage(response, "Token created", { id, name, ...issued });
   });
 }
 

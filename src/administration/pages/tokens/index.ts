@@ -1,5 +1,5 @@
 import { Router } from "express";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import type { Section } from "../../section.ts";
 import { missing } from "../../problem.ts";
 import { changePages } from "./change.ts";
@@ -15,7 +15,7 @@ export const tokens: Section = {
   path: "/tokens",
   pages(options) {
     const router = Router();
-    router.param("id", (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
+    router.param("id", (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
     listPage(router);
     createPages(router);
     detailPage(router, options);

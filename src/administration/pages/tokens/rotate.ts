@@ -1,23 +1,23 @@
 import type { Router } from "express";
-import { hashOfSecret, randomPair } from "../../../auth/credentials.ts";
+import { hashOfSecret, createClientCredentials } from "../../../auth/credentials.ts";
 import { csrfField } from "../../csrf.ts";
-import { choice, textOf } from "../../forms.ts";
+import { choice, textField } from "../../forms.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { Problem } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
-import { showSecret } from "./secret.ts";
+import { showSecretPage } from "./secret.ts";
 import { readToken, tokenTrail } from "./tokens.ts";
 
-/** For how long the old pair may go on, in hours. */
+/** For how long the old client credentials may go on, in hours. */
 const overlaps = [
   { value: "0", label: "At once", hint: "When the secret may have become known to others." },
   { value: "1", label: "After 1 hour", hint: "" },
   { value: "24", label: "After 24 hours", hint: "" },
-  { value: "168", label: "After 7 days", hint: "When clients get the new pair one after another." },
+  { value: "168", label: "After 7 days", hint: "When clients get the new credentials one after another." },
 ];
 
-/** The form to give a token a new pair, and the page with its secret. */
+/** The form to give a token new client credentials, and the page with its secret. */
 export function rotatePages(router: Router): void {
   router.get("/:id/rotate", async (request, response) => {
     const visit = visitOf(response);
@@ -33,7 +33,7 @@ export function rotatePages(router: Router): void {
           <p>The token gets a new access key and secret. Its name and access stay.</p>
           ${choice({
             name: "overlap",
-            legend: "When does the old pair stop?",
+            legend: "When do the old credentials stop?",
             hint: "Access tokens that were issued for it stop at the same time.",
             options: overlaps,
             chosen: "0",
@@ -50,9 +50,9 @@ export function rotatePages(router: Router): void {
   router.post("/:id/rotate", async (request, response) => {
     const { run } = visitOf(response);
     const { id } = request.params;
-    const overlap = overlaps.find(({ value }) => value === textOf(request, "overlap"));
+    const overlap = overlaps.find(({ value }) => value === textField(request, "overlap"));
     if (!overlap) throw new Problem(400, "malformed");
-    const pair = randomPair();
+    const issued = createClientCredentials();
     const { token, isDone } = await run(async (client) => {
       const token = await readToken(client, id);
       if (!token.active) return { token, isDone: false };
@@ -60,9 +60,9 @@ export function rotatePages(router: Router): void {
         "select administration.rotate_credential($1, $2, $3, $4, make_interval(hours => $5)) as done",
         [
           id,
-          textOf(request, "present"),
-          pair.clientId,
-          hashOfSecret(pair.clientSecret),
+          textField(request, "present"),
+          issued.clientId,
+          hashOfSecret(issued.clientSecret),
           Number(overlap.value),
         ],
       );
@@ -70,6 +70,6 @@ export function rotatePages(router: Router): void {
     });
     if (!isDone)
       return response.redirect(303, `/admin/tokens/${id}?done=${token.active ? "rotated" : "inactive"}`);
-    showSecret(response, "Token rotated", { id, name: token.name, ...pair });
+    showSecretPage(response, "Token rotated", { id, name: token.name, ...issued });
   });
 }

@@ -13,11 +13,11 @@ export interface Issued {
   clientSecret: string;
 }
 
-/** Shows a new pair. It is in this answer and nowhere else: the database has the hash of the secret. */
-export function showSecret(
+/** Shows new client credentials. It is in this answer and nowhere else: the database has the hash of the secret. */
+export function showSecretPage(
   response: Response,
   title: string,
-  { id, name, ...pair }: Issued,
+  { id, name, ...issued }: Issued,
   also?: Content,
 ): void {
   const { origin } = visitOf(response);
@@ -33,8 +33,8 @@ export function showSecret(
         </p>
       </div>
       <div class="card">
-        ${copyable("Access key", "client_id of the token endpoint; may be logged", pair.clientId, "access-key")}
-        ${copyable("Secret access key", "client_secret of the token endpoint; keep it secret", pair.clientSecret, "secret")}
+        ${copyable("Access key", "client_id of the token endpoint; may be logged", issued.clientId, "access-key")}
+        ${copyable("Secret access key", "client_secret of the token endpoint; keep it secret", issued.clientSecret, "secret")}
         ${copyable("Token endpoint", "exchanges the two for access tokens", `${origin}/api/oauth/token`, "endpoint")}
       </div>
       ${also}

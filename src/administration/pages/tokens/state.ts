@@ -15,7 +15,7 @@ export function statePages(router: Router): void {
 
   router.get("/:id/deactivate", (request, response) =>
     ask(response, request.params.id, {
-      deed: "deactivate",
+      action: "deactivate",
       title: "Deactivate token",
       text: html`<p>
         Its client is refused from now on, also with access tokens that it has already. You can activate the
@@ -34,7 +34,7 @@ export function statePages(router: Router): void {
 
   router.get("/:id/delete", (request, response) =>
     ask(response, request.params.id, {
-      deed: "delete",
+      action: "delete",
       title: "Delete token",
       text: html`<p>
         Its client is refused from now on, and its counts of requests are deleted with it. This can’t be
@@ -51,19 +51,19 @@ export function statePages(router: Router): void {
 }
 
 interface Question {
-  deed: "deactivate" | "delete";
+  action: "deactivate" | "delete";
   title: string;
   text: Content;
 }
 
-async function ask(response: Response, id: string, { deed, title, text }: Question): Promise<void> {
+async function ask(response: Response, id: string, { action, title, text }: Question): Promise<void> {
   const visit = visitOf(response);
   const token = await visit.run((client) => readToken(client, id));
   showPage(response, {
     title: `${title} “${token.name}”?`,
     trail: tokenTrail(token),
     body: html`
-      <form method="post" action="/admin/tokens/${id}/${deed}" class="card narrow">
+      <form method="post" action="/admin/tokens/${id}/${action}" class="card narrow">
         ${csrfField(visit)} ${text}
         <div class="actions">
           <button class="danger">${title}</button>

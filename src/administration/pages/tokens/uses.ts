@@ -1,13 +1,13 @@
 import { count, day } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
-import { span } from "../../uses.ts";
+import { spanDays } from "../../uses.ts";
 import type { Use } from "../../uses.ts";
 
 /** Requests by day and version, and the deprecated fields among them. */
 export function usesTables(uses: readonly Use[]): Html {
   const requests = uses.filter(({ deprecated_field: field }) => field === "");
-  if (requests.length === 0) return html`<p class="quiet">No requests in the last ${span} days.</p>`;
+  if (requests.length === 0) return html`<p class="quiet">No requests in the last ${spanDays} days.</p>`;
   return html`${byDay(requests)} ${deprecated(uses.filter(({ deprecated_field: field }) => field !== ""))}`;
 }
 
@@ -19,7 +19,7 @@ function byDay(uses: readonly Use[]): Html {
   return html`<div class="wide" role="region" aria-label="Requests by day" tabindex="0">
     <table>
       <caption>
-        Requests in the last ${span} days, by UTC
+        Requests in the last ${spanDays} days, by UTC
       </caption>
       <thead>
         <tr>

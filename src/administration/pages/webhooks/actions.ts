@@ -10,7 +10,10 @@ import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 
 /** What can be done about webhooks: tests, retries, enabling; and, after a question, disabling and stopping. */
-export function deeds(router: Router, { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">): void {
+export function subscriptionActions(
+  router: Router,
+  { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">,
+): void {
   router.post("/:id/test", async (request, response) => {
     const { id } = request.params;
     const made = await run(response, id, "select administration.test_webhook($1) as made", [id]);
@@ -84,8 +87,8 @@ function stopping(router: Router): void {
           <p>
             Nothing is sent from now on.
             ${waiting === 0 ? "Nothing waits." : waiting === 1 ? "1 message that waits is dropped." : `${count(waiting)} messages that wait are dropped.`}
-            The events stay in the log for 30 days, so the client can request them again once the
-            subscription is enabled. To keep what waits, disable the subscription instead.
+            The events stay in the log for 30 days, so the client can request them again once the subscription
+            is enabled. To keep what waits, disable the subscription instead.
           </p>
           <div class="actions">
             <button class="danger">Stop and drop what waits</button>

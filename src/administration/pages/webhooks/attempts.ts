@@ -6,7 +6,7 @@ import type { Html } from "../../html.ts";
 type Headers = Record<string, string | string[]>;
 
 /** An attempt, as administration.webhook_attempts has it. */
-export interface Attempt {
+export interface AttemptRow {
   number: number;
   at: Date;
   duration_ms: number | null;
@@ -18,7 +18,7 @@ export interface Attempt {
 }
 
 /** Attempts of a delivery, the newest first, with what was sent and answered. The newest is open. */
-export function attemptList(attempts: readonly Attempt[], total: number): Html {
+export function attemptList(attempts: readonly AttemptRow[], total: number): Html {
   if (attempts.length === 0) return html`<p class="quiet">It was not tried yet.</p>`;
   return html`<ol class="events">
       ${attempts.map((attempt, index) => html`<li>${details(attempt, index === 0)}</li>`)}
@@ -26,7 +26,7 @@ export function attemptList(attempts: readonly Attempt[], total: number): Html {
     ${total > attempts.length && html`<p class="quiet">Of ${count(total)} attempts, the last are shown.</p>`}`;
 }
 
-function details(attempt: Attempt, isOpen: boolean): Html {
+function details(attempt: AttemptRow, isOpen: boolean): Html {
   const { number, at, duration_ms, status, error } = attempt;
   const isWell = error === null;
   return html`<details ${isOpen && "open"}>

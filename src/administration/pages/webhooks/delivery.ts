@@ -9,7 +9,7 @@ import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
 import { attemptList } from "./attempts.ts";
-import type { Attempt } from "./attempts.ts";
+import type { AttemptRow } from "./attempts.ts";
 import { readSubscription, stateBadge, subscriptionTrail } from "./webhooks.ts";
 import type { DeliveryLine, Subscription } from "./webhooks.ts";
 
@@ -42,7 +42,7 @@ export function deliveryPage(router: Router): void {
       ]);
       const [delivery] = rows;
       if (delivery?.subscription_id !== id) throw missing();
-      const { rows: attempts } = await client.query<Attempt>(
+      const { rows: attempts } = await client.query<AttemptRow>(
         "select * from administration.webhook_attempts($1)",
         [wanted],
       );

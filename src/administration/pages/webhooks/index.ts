@@ -1,8 +1,8 @@
 import { Router } from "express";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import type { Section } from "../../section.ts";
 import { missing } from "../../problem.ts";
-import { deeds } from "./actions.ts";
+import { subscriptionActions } from "./actions.ts";
 import { deliveryPage } from "./delivery.ts";
 import { listPage } from "./list.ts";
 import { subscriptionPage } from "./subscription.ts";
@@ -14,11 +14,11 @@ export const webhooks: Section = {
   pages(options) {
     const router = Router();
     for (const name of ["id", "delivery"])
-      router.param(name, (_request, _response, next, id) => next(isId(id) ? undefined : missing()));
+      router.param(name, (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
     listPage(router);
     subscriptionPage(router);
     deliveryPage(router);
-    deeds(router, options);
+    subscriptionActions(router, options);
     return router;
   },
 };

@@ -4,7 +4,7 @@ import { count, moment } from "../../format.ts";
 import { shown } from "../../foreign-text.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
@@ -17,7 +17,7 @@ const pageSize = 50;
 export function listPage(router: Router): void {
   router.get("/", async (request, response) => {
     const before = request.query.before ?? null;
-    if (before !== null && !isId(before)) throw missing();
+    if (before !== null && !isUuid(before)) throw missing();
     const isTroubled = queryOf(request, "show") === "trouble";
     const { rows } = await visitOf(response).run((client) =>
       client.query<Subscription>("select * from administration.webhook_subscriptions(null, $1, $2, $3)", [
@@ -30,8 +30,8 @@ export function listPage(router: Router): void {
       title: "Webhooks",
       body: html`
         <p class="lead">
-          Clients subscribe to topics, and get a signed message when something happens. This list
-          shows where messages go, and whether they arrive.
+          Clients subscribe to topics, and get a signed message when something happens. This list shows where
+          messages go, and whether they arrive.
         </p>
         <nav class="actions" aria-label="Which subscriptions">
           <a class="button" href="/admin/webhooks" ${!isTroubled && html`aria-current="true"`}>All</a>

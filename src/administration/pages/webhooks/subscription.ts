@@ -5,7 +5,7 @@ import { noticeOf } from "../../forms.ts";
 import { count, moment } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
-import { isId } from "../../ids.ts";
+import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
@@ -26,7 +26,7 @@ export function subscriptionPage(router: Router): void {
   router.get("/:id", async (request, response) => {
     const { id } = request.params;
     const before = request.query.before ?? null;
-    if (before !== null && !isId(before)) throw missing();
+    if (before !== null && !isUuid(before)) throw missing();
     const { subscription, rows } = await visitOf(response).run(async (client) => {
       const subscription = await readSubscription(client, id);
       const { rows } = await client.query<DeliveryLine>(
@@ -101,8 +101,8 @@ function facts(subscription: Subscription): Html {
 }
 
 function actions(response: Response, { id, enabled, health, backlog_count }: Subscription): Html {
-  const form = (deed: string, label: string, kind = "") =>
-    html`<form method="post" action="/admin/webhooks/${id}/${deed}">
+  const form = (action: string, label: string, kind = "") =>
+    html`<form method="post" action="/admin/webhooks/${id}/${action}">
       ${csrfField(visitOf(response))}<button class="${kind}">${label}</button>
     </form>`;
   return html`<div class="actions">

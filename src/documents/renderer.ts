@@ -44,7 +44,13 @@ export class Renderer {
     this.#threads.on("error", () => {});
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#turns = new Turns({
-      ...{ total: threads, perClient: () => threads, maxWaiting: queue, maxWaitingPerClient: queue, maxWaitMs },
+      ...{
+        total: threads,
+        perClient: () => threads,
+        maxWaiting: queue,
+        maxWaitingPerClient: queue,
+        maxWaitMs,
+      },
     });
   }
 

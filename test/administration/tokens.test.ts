@@ -275,7 +275,8 @@ test("a deactivated token stops, can't be rotated, and works again when activate
   assert.equal(refused.location, `${made.path}?done=inactive`);
   assert.equal((await visitor.get(`${made.path}/rotate`)).location, `${made.path}?done=inactive`);
   await visitor.post(`${made.path}/activate`, {}, { on: made.path });
-  assert.equal(await statusOf(token), 200);
+  // The process hears of it a moment later
+  await until(async () => (await statusOf(token)) === 200);
 });
 
 test("renaming and changing access: what is taken away is gone at once, what is added comes with the next token", async () => {

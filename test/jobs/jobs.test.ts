@@ -153,6 +153,7 @@ test("what is due by the clock is queued by the role of the worker, and made up 
     "update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days', last_execution = now() - interval '1 day'",
   );
   start({ note }, options);
-  await until(() => done.length > 0);
-  assert.ok((await known())[0].last_execution > new Date(Date.now() - 3_700_000));
+  // At the full hour the first one may have done it already
+  const lastHour = new Date(Date.now() - 3_700_000);
+  await until(async () => done.length > 0 && (await known())[0].last_execution > lastHour);
 });

@@ -96,6 +96,8 @@ test("when it doesn't come back, the service says so, and ends with 1", async ()
   await killPostgres();
   await service.said(/Postgres can't be started/);
   assert.equal((await get("/livez")).status, 200);
+  // Backends outlive the Postgres that is killed by a moment
+  await until(async () => (await get("/readyz")).status === 503);
   const { status, text } = await get("/readyz");
   const message = "The database can't be reached.";
   const obstacles = [{ part: "database", code: "DATABASE_AWAY", message }];

@@ -29,7 +29,7 @@ function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
     executor: null,
     hasNaturalEquality: true,
     hasNaturalOrdering: false,
-    extensions: { enumOfText: enumCodec },
+    extensions: { enumOfText: enumCodec, pgType: "text" },
   };
   textCodecs.set(enumCodec, codec);
   return codec;

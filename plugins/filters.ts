@@ -1,7 +1,6 @@
 import type {} from "postgraphile";
 import type {
   PgCodec,
-  PgCodecWithAttributes,
   PgResource,
   PgSelectQueryBuilder,
 } from "postgraphile/@dataplan/pg";
@@ -49,7 +48,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
             )
               continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
-            const columns = columnsOf(build, codec as PgCodecWithAttributes);
+            const columns = columnsOf(build, resource);
             build.filterColumns.set(codec, columns);
             for (const column of columns.values()) scalars.set(column.typeName, column.operators);
             registerFilterInput(build, codec, columns);

@@ -19,7 +19,7 @@ const dateTimeCodec: PgCodec = {
   executor: null,
   hasNaturalEquality: true,
   hasNaturalOrdering: true,
-  extensions: { oid: timestamptzOid },
+  extensions: { oid: timestamptzOid, pgType: "timestamptz" },
 };
 
 /** Which GraphQL scalars stand for which SQL types, where PostGraphile's choice isn't ours. */

@@ -1,12 +1,20 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/graphql";
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import type { FilterColumn } from "../../src/reads/filter-conditions.ts";
 import type { Operator } from "../../src/reads/filter-operators.ts";
-import { enumOperators, operators, operatorsOfScalar } from "../../src/reads/filter-operators.ts";
+import {
+  enumOperators,
+  keyOperators,
+  operators,
+  operatorsOfScalar,
+} from "../../src/reads/filter-operators.ts";
+import { requireKey } from "../../src/graphql/global-id.ts";
+import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
+import { keyOfResource } from "./keys.ts";
 import { tagText } from "./tags.ts";
 
 /** A column with the GraphQL type of its values. */
@@ -30,8 +38,9 @@ function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
 /** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
 export function columnsOf(
   build: GraphileBuild.Build,
-  codec: PgCodecWithAttributes,
+  resource: PgResource,
 ): Map<string, TypedColumn> {
+  const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
   const names = wanted.split(/[\s,]+/).filter(Boolean);
   const missing = names.find((name) => name !== "*" && !codec.attributes[name]);
@@ -50,9 +59,20 @@ export function columnsOf(
     // A smallint is compared as an integer, so that a larger value is merely not found.
     const operandCodec = (attribute.codec === TYPES.int2 ? TYPES.int : attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
-    columns.set(fieldName, { name, codec: operandCodec, operators: offered, typeName });
+    const made = { name, codec: operandCodec, operators: offered, typeName };
+    columns.set(fieldName, attribute.expression ? { ...made, ...ofKey(build, resource) } : made);
   }
   return columns;
+}
+
+/** What an id is compared by that is worked out of the columns of the key. */
+function ofKey(build: GraphileBuild.Build, resource: PgResource): Pick<TypedColumn, "expression" | "operators"> {
+  const key = keyOfResource(resource)!;
+  const typeName = build.inflection.tableType(resource.codec);
+  return {
+    expression: (rows) => rowOf(orderOf(key, rows)),
+    operators: keyOperators(key, (id) => requireKey(typeName, key, id)),
+  };
 }
 
 /** Makes the filter input of a type, for example `ProductFilterInput`. */

@@ -1,3 +1,6 @@
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+
 /** A piece of JSON text that SQL puts together: always the same, or the value of an SQL expression of type text. */
 export type Piece = { readonly json: string } | { readonly sql: string };
 
@@ -42,3 +45,6 @@ export function objectPieces(fields: readonly (readonly [name: string, value: Pi
  * that Grafast, which runs the operation then, says what is wrong with it.
  */
 export const failure = "('!'||now()::text)::json::text";
+
+/** The text of an SQL fragment without values. */
+export const textOfSql = (fragment: SQL): string => sql.compile(fragment).text;

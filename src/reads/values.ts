@@ -11,7 +11,8 @@ import {
 } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
-import { elementOf, innerOf } from "./codecs.ts";
+import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
+import { isPlainText } from "./keys.ts";
 import { failure, quoted } from "./json-text.ts";
 
 /** Makes the SQL expression of a value's JSON text, null where the column is, from the SQL expression of a column. */
@@ -46,11 +47,6 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   ]),
 };
 
-function baseOf(codec: PgCodec): PgCodec {
-  const inner = innerOf(codec);
-  return inner ? baseOf(inner) : codec;
-}
-
 /** How values of a column become values of a field; undefined when that isn't known for these types. */
 export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
   const type = getNullableType(fieldType);
@@ -60,7 +56,9 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
   if (!isScalarType(type)) return undefined;
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf !== undefined && !element && type.name === "ID") {
-    return (column) => `'"${globalIdPrefix(globalIdOf)}'||${column}::text||'"'`;
+    const prefix = globalIdPrefix(globalIdOf);
+    if (isPlainText(pgTypeOf(codec))) return (column) => `'"${prefix}'||${castFromPg(codec, column)}||'"'`;
+    return (column) => `to_json('${prefix}'||${castFromPg(codec, column)})::text`;
   }
   if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {
     return (column) => `'"'||${castFromPg(codec, column)}||'"'`;

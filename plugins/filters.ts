@@ -1,9 +1,5 @@
 import type {} from "postgraphile";
-import type {
-  PgCodec,
-  PgResource,
-  PgSelectQueryBuilder,
-} from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { FilterColumns, FilterValue } from "../src/reads/filter-conditions.ts";

@@ -87,7 +87,8 @@ class IdColumns {
         const { isReferencee, localAttributes, remoteAttributes } = relation;
         const target = relation.remoteResource as PgResource;
         const remote = target.codec.attributes?.[remoteAttributes[0]!] as PgCodecAttribute | undefined;
-        if (isReferencee || localAttributes.length !== 1 || !remote || !this.#primaryKeys.has(remote)) continue;
+        if (isReferencee || localAttributes.length !== 1 || !remote || !this.#primaryKeys.has(remote))
+          continue;
         const owner = this.#registry.pgCodecs[codecName] as PgCodec;
         this.#become(owner, localAttributes[0]!, this.#nameOf(target.codec));
       }

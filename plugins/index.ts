@@ -21,6 +21,7 @@ import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
+import { ValueTypesPlugin } from "./value-types.ts";
 
 /** What differs between the instances of the API. */
 export interface PresetOptions {
@@ -113,6 +114,7 @@ export function createPreset({
       RelationsPlugin,
       // Which GraphQL types its columns have
       ScalarsPlugin,
+      ValueTypesPlugin,
       EnumColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,

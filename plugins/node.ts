@@ -25,7 +25,8 @@ type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdH
 function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
   const { typeName } = handler;
   const resource = (Object.values(build.pgResources) as PgResource[]).find(
-    ({ parameters, codec }) => !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
+    ({ parameters, codec }) =>
+      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
   )!;
   if (!resource.codec.attributes!.id!.expression) return handler;
   return {

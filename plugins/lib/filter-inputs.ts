@@ -11,6 +11,7 @@ import {
   operators,
   operatorsOfScalar,
 } from "../../src/reads/filter-operators.ts";
+import { apiError } from "../../src/errors/api-error.ts";
 import { requireKey } from "../../src/graphql/global-id.ts";
 import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
@@ -24,6 +25,8 @@ export interface TypedColumn extends FilterColumn {
 
 /** Operators for a GraphQL type, or undefined when there is no filter for values of the type. */
 function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator> | undefined {
+  // Its values can't be given
+  if (codec.extensions?.pgType === "other") return undefined;
   const isEnum = isEnumCodec(codec) || codec.extensions?.enumOfText !== undefined;
   const names = isEnum ? enumOperators : operatorsOfScalar[typeName];
   return names && Object.fromEntries(names.map((name) => [name, operators[name]]));
@@ -35,11 +38,22 @@ function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
   return build.getGraphQLTypeNameByPgCodec(codec, "input") ?? "";
 }
 
+/** A Float that is compared with a bigint. */
+const wholeFloat: PgCodec = {
+  ...(TYPES.bigint as PgCodec),
+  name: "wholeFloat",
+  toPg(value: number) {
+    if (Number.isSafeInteger(value)) return String(value);
+    throw apiError("BAD_USER_INPUT", `${value} is no whole number up to 2^53.`);
+  },
+};
+
+/** A smallint is compared as an integer, so that a larger value is merely not found. */
+const operandOf = (codec: PgCodec): PgCodec =>
+  codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
+
 /** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
-export function columnsOf(
-  build: GraphileBuild.Build,
-  resource: PgResource,
-): Map<string, TypedColumn> {
+export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
   const names = wanted.split(/[\s,]+/).filter(Boolean);
@@ -56,8 +70,7 @@ export function columnsOf(
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
-    // A smallint is compared as an integer, so that a larger value is merely not found.
-    const operandCodec = (attribute.codec === TYPES.int2 ? TYPES.int : attribute.codec) as PgCodecAnyScalar;
+    const operandCodec = operandOf(attribute.codec as PgCodec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
     const made = { name, codec: operandCodec, operators: offered, typeName };
     columns.set(fieldName, attribute.expression ? { ...made, ...ofKey(build, resource) } : made);
@@ -66,7 +79,10 @@ export function columnsOf(
 }
 
 /** What an id is compared by that is worked out of the columns of the key. */
-function ofKey(build: GraphileBuild.Build, resource: PgResource): Pick<TypedColumn, "expression" | "operators"> {
+function ofKey(
+  build: GraphileBuild.Build,
+  resource: PgResource,
+): Pick<TypedColumn, "expression" | "operators"> {
   const key = keyOfResource(resource)!;
   const typeName = build.inflection.tableType(resource.codec);
   return {

@@ -55,7 +55,10 @@ interface GlobalIds {
   column: PgCodec | undefined;
 }
 
-const families = [["int2", "int4", "int8"], ["text", "varchar", "bpchar"]];
+const families = [
+  ["int2", "int4", "int8"],
+  ["text", "varchar", "bpchar"],
+];
 
 /** Whether a foreign key of one type can point at a key of the other. */
 const areAlike = (one: string, other: string): boolean =>
@@ -92,14 +95,19 @@ export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): 
   const attributes = codec.attributes as Record<string, PgCodecAttribute>;
   if (attributes.id) {
     const columns = key.map((column) => column.name).join(", ");
-    throw new Error(`${name}: its column id clashes with the global id, which is made of its key (${columns})`);
+    throw new Error(
+      `${name}: its column id clashes with the global id, which is made of its key (${columns})`,
+    );
   }
+  const others = Object.entries(attributes);
+  for (const [column] of others) delete attributes[column];
   attributes.id = {
     codec: idCodec,
     notNull: true,
     expression: (rows: SQL) => keyTextOf(key, rows),
     extensions: { tags: {} },
   } as PgCodecAttribute;
+  Object.assign(attributes, Object.fromEntries(others));
 }
 
 /** Finds a row by its global id, where the id is no column: the library knows columns only. */

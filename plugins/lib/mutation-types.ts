@@ -92,9 +92,7 @@ export function payloadField(
       plan($payload: Step) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
-        return codec.arrayOfCodec
-          ? findThoseThere(target, $value)
-          : findRow(target, $value);
+        return codec.arrayOfCodec ? findThoseThere(target, $value) : findRow(target, $value);
       },
     },
   };

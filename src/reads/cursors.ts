@@ -19,7 +19,9 @@ export function cursorExpression(
   open: string | null = null,
   before: readonly Before[] = [],
 ): string {
-  const farther = before.map(({ key: other, text }) => `case when ${other}>${key} then ${text}||'/' else '' end`);
+  const farther = before.map(
+    ({ key: other, text }) => `case when ${other}>${key} then ${text}||'/' else '' end`,
+  );
   const position = [quoted(`${list}:`), ...farther, `${key}::text`, ...(open ? [open] : [])].join("||");
   const checksum = `lpad(to_hex(crc32(convert_to(${position},'UTF8'))),8,'0')`;
   const base64 = `encode(convert_to(${position}||':'||${checksum},'UTF8'),'base64')`;

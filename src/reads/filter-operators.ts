@@ -106,6 +106,8 @@ export const operators = {
     "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
     (column, [values]) => sql`${column} <> all(${values!})`,
   ),
+  within: comparison(sql`<<=`, "This address, or one in this network."),
+  overlaps: comparison(sql`&&`, "Has values in common with this range."),
   contains: like((text) => `%${text}%`, "Holds this text somewhere."),
   startsWith,
   endsWith: like((text) => `%${text}`, "Ends with this text."),
@@ -120,6 +122,7 @@ export const operators = {
 
 export type OperatorName = keyof typeof operators;
 
+const ofRanges: OperatorName[] = ["equals", "overlaps", "isNull"];
 const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
 /** Which operators the filter of a scalar has. Enums have {@link enumOperators}. */
@@ -130,10 +133,29 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   Float: ordered,
   DateTime: ["equals", "before", "after", "isNull"],
   Boolean: ["equals"],
+  UUID: ["equals", "in", "notIn", "isNull"],
+  Date: ordered,
+  Time: ordered,
+  LocalDateTime: ordered,
+  Duration: ordered,
+  BigInt: ordered,
+  Decimal: ordered,
+  Base64: ["equals", "isNull"],
+  InternetAddress: ["equals", "in", "within", "isNull"],
+  MacAddress: ["equals", "in", "isNull"],
+  ...Object.fromEntries(
+    ["Int", "BigInt", "Decimal", "Date", "LocalDateTime", "DateTime"].map((bound) => [
+      `${bound}Range`,
+      ofRanges,
+    ]),
+  ),
 };
 
 /** The operators of ids that are made of several columns, or of one that has another name. */
-export function keyOperators(key: Key, valuesOf: (id: unknown) => readonly string[]): Record<string, Operator> {
+export function keyOperators(
+  key: Key,
+  valuesOf: (id: unknown) => readonly string[],
+): Record<string, Operator> {
   const one = (id: unknown): Parameter[] =>
     valuesOf(id).map((value, index) => ({ value, type: parameterType(key[index]!) }));
   const many = (ids: unknown): Parameter[] => {
@@ -151,7 +173,11 @@ export function keyOperators(key: Key, valuesOf: (id: unknown) => readonly strin
       condition: (row, values) => sql`${row} = ${rowOf(values)}`,
     },
     in: { ...operators.in, parameters: many, condition: (row, lists) => sql`${row} in ${among(lists)}` },
-    notIn: { ...operators.notIn, parameters: many, condition: (row, lists) => sql`${row} not in ${among(lists)}` },
+    notIn: {
+      ...operators.notIn,
+      parameters: many,
+      condition: (row, lists) => sql`${row} not in ${among(lists)}`,
+    },
   };
 }
 

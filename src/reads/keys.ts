@@ -21,8 +21,13 @@ export type Key = readonly [KeyColumn, ...KeyColumn[]];
 export const isUuidKey = (key: Key): boolean => key.length === 1 && key[0].typeName === "uuid";
 
 const interval = (column: SQL): SQL => {
-  const part = (name: string) => sql`extract(${sql.raw(name)} from ${column})`;
-  return sql`('P'||${part("year")}||'Y'||${part("month")}||'M'||${part("day")}||'DT'||${part("hour")}||'H'||${part("minute")}||'M'||trim_scale(${part("second")})||'S')`;
+  const [years, months, days] = [sql`year`, sql`month`, sql`day`].map(
+    (part) => sql`extract(${part} from ${column})`,
+  );
+  const [hours, minutes, seconds] = [sql`hour`, sql`minute`, sql`second`].map(
+    (part) => sql`trim_scale(extract(${part} from ${column}))`,
+  );
+  return sql`('P'||${years!}||'Y'||${months!}||'M'||${days!}||'DT'||${hours!}||'H'||${minutes!}||'M'||${seconds!}||'S')`;
 };
 
 /** Spelled so whatever the settings of the session are. */
@@ -31,6 +36,7 @@ const spelled: Readonly<Record<string, (column: SQL) => SQL>> = {
   timestamp: (column) => sql`(to_json(${column})#>>'{}')`,
   timestamptz: (column) => sql`(to_json(${column} at time zone 'UTC')#>>'{}'||'Z')`,
   bytea: (column) => sql`('\\x'||encode(${column},'hex'))`,
+  inet: (column) => sql`(to_json(${column})#>>'{}')`,
   interval,
 };
 

@@ -1,14 +1,7 @@
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLOutputType } from "postgraphile/graphql";
-import {
-  getNamedType,
-  getNullableType,
-  isEnumType,
-  isListType,
-  isNonNullType,
-  isScalarType,
-} from "postgraphile/graphql";
+import { getNullableType, isEnumType, isListType, isNonNullType, isScalarType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
 import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
@@ -39,7 +32,8 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   String: new Map<PgCodec, Encode>([
     [TYPES.text, asString],
     [TYPES.varchar, asString],
-    [TYPES.citext, asString],
+    [TYPES.name, asString],
+    [TYPES.char, asString],
   ]),
   JSON: new Map<PgCodec, Encode>([
     [TYPES.json, asText],
@@ -63,7 +57,10 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
   if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {
     return (column) => `'"'||${castFromPg(codec, column)}||'"'`;
   }
-  return byScalar[type.name]?.get(baseOf(codec));
+  if (codec.extensions?.scalar === type.name)
+    return (column) => `to_json(${castFromPg(codec, column)})::text`;
+  const base = pgTypeOf(codec) === "citext" ? TYPES.text : baseOf(codec);
+  return byScalar[type.name]?.get(base);
 }
 
 function castFromPg(codec: PgCodec, column: string): string {
@@ -74,12 +71,20 @@ function castFromPg(codec: PgCodec, column: string): string {
     .replaceAll('"the column"', () => column);
 }
 
+/** Lists have neither null elements nor lists in them. */
 function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
-  const isListOfTexts = baseOf(codec) === TYPES.text && getNamedType(elementType).name === "String";
-  if (!isListOfTexts || !isNonNullType(elementType)) return undefined;
-  return (column) =>
-    `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
-    `then array_to_json(${column})::text else ${failure} end`;
+  const encode = isNonNullType(elementType) ? encoderOf(codec, elementType) : undefined;
+  if (!encode) return undefined;
+  const isText = baseOf(codec) === TYPES.text;
+  return (column) => {
+    const list = isText
+      ? `array_to_json(${column})::text`
+      : `'['||array_to_string(array(select ${encode("e.v")} from unnest(${column}) e(v)),',')||']'`;
+    return (
+      `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
+      `then ${list} else ${failure} end`
+    );
+  };
 }
 
 function encoderOfEnum(

@@ -69,7 +69,27 @@ export async function openTwoWays(
   const { rows } = await owner.query("select array(select * from auth.known_scopes()) as scopes");
   if (sql) await owner.query(sql);
   await owner.end();
-  const allScopes: string[] = rows[0].scopes;
+  const ways = await makeTwoWays(pool, schemaName, { allScopes: rows[0].scopes, plugins });
+  return {
+    ...ways,
+    pool,
+    async close() {
+      await pool.end();
+      await database.close();
+    },
+  };
+}
+
+/** A version over a database that is there, answered in two ways. */
+export async function makeTwoWays(
+  pool: pg.Pool,
+  schemaName: string,
+  {
+    allScopes,
+    plugins = [],
+    role = "service_api",
+  }: { allScopes: string[]; plugins?: GraphileConfig.Plugin[]; role?: string },
+): Promise<Omit<TwoWays, "pool" | "close">> {
   const pgService = {
     ...makePgService({ pool, pubsub: false }),
     adaptor: pipeliningAdaptor(new SharedPool(pool)),
@@ -87,11 +107,7 @@ export async function openTwoWays(
   const run = async ({ schema, resolvedPreset }: typeof short, request: Request): Promise<Answer> => {
     const { source, variables = null, operationName = null, locale = "en-GB", scopes = allScopes } = request;
     const { rowScopes = scopes } = request;
-    const pgSettings = {
-      role: "service_api",
-      "service.scopes": rowScopes.join(" "),
-      "service.locale": locale,
-    };
+    const pgSettings = { role, "service.scopes": rowScopes.join(" "), "service.locale": locale };
     const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
     const requestContext = { caller } as object;
     const result = (await grafast({
@@ -113,12 +129,7 @@ export async function openTwoWays(
     schema: usual.schema,
     shortSchema: short.schema,
     allScopes,
-    pool,
     short: (request) => run(short, request),
     usual: (request) => run(usual, request),
-    async close() {
-      await pool.end();
-      await database.close();
-    },
   };
 }

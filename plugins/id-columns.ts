@@ -86,7 +86,7 @@ class IdColumns {
       for (const relation of Object.values(relations ?? {})) {
         const { isReferencee, localAttributes, remoteAttributes } = relation;
         const target = relation.remoteResource as PgResource;
-        const remote = target.codec.attributes?.[remoteAttributes[0]!] as PgCodecAttribute | undefined;
+        const remote = target.codec.attributes?.[remoteAttributes[0]!];
         if (isReferencee || localAttributes.length !== 1 || !remote || !this.#primaryKeys.has(remote))
           continue;
         const owner = this.#registry.pgCodecs[codecName] as PgCodec;

@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, Step } from "postgraphile/grafast";
 import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
@@ -79,7 +79,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
         const keyOfType = new Map<string, Key>();
         for (const resource of Object.values(pgResources) as PgResource[]) {
           const key = resource.parameters ? undefined : keyOfResource(resource);
-          if (key) keyOfType.set(build.inflection.tableType(resource.codec as PgCodec), key);
+          if (key) keyOfType.set(build.inflection.tableType(resource.codec), key);
         }
         const register = build.registerNodeIdHandler!;
         build.registerNodeIdHandler = (handler) => register(byKey(build as GraphileBuild.Build, handler));

@@ -52,6 +52,9 @@ function configOf(name: string, description: string, read: ReturnType<typeof inp
   return [name, { description, serialize: (value: unknown) => value, ...read }] as const;
 }
 
+/** By the types of one introspection. */
+const codecs = new WeakMap<object, PgCodec>();
+
 /**
  * Types of values for which the library has no scalar, or one that refuses nothing: what a client gives is checked here,
  * so that it is the client who is told, and answers don't depend on settings of the session.
@@ -69,6 +72,12 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
       async pgCodecs_findPgCodec(info, event) {
         const { pgType, serviceName } = event;
         if (event.pgCodec) return;
+        // Asked for again for each modifier of the type, such as the length of a text
+        const known = codecs.get(pgType);
+        if (known) {
+          event.pgCodec = known;
+          return;
+        }
         const { typname, typtype, typcategory, _id: oid } = pgType;
         const schema = pgType.getNamespace()!.nspname;
         const codecOf = (id: string) => info.helpers.pgCodecs.getCodecFromType(serviceName, id);
@@ -85,11 +94,17 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
           event.pgCodec = { ...TYPES.citext, sqlType };
         } else if (typtype === "m") {
           event.pgCodec = otherCodec(typname, sqlType, oid);
-        } else if (typtype === "b" && typcategory !== "A") {
+        } else if (typcategory === "A") {
+          // Those that the library has for types of Postgres itself hold its own codecs
+          const inner = schema === "pg_catalog" && pgType.typelem && (await codecOf(pgType.typelem));
+          if (inner && inner.castFromPg && inner.listCastFromPg)
+            event.pgCodec = listOfCodec(inner as PgCodecAnyScalar);
+        } else if (typtype === "b") {
           const codec =
             schema === "pg_catalog" ? builtInCodec(typname, oid) : otherCodec(typname, sqlType, oid);
           if (codec) event.pgCodec = codec;
         }
+        if (event.pgCodec) codecs.set(pgType, event.pgCodec);
       },
       pgCodecs_attribute(_info, { pgClass, attribute }) {
         const namespace = pgClass.getNamespace()!;

@@ -70,7 +70,7 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
-    const operandCodec = operandOf(attribute.codec as PgCodec) as PgCodecAnyScalar;
+    const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
     const made = { name, codec: operandCodec, operators: offered, typeName };
     columns.set(fieldName, attribute.expression ? { ...made, ...ofKey(build, resource) } : made);

@@ -239,7 +239,9 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   }
   const { enabled, health, health_reason } = await subscriptionOf(id);
   assert.deepEqual([enabled, health, health_reason], [false, "DISABLED", "An administrator disabled it."]);
-  assert.deepEqual(await rows("select next_attempt_at::text as at from events.delivery_queue"), [{ at: "infinity" }]);
+  assert.deepEqual(await rows("select next_attempt_at::text as at from events.delivery_queue"), [
+    { at: "infinity" },
+  ]);
   assert.match(
     textOf(await visitor.get(`${path}?done=disabled`)),
     /An administrator disabled it\. Waiting 1/,

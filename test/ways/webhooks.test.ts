@@ -197,7 +197,10 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   );
   for (const each of subscriptions)
     assert.deepEqual(each, { backlog_count: 0, health: "HEALTHY", enabled: true });
-  assert.deepEqual(await sql("select from events.delivery_queue where subscription_id = any ($1)", [ids]), []);
+  assert.deepEqual(
+    await sql("select from events.delivery_queue where subscription_id = any ($1)", [ids]),
+    [],
+  );
   const mismatched = await sql(`
     select s.id from events.webhook_subscription s
     where s.backlog_count <> (select count(*) from events.delivery d where d.subscription_id = s.id and d.state = 'pending')

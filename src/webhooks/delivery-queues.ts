@@ -7,7 +7,7 @@ export interface Body {
   [field: string]: unknown;
 }
 
-/** The delivery that is the turn of a claimed queue, as events.lane_head has it. */
+/** The delivery whose turn it is in a claimed queue, as events.next_delivery has it. */
 export interface Delivery {
   subscription_id: string;
   entity_id: string;
@@ -75,7 +75,7 @@ export interface Result {
   /** Whether it brings the delivery nearer to being given up. */
   counted: boolean;
   /** Milliseconds until the next attempt; null when that stays as it is. */
-  delay: number | null;
+  delay_ms: number | null;
   /** Whether to go on with the next delivery of the queue. */
   go_on: boolean;
   attempt: Attempt | null;
@@ -89,11 +89,11 @@ export interface NextState {
   failures: number;
   failing_since: string | null;
   /** Milliseconds until it is probed, whatever the schedule says; null when it is healthy. */
-  probe_after: number | null;
+  probe_after_ms: number | null;
   /** How often in a row its payloadQuery took too much. */
   payload_failures: number;
   /** Milliseconds that nothing is sent for that; null when it goes on. */
-  paused_for: number | null;
+  paused_for_ms: number | null;
   /** Whether its pause, if any, lasts as long as it was to last. */
   stays_paused: boolean;
   /** Whether all that waits is to be tried at once. */
@@ -127,7 +127,7 @@ export class DeliveryQueues {
   async claim({ claim, wanted, share, credentialShare, busy, hanging }: Take): Promise<Delivery[]> {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
-      text: "select * from events.claim_lanes($1, $2, $3, $4, $5, $6, $7)",
+      text: "select * from events.claim_delivery_queues($1, $2, $3, $4, $5, $6, $7)",
       values: [claim, wanted, share, counts(busy), this.#leaseInterval, counts(hanging), credentialShare],
     });
     return rows;

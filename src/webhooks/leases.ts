@@ -32,7 +32,7 @@ export class Leases {
 
   /** Claims of queues that are worked on. */
   claims(): string[] {
-    return [...new Set([...this.#since.values()].map(({ queue: lane }) => lane.claim))];
+    return [...new Set([...this.#since.values()].map(({ queue }) => queue.claim))];
   }
 
   /** @param moment before the queue was taken */

@@ -69,11 +69,11 @@ export class Recorder {
   }
 
   async #note(batch: Waiting[]): Promise<Map<string, Delivery>> {
-    const { queues: lanes, clock, now, logger, givingUp } = this.#options;
+    const { queues, clock, now, logger, givingUp } = this.#options;
     const goesOn = new Map(batch.map((each) => [each.attempted, each.goesOn]));
     const subscriptions = [...new Set(batch.map(({ attempted }) => attempted.delivery.subscription_id))];
     const note = () =>
-      lanes.record(subscriptions, (before) =>
+      queues.record(subscriptions, (before) =>
         judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
       );
     const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];

@@ -84,7 +84,7 @@ export class Sender {
 
   /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
   async #renew(ended: AbortSignal): Promise<void> {
-    const { queues: lanes, leaseMs, logger } = this.#options;
+    const { queues, leaseMs, logger } = this.#options;
     const pause = new Signal();
     while (!ended.aborted) {
       await pause.wait(leaseMs / renewalsPerLease, ended);
@@ -92,7 +92,7 @@ export class Sender {
       if (ended.aborted || claims.length === 0) continue;
       const moment = this.#leases.now();
       try {
-        this.#leases.renewed(await lanes.renew(claims), moment);
+        this.#leases.renewed(await queues.renew(claims), moment);
       } catch (error) {
         logger.warn({ err: error }, "webhooks: can't renew what was taken; trying again");
       }
@@ -100,17 +100,17 @@ export class Sender {
   }
 
   async #sequence(stopping: AbortSignal): Promise<void> {
-    const { queues: lanes, logger } = this.#options;
+    const { queues, logger } = this.#options;
     const pause = new Signal();
     while (!stopping.aborted) {
-      const moved = await retryForever("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
+      const moved = await retryForever("take events", () => queues.sequence(sequenceBatch), logger, stopping);
       if (moved) this.#wakeUp.notify();
       if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
     }
   }
 
   async #claim(stopping: AbortSignal): Promise<void> {
-    const { queues: lanes, concurrency, logger } = this.#options;
+    const { queues, concurrency, logger } = this.#options;
     // One subscription whose receiver is slow leaves room for others, and so do all of one credential
     const share = Math.max(Math.ceil(concurrency / 4), 1);
     const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
@@ -120,7 +120,7 @@ export class Sender {
       const take = () => {
         moment = this.#leases.now();
         const counts = this.#underWay.counts();
-        return lanes.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
+        return queues.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
       const claimed =
         wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];

@@ -75,9 +75,9 @@ function nextState(
   return {
     ...{ id, health, reason, failures, hurry },
     failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-    probe_after: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
+    probe_after_ms: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
     payload_failures: payloadFailures,
-    paused_for: pause?.pausedForMs ?? null,
+    paused_for_ms: pause?.pausedForMs ?? null,
     stays_paused: pause === null,
   };
 }
@@ -89,9 +89,9 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   const result = { ...named, attempt, tried: attempt !== null };
   const isOpen = state.health === "HEALTHY" || state.health === "DEGRADED";
   if (outcome?.kind === "delivered")
-    return { ...result, state: "delivered", counted: false, delay: 0, go_on: goOn && isOpen };
-  const waits = (delay: number | null): Result => ({
-    ...{ ...result, state: "pending", counted: false, delay, go_on: false },
+    return { ...result, state: "delivered", counted: false, delay_ms: 0, go_on: goOn && isOpen };
+  const waits = (delay_ms: number | null): Result => ({
+    ...{ ...result, state: "pending", counted: false, delay_ms, go_on: false },
   });
   if (attempt === null) return waits(retryAfterMs ?? 0);
   // It says nothing about the message
@@ -101,7 +101,7 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   if (!isOpen) return waits(delayMsAfter(1, retryAfterMs, clock));
   // Nor what was tried before its time, which comes all the same
   if (is_early) return waits(retryAfterMs);
-  const delay = delayMsAfter(failures + 1, retryAfterMs, clock);
-  if (delay === null) return { ...result, state: "failed", counted: false, delay: 0, go_on: goOn };
-  return { ...result, state: "pending", counted: true, delay, go_on: false };
+  const delay_ms = delayMsAfter(failures + 1, retryAfterMs, clock);
+  if (delay_ms === null) return { ...result, state: "failed", counted: false, delay_ms: 0, go_on: goOn };
+  return { ...result, state: "pending", counted: true, delay_ms, go_on: false };
 }

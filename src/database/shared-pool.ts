@@ -2,18 +2,21 @@ import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
 
-/** Gives a connection back. @param isBroken whether to throw it away */
+/** Returns a connection. @param isBroken whether to throw it away */
 export type Release = (isBroken?: boolean) => void;
 type Connected = (error: Error | null, client?: PoolClient, release?: Release) => void;
 
-/** Called when a client's statement is done. @param ms for how long it had a connection */
+/** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Connections that one client of the API may have, as a part of all: at first, and once its statements are known to be quick. */
+/**
+ * Share of all connections that one client of the API may have: at first, and when its statements are known to be
+ * quick.
+ */
 const shareOf = { anyone: 0.4, quick: 1 };
-/** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
+/** Average milliseconds of a client's statements, up to which others hardly notice a wait for its connections. */
 const quickMs = 20;
-/** Statements after which the average says something. */
+/** Statements that the average needs to be meaningful. */
 const knownAfter = 20;
 const maxKnownClients = 10_000;
 
@@ -37,7 +40,7 @@ export class SharedPool {
     });
   }
 
-  /** Calls back with a connection, when it is the client's turn. */
+  /** Calls back with a connection when it is the client's turn. */
   connect(client: string, connected: Connected): void {
     this.turns.take(client, (refusal) => {
       if (refusal) return connected(refusal);
@@ -51,7 +54,7 @@ export class SharedPool {
           const ms = performance.now() - start;
           this.#note(client, ms);
           this.#onUsed(client, ms);
-          // Who comes next stands in line already when the connection is free: the pool needn't put it aside
+          // Ended first, so that the next client already waits when the connection is released
           this.turns.end(client);
           release(isBroken);
         });
@@ -73,7 +76,7 @@ export class SharedPool {
     return pace && pace.count >= knownAfter && pace.averageMs < quickMs ? shareOf.quick : shareOf.anyone;
   }
 
-  /** One slow statement among quick ones is soon forgotten, and at once noticed. */
+  /** A slow statement counts at once, and is soon forgotten. */
   #note(client: string, ms: number): void {
     const pace = this.#pace.get(client);
     if (!pace) return void this.#pace.set(client, { count: 1, averageMs: ms });

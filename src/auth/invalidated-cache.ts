@@ -52,19 +52,32 @@ export class InvalidatedCache {
     lifetime: (answer: Answer) => number = () => Infinity,
   ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
-    this.onOutdated(() => kept.clear());
+    const asked = new Map<Key, Promise<Answer>>();
+    this.onOutdated(() => {
+      kept.clear();
+      asked.clear();
+    });
+    const askAnew = async (key: Key) => {
+      const era = this.#era;
+      const answer = await ask(key);
+      const ttl = lifetime(answer);
+      if (era === this.#era && this.#listener.isListening && ttl >= 1) {
+        kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+      }
+      return answer;
+    };
     return {
       of: async (key) => {
-        if (this.#listener.isListening) {
-          const known = kept.get(key);
-          if (known) return known.answer;
-        }
-        const era = this.#era;
-        const answer = await ask(key);
-        const ttl = lifetime(answer);
-        if (era === this.#era && this.#listener.isListening && ttl >= 1) {
-          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
-        }
+        if (!this.#listener.isListening) return askAnew(key);
+        const known = kept.get(key);
+        if (known) return known.answer;
+        // After each change all that is kept is asked for again: once, however many requests want to know
+        const before = asked.get(key);
+        if (before) return before;
+        const answer = askAnew(key).finally(() => {
+          if (asked.get(key) === answer) asked.delete(key);
+        });
+        asked.set(key, answer);
         return answer;
       },
     };

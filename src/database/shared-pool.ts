@@ -9,54 +9,60 @@ type Connected = (error: Error | null, client?: PoolClient, release?: Release) =
 /** Called when a client's statement is done. @param ms for how long it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Connections that one client of the API may have, as a part of all: at first, and once its statements are known to be quick. */
-const shareOf = { anyone: 0.4, quick: 1 };
+/** Connections that one client of the API may have, as a part of all: in general, and all of them by quick statements alone. */
+const shareOf = { anyone: 0.4, quickAndAlone: 1 };
 /** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
 const quickMs = 20;
 /** Statements after which the average says something. */
 const knownAfter = 20;
+/** Milliseconds for which a client isn't alone after another one has asked. */
+const aloneAfterMs = 1_000;
 const maxKnownClients = 10_000;
 
-/** The connections of a pool, shared among the clients of the API. */
+/**
+ * The connections of a pool, shared among the clients of the API.
+ *
+ * A new connection takes Postgres as long as many statements, so nobody waits for one while others are open: those go
+ * from hand to hand, and more are opened beside.
+ */
 export class SharedPool {
   readonly turns: Turns;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
+  #isOpening = false;
+  /** One that has just become free, while the next client gets its turn. */
+  #free: { connection: PoolClient; release: Release } | null = null;
+  /** Who asked last, and when it was another one before. */
+  #latest = { client: "", since: -Infinity };
 
   constructor(pool: Pool, onUsed: OnUsed = () => {}) {
-    const { max: total } = pool.options;
+    const { max } = pool.options;
     this.#pool = pool;
     this.#onUsed = onUsed;
-    const perClient = (client: string) => Math.max(1, Math.ceil(total * this.#shareOf(client)));
-    // As long as the pool itself would let it wait
     this.turns = new Turns({
-      total,
-      perClient,
+      total: () => Math.max(1, this.#open),
+      perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
+      // As long as the pool itself would let it wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
   }
 
   /** Calls back with a connection, when it is the client's turn. */
   connect(client: string, connected: Connected): void {
+    if (client !== this.#latest.client) this.#latest = { client, since: performance.now() };
     this.turns.take(client, (refusal) => {
       if (refusal) return connected(refusal);
+      const free = this.#free;
+      this.#free = null;
+      if (free) return this.#lend(client, free.connection, free.release, connected);
       this.#pool.connect((error, connection, release) => {
-        if (!connection) {
-          this.turns.end(client);
-          return connected(error!);
-        }
-        const start = performance.now();
-        connected(null, connection, (isBroken) => {
-          const ms = performance.now() - start;
-          this.#note(client, ms);
-          this.#onUsed(client, ms);
-          // Who comes next stands in line already when the connection is free: the pool needn't put it aside
-          this.turns.end(client);
-          release(isBroken);
-        });
+        if (connection) return this.#lend(client, connection, release, connected);
+        this.turns.end(client);
+        connected(error!);
       });
     });
+    this.#openAnother();
   }
 
   /** The same, as a promise. */
@@ -68,9 +74,44 @@ export class SharedPool {
     );
   }
 
+  #lend(client: string, connection: PoolClient, release: Release, connected: Connected): void {
+    const start = performance.now();
+    connected(null, connection, (isBroken = false) => {
+      const ms = performance.now() - start;
+      this.#note(client, ms);
+      this.#onUsed(client, ms);
+      this.#free = isBroken ? null : { connection, release };
+      this.turns.end(client);
+      if (!isBroken && this.#free === null) return; // The next one has it
+      this.#free = null;
+      release(isBroken);
+    });
+  }
+
+  /** Connections that can be used. */
+  get #open(): number {
+    return this.#pool.totalCount - (this.#isOpening ? 1 : 0);
+  }
+
+  /** Opens another connection, when all are in use. */
+  #openAnother(): void {
+    const { totalCount, options } = this.#pool;
+    if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
+    this.#isOpening = true;
+    this.#pool.connect((error, _connection, release) => {
+      this.#isOpening = false;
+      release?.();
+      this.turns.proceed();
+      if (!error) this.#openAnother();
+    });
+  }
+
   #shareOf(client: string): number {
+    const isAlone = performance.now() - this.#latest.since > aloneAfterMs;
     const pace = this.#pace.get(client);
-    return pace && pace.count >= knownAfter && pace.averageMs < quickMs ? shareOf.quick : shareOf.anyone;
+    return isAlone && pace && pace.count >= knownAfter && pace.averageMs < quickMs
+      ? shareOf.quickAndAlone
+      : shareOf.anyone;
   }
 
   /** One slow statement among quick ones is soon forgotten, and at once noticed. */

@@ -45,7 +45,7 @@ export class Renderer {
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#turns = new Turns({
       ...{
-        total: threads,
+        total: () => threads,
         perClient: () => threads,
         maxWaiting: queue,
         maxWaitingPerClient: queue,

@@ -4,8 +4,8 @@ export class NoTurn extends Error {
 }
 
 export interface TurnOptions {
-  /** Turns at the same time. */
-  total: number;
+  /** Turns at the same time, by now. Who makes it more calls `proceed`. */
+  total: () => number;
   /** Those of them that one client may have, by now. */
   perClient: (client: string) => number;
   /** Who may wait, altogether and of one client. */
@@ -43,7 +43,7 @@ export class Turns {
     const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total && line.running < perClient(client)) {
+    if (this.#running < total() && line.running < perClient(client)) {
       this.#running++;
       line.running++;
       return begin(null);
@@ -68,7 +68,12 @@ export class Turns {
       this.#lines.delete(client);
       this.#lines.set(client, line);
     }
-    this.#next();
+    this.proceed();
+  }
+
+  /** Lets the next one begin, when there is a turn. */
+  proceed(): void {
+    if (this.#waiting > 0 && this.#running < this.#options.total()) this.#next();
   }
 
   /** Who has a turn, and who waits. */

@@ -20,7 +20,7 @@ export const defaultStopMs = 9_000;
 /** Milliseconds of them that are left for the connections to Postgres when all requests have been answered. */
 const closingMs = 1_500;
 
-/** Connections of a process at most for tokens, documents and the administration. They close when they are idle. */
+/** Connections of a process at most for tokens, documents and the administration. What was opened once stays open. */
 const servicePoolSize = 4;
 
 /** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
@@ -59,7 +59,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
-  const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
+  const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
     ...session,

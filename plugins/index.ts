@@ -1,6 +1,8 @@
 import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
+import { BehaviorsPlugin } from "./behaviors.ts";
+import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
@@ -10,7 +12,6 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
-import { makeOtherVersionsPlugin } from "./other-versions.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
 import { RelationsPlugin } from "./relations.ts";
@@ -22,12 +23,16 @@ import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 
+export { readCatalog };
+
 /** What differs between the instances of the API. */
 export interface PresetOptions {
   /** The database, with its adaptor. Instances may share it. */
   pgService: GraphileConfig.PgServiceConfiguration;
   /** The Postgres schema of the version: its views, types and functions. */
   schemaName: string;
+  /** What the catalog has about it, where that has been read before: see {@link readCatalog}. */
+  catalog?: (() => Promise<string>) | undefined;
   /** Whether reads are answered by one statement each where that is known. */
   fastReads?: boolean;
   /** Told which way each read takes. */
@@ -53,6 +58,8 @@ const ShortNamesPreset: GraphileConfig.Preset = {
 
 /** Plugins of the library that are switched off. */
 const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
+  // Ours takes its place (catalog.ts)
+  "PgIntrospectionPlugin",
   // It drops fields when their plugin fails. We want to know.
   "SwallowErrorsPlugin",
   // Fields and types that the contract doesn't have
@@ -99,14 +106,21 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
 export function createPreset({
   pgService,
   schemaName,
+  catalog = () => readCatalog(pgService, schemaName),
   fastReads = true,
   onRead,
   report,
 }: PresetOptions): GraphileConfig.Preset {
   return {
-    extends: [PostGraphileAmberPreset, ShortNamesPreset],
+    extends: [
+      // Before all others
+      { plugins: [BehaviorsPlugin] },
+      PostGraphileAmberPreset,
+      ShortNamesPreset,
+    ],
     plugins: [
-      makeOtherVersionsPlugin(schemaName),
+      // What is known of the database
+      makeCatalogPlugin(catalog),
       // What the view is called, and what of it is offered
       NamingPlugin,
       SurfacePlugin,

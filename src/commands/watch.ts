@@ -1,5 +1,6 @@
+import { check } from "../check/check.ts";
+import { printFindings } from "../check/report.ts";
 import { withClient } from "../database/client.ts";
-import { lint } from "../database/lint.ts";
 import { watchCurrentMigration } from "../database/migrations/migrations.ts";
 import { urlAsOwner, requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
@@ -21,9 +22,10 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       say(`The API stays as it was: ${String(error)}`);
     }
     try {
-      for (const fault of await withClient(urlAsOwner(adminUrl), lint)) say(`\n${fault}`);
+      const findings = await withClient(urlAsOwner(adminUrl), (client) => check(client));
+      if (findings.length > 0) say(`\n${printFindings(findings, { color: process.stderr.isTTY })}`);
     } catch (error) {
-      say(`db/lint could not be run: ${String(error)}`);
+      say(`The check could not be run: ${String(error)}`);
     }
   });
   const stopWatching = watchCurrentMigration(adminUrl, {

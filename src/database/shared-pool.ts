@@ -9,21 +9,20 @@ type Connected = (error: Error | null, client?: PoolClient, release?: Release) =
 /** Called when a client's statement is done. @param ms for how long it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Connections that one client of the API may have, as a part of all: in general, and all of them by quick statements alone. */
+/** Share of the connections that one client of the API may have: usually, and with quick statements while no other asks. */
 const shareOf = { anyone: 0.4, quickAndAlone: 1 };
 /** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
 const quickMs = 20;
 /** Statements after which the average says something. */
 const knownAfter = 20;
-/** Milliseconds for which a client isn't alone after another one has asked. */
+/** Milliseconds after which a client counts as alone, when no other has asked. */
 const aloneAfterMs = 1_000;
 const maxKnownClients = 10_000;
 
 /**
- * The connections of a pool, shared among the clients of the API.
- *
- * A new connection takes Postgres as long as many statements, so nobody waits for one while others are open: those go
- * from hand to hand, and more are opened beside.
+ * Shares the connections of a pool among the clients of the API.
+ * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
+ * connections go on to the next request, and more are opened in the background.
  */
 export class SharedPool {
   readonly turns: Turns;
@@ -31,9 +30,9 @@ export class SharedPool {
   readonly #onUsed: OnUsed;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
   #isOpening = false;
-  /** One that has just become free, while the next client gets its turn. */
+  /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: Release } | null = null;
-  /** Who asked last, and when it was another one before. */
+  /** The client that asked last, and since when only it has. */
   #latest = { client: "", since: -Infinity };
 
   constructor(pool: Pool, onUsed: OnUsed = () => {}) {
@@ -82,18 +81,18 @@ export class SharedPool {
       this.#onUsed(client, ms);
       this.#free = isBroken ? null : { connection, release };
       this.turns.end(client);
-      if (!isBroken && this.#free === null) return; // The next one has it
+      if (!isBroken && this.#free === null) return; // The next client has it
       this.#free = null;
       release(isBroken);
     });
   }
 
-  /** Connections that can be used. */
+  /** Usable connections. */
   get #open(): number {
     return this.#pool.totalCount - (this.#isOpening ? 1 : 0);
   }
 
-  /** Opens another connection, when all are in use. */
+  /** Opens another connection if all are in use. */
   #openAnother(): void {
     const { totalCount, options } = this.#pool;
     if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;

@@ -1,8 +1,9 @@
+import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
-import { createPreset } from "../../plugins/index.ts";
+import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { ServiceContext } from "../graphql/context.ts";
@@ -47,7 +48,8 @@ export interface ServedVersion {
    */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /**
-   * Builds the GraphQL schema anew from the database. The old one answers until then, and when that fails.
+   * Builds the GraphQL schema anew from the database, if that has another one for it by now. The old one answers until
+   * then, and when that fails.
    *
    * @throws what kept it from being built
    */
@@ -78,25 +80,30 @@ export interface ServeVersionOptions {
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
 export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
-  const preset = presetOf(version, options);
-  const make = async () => {
+  const make = async (catalog: string) => {
+    const preset = presetOf(version, options, catalog);
     const { schema, resolvedPreset } = await makeSchema(preset);
     boundPlans(schema);
-    return { schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
+    return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
+  let builtFrom = "";
   let failure: Error | null = null;
   let server: GraphqlServer | null = null;
   let handle: Handler = (_request, _response, next) => next();
   const build = async () => {
-    const made = await make();
+    const catalog = await readCatalog(options.pgService, version.schemaName);
+    const fingerprint = hash("sha256", catalog);
+    if (current !== null && fingerprint === builtFrom) return;
+    const made = await make(catalog);
     if (server === null) {
-      const first = new GraphqlServer({ preset, schema: made.schema });
+      const first = new GraphqlServer(made);
       await first.ready();
       handle = first.handler;
       server = first;
     } else server.setSchema(made.schema);
     current = made;
+    builtFrom = fingerprint;
     failure = null;
   };
   const reload = () =>
@@ -123,6 +130,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
 function presetOf(
   version: Version,
   { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
+  catalog: string,
 ): GraphileConfig.Preset {
   // `unstable` tells those who develop against it how they are answered
   const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
@@ -130,8 +138,10 @@ function presetOf(
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
+  const { schemaName } = version;
+  const read = () => Promise.resolve(catalog);
   return {
-    extends: [createPreset({ pgService, schemaName: version.schemaName, fastReads, onRead, report })],
+    extends: [createPreset({ pgService, schemaName, catalog: read, fastReads, onRead, report })],
     grafast: {
       explain: false,
       context: (request) => request.inside ?? contextOf(passed(request), forMutations),

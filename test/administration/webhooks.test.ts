@@ -239,7 +239,9 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   }
   const { enabled, health, health_reason } = await subscriptionOf(id);
   assert.deepEqual([enabled, health, health_reason], [false, "DISABLED", "An administrator disabled it."]);
-  assert.deepEqual(await rows("select next_attempt_at::text as at from events.lane"), [{ at: "infinity" }]);
+  assert.deepEqual(await rows("select next_attempt_at::text as at from events.delivery_queue"), [
+    { at: "infinity" },
+  ]);
   assert.match(
     textOf(await visitor.get(`${path}?done=disabled`)),
     /An administrator disabled it\. Waiting 1/,
@@ -285,7 +287,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
   const { enabled, health, health_reason, backlog_count } = await subscriptionOf(id);
   const reason = "An administrator stopped it, and dropped what waited.";
   assert.deepEqual([enabled, health, health_reason, backlog_count], [false, "DISABLED", reason, 0]);
-  assert.deepEqual(await rows("select from events.lane"), []);
+  assert.deepEqual(await rows("select from events.delivery_queue"), []);
   const states = await rows("select state, count(*)::int as count from events.delivery group by state");
   assert.deepEqual(states, [{ state: "cancelled", count: 6_001 }]);
   const page = await visitor.get(path);

@@ -93,7 +93,7 @@ describe("the example of a receiver", () => {
     assert.deepEqual(moved.userErrors, []);
     const { rows } = bench;
     const delivered = async (count: number) => {
-      await rows("update events.lane set next_attempt_at = now() where claimed_by is null");
+      await rows("update events.delivery_queue set next_attempt_at = now() where claimed_by is null");
       return (await rows("select from events.delivery where state = 'delivered'")).length === count;
     };
     await until(() => delivered(1));

@@ -197,11 +197,14 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   );
   for (const each of subscriptions)
     assert.deepEqual(each, { backlog_count: 0, health: "HEALTHY", enabled: true });
-  assert.deepEqual(await sql("select from events.lane where subscription_id = any ($1)", [ids]), []);
+  assert.deepEqual(
+    await sql("select from events.delivery_queue where subscription_id = any ($1)", [ids]),
+    [],
+  );
   const mismatched = await sql(`
     select s.id from events.webhook_subscription s
     where s.backlog_count <> (select count(*) from events.delivery d where d.subscription_id = s.id and d.state = 'pending')
-      or s.backlog_count <> (select coalesce(sum(l.pending), 0) from events.lane l where l.subscription_id = s.id)`);
+      or s.backlog_count <> (select coalesce(sum(q.pending), 0) from events.delivery_queue q where q.subscription_id = s.id)`);
   assert.deepEqual(mismatched, []);
 });
 

@@ -180,7 +180,8 @@ describe("payload queries", () => {
     await locked.query("begin; lock table erp.product in access exclusive mode");
     start({ stopTimeoutMs: 0 });
     await until(
-      async () => (await bench.rows("select from events.lane where claimed_by is not null")).length > 0,
+      async () =>
+        (await bench.rows("select from events.delivery_queue where claimed_by is not null")).length > 0,
     );
     const stopped = webhooks!.stop();
     webhooks = undefined;
@@ -188,9 +189,10 @@ describe("payload queries", () => {
     await stopped;
     await locked.end();
     assert.deepEqual(receiver.received, []);
-    assert.deepEqual(await bench.rows("select l.claimed_by, d.state from events.lane l, events.delivery d"), [
-      { claimed_by: null, state: "pending" },
-    ]);
+    assert.deepEqual(
+      await bench.rows("select q.claimed_by, d.state from events.delivery_queue q, events.delivery d"),
+      [{ claimed_by: null, state: "pending" }],
+    );
   });
 
   it("that cost more than is allowed are refused; those that do by now are not run", async () => {

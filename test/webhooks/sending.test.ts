@@ -65,7 +65,7 @@ describe("a webhook", () => {
     });
     assert.equal(second!.body.previousSequence, 1);
     await until(async () => (await states()).delivered === 2);
-    assert.deepEqual(await rows("select * from events.lane"), []);
+    assert.deepEqual(await rows("select * from events.delivery_queue"), []);
     const { health, backlog_count, last_delivered_at } = await subscription();
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
@@ -83,7 +83,7 @@ describe("a webhook", () => {
     await until(async () => (await states()).delivered === 1);
     await rename("hammer", "four");
     await until(async () => (await states()).pending === 3);
-    assert.deepEqual(await rows("select * from events.claim_lanes('mine', 9, 9, '{}', '1 s')"), []);
+    assert.deepEqual(await rows("select * from events.claim_delivery_queues('mine', 9, 9, '{}', '1 s')"), []);
     assert.equal(receiver.received.length, 1);
     await setPlan("full");
     await until(async () => (await states()).delivered === 4);
@@ -153,7 +153,7 @@ describe("a delivery that fails", () => {
       [health, health_reason, consecutive_failures, backlog_count],
       ["DEGRADED", "The last 10 attempts failed. The last failure: The answer was 500.", 10, 0],
     );
-    assert.deepEqual(await rows("select * from events.lane"), []);
+    assert.deepEqual(await rows("select * from events.delivery_queue"), []);
   });
 
   it("holds up what comes after it about the same thing, and nothing else", async () => {
@@ -176,7 +176,7 @@ describe("a delivery that fails", () => {
     receiver.received = [];
     // Whatever is waited for by the schedule
     await until(async () => {
-      await rows("update events.lane set next_attempt_at = now() where claimed_until is null");
+      await rows("update events.delivery_queue set next_attempt_at = now() where claimed_until is null");
       return (await states()).delivered === 6;
     });
     assert.deepEqual(namesOf("hammer"), ["a", "b", "c"]);
@@ -189,7 +189,7 @@ describe("a delivery that fails", () => {
     start();
     await until(async () => (await rows("select from events.delivery_attempt")).length === 1);
     const [queue] = await rows(
-      "select extract(epoch from next_attempt_at - now()) as seconds from events.lane",
+      "select extract(epoch from next_attempt_at - now()) as seconds from events.delivery_queue",
     );
     assert.ok(queue.seconds > 590 && queue.seconds < 665, `${queue.seconds}`);
   });
@@ -205,8 +205,10 @@ describe("a delivery that fails", () => {
     assert.deepEqual([health, health_reason], ["DISABLED", "The receiver answered 410 Gone."]);
     assert.ok(disabled_at instanceof Date);
     assert.deepEqual(await states(), { pending: 2 });
-    await until(async () => (await rows("select from events.lane where claimed_until is null")).length === 2);
-    assert.deepEqual(await rows("select from events.lane where next_attempt_at < 'infinity'"), []);
+    await until(
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
+    );
+    assert.deepEqual(await rows("select from events.delivery_queue where next_attempt_at < 'infinity'"), []);
   });
 });
 
@@ -241,7 +243,9 @@ describe("a subscription", () => {
     assert.deepEqual(await rows("select from events.delivery_attempt"), []);
     await rows("update auth.credential set deactivated_at = now()");
     receiver.received = [];
-    await until(async () => (await rows("select from events.lane where claimed_until is null")).length === 2);
+    await until(
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
+    );
     await rows("update auth.credential set deactivated_at = null, scopes = '{products:read}'");
     await until(async () => (await states()).delivered === 2);
     const { health, health_reason, next_probe_at } = await subscription();
@@ -270,7 +274,7 @@ describe("a subscription", () => {
     );
     // Nothing was given up for it
     assert.deepEqual(await states(), { pending: 4 });
-    await rows("update events.lane set next_attempt_at = now() + interval '10 hours'");
+    await rows("update events.delivery_queue set next_attempt_at = now() + interval '10 hours'");
     receiver.received = [];
     receiver.answer = (_, response) => response.writeHead(204).end();
     start({ clock: fast(0) });
@@ -319,7 +323,7 @@ describe("stopping", () => {
     await sender.stop();
     const [delivery] = await rows("select state, attempts from events.delivery");
     assert.deepEqual(delivery, { state: "pending", attempts: 0 });
-    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.lane");
+    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.delivery_queue");
     assert.deepEqual(queue, { claimed_by: null, due: true });
     assert.equal((await subscription()).health, "HEALTHY");
   });

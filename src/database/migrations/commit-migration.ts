@@ -41,6 +41,11 @@ function withoutStack(output: string): string {
   return output.replace(/^ +at .*\n?/gm, "");
 }
 
+export interface CommitOptions extends MigrateOptions {
+  /** Looks at the files before anything is changed; what it throws refuses them. */
+  approve?: (files: readonly CurrentFile[]) => Promise<void>;
+}
+
 /**
  * Turns files of db/current into a committed migration, which is first tried on a shadow database, made anew for it.
  *
@@ -52,14 +57,16 @@ export async function commitMigration(
   adminUrl: string,
   message: string,
   names: readonly string[] = [],
-  options: MigrateOptions = {},
+  { approve, ...options }: CommitOptions = {},
 ): Promise<void> {
   const files = await readCurrent();
   const unknown = names.filter((name) => !files.some((file) => file.name === name));
   if (unknown.length > 0) throw new UserError(`There is no ${unknown.join(", ")} in db/current.`);
   const wanted = names.length === 0 ? files : files.filter(({ name }) => names.includes(name));
   requireFirst(wanted, files);
-  await commitText(adminUrl, message, joined(wanted), options);
+  const text = joined(wanted);
+  await approve?.(wanted);
+  await commitText(adminUrl, message, text, options);
   await Promise.all(wanted.map(({ name }) => rm(new URL(name, currentFolder))));
   if (wanted.length === files.length) await writeFile(new URL("1-current.sql", currentFolder), blank);
 }

@@ -74,9 +74,22 @@ export async function compiled(text: string, settings: ParsedSettings): Promise<
   return compileIncludes(settings, body, new Set());
 }
 
+/** A file of db/current with its fixtures in it, each between lines that name it. */
+export function withIncludes(text: string): Promise<string> {
+  return compileIncludes({ migrationsFolder } as ParsedSettings, text, new Set());
+}
+
 /** How many migrations are committed. */
 export async function countCommitted(): Promise<number> {
   return (await committedNames()).length;
+}
+
+/** All committed migrations, in their order. */
+export async function readCommitted(): Promise<CurrentFile[]> {
+  const names = (await committedNames()).sort();
+  return Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(new URL(name, committedFolder), "utf8") })),
+  );
 }
 
 /** The hash of the first committed migration: those after it hold the hash of the one before each. */

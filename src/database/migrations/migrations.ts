@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
+import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted, migrationsFolder } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
@@ -23,10 +24,15 @@ export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}):
 /**
  * Runs the migration in db/current once, as development does.
  *
+ * @param current its files, when not all of them are to be run
  * @throws {UserError} when it fails, with file and cause; nothing of it stays
  */
-export async function runCurrentMigration(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
-  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent());
+export async function runCurrentMigration(
+  adminUrl: string,
+  options: MigrateOptions = {},
+  current?: readonly CurrentFile[],
+): Promise<void> {
+  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent(current));
 }
 
 /** How often it is looked for changes, and how long files must stay as they are before they are run. */

@@ -14,6 +14,7 @@ import { parseSettings } from "graphile-migrate/dist/settings.js";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
 import { migrationFailure } from "./migration-failure.ts";
+import type { CurrentFile } from "./migration-files.ts";
 import {
   compiled,
   hasStatements,
@@ -119,10 +120,11 @@ export class Migrator {
   /**
    * Runs what is in db/current, if it is not what was run last.
    *
+   * @param current its files, when not all of them are to be run
    * @returns whether it has been run
    */
-  async runCurrent(): Promise<boolean> {
-    const files = (await readCurrent()).filter(hasStatements);
+  async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
+    const files = (current ?? (await readCurrent())).filter(hasStatements);
     const text = compilePlaceholders(this.#settings, await compiled(joined(files), this.#settings));
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",

@@ -41,6 +41,7 @@ function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageO
 
 /**
  * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
+ *
  * Lists are ordered by primary key. Keys grow with time, so the oldest rows come first, and rows that are added while a
  * client reads pages come after the last page. Rows of followed lists may also come late (src/reads/followed.ts).
  */

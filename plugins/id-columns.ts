@@ -40,6 +40,7 @@ function makeGlobalIdCodec(typeName: string): PgCodec {
 /**
  * Turns uuid columns into ids: primary keys, foreign keys, and those with the tag @gid (`@gid StockContainer` on the
  * column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list of them.
+ *
  * The columns get another codec, so that fields, filters, `node` and arguments of functions all convert uuids in one
  * place.
  */

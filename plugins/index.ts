@@ -101,6 +101,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
 
 /**
  * The GraphQL schema of one version: its plugins, in order.
+ *
  * The context of each request comes from the server, which extends this preset with `grafast.context` (see
  * src/graphql/context.ts).
  */

@@ -13,6 +13,7 @@ const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(g
 
 /**
  * Columns that are arrays of texts or of a composite type such as prices: `[Price!]`.
+ *
  * The library unnests arrays of composites in SQL, where a null array looks like an empty one. Here null stays null.
  */
 export const ListColumnsPlugin: GraphileConfig.Plugin = {

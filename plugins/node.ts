@@ -7,6 +7,7 @@ import { preservesSource } from "../src/reads/field-source.ts";
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
+ *
  * A text that is no global id, or in `product(id:)` the id of another type, is the caller's mistake and refused. A
  * valid id of nothing that the caller may read gives null: an unknown row, a row hidden by row-level security, a kind
  * of object without a GraphQL type.

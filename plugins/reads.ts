@@ -16,6 +16,7 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
 
 /**
  * Answers read operations by one SQL statement each, which makes the finished JSON text.
+ *
  * It learns the sources of fields while the schema is built, and accepts an operation only when it knows all parts.
  * Everything else goes to Grafast, whose answers are the standard: test/reads compares them. docs/performance.md says
  * what is covered.

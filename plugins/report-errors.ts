@@ -26,6 +26,7 @@ type Execute = ExecutionConfig["execute"];
 /**
  * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Adds the
  * cost of the operation.
+ *
  * Grafserv's own hook for errors, `maskError`, doesn't know the request.
  */
 export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): GraphileConfig.Plugin {

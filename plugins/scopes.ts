@@ -10,6 +10,7 @@ import { hasTag, tagLines } from "./lib/tags.ts";
 /**
  * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:` those that are all
  * needed.
+ *
  * @returns undefined without the tag
  */
 export function requirementOf(thing: Tagged | null | undefined): ScopeRequirement | undefined {

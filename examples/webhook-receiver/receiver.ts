@@ -10,6 +10,7 @@ const maxBodyBytes = 2_000_000;
 /**
  * Receives webhooks: checks the signature, stores the message, answers, and only then processes it. The sender waits 15
  * seconds at most, and counts every answer outside of 2xx as a failure.
+ *
  * @param secrets `whsec_…`; two, while the secret is being changed
  * @param handle processes new messages
  */

@@ -14,6 +14,7 @@ function refuse(text: unknown): never {
 /**
  * Parses a date and time of RFC 3339: with an offset or Z, with up to nine decimals of a second, as clocks print them.
  * Postgres keeps six; the rest is cut off, so that no time becomes a later one.
+ *
  * @returns the same time in UTC, in the one spelling that we send to Postgres
  * @throws BAD_USER_INPUT for other texts, impossible dates such as 2026-02-30, and times outside the years 1 to 9999
  */

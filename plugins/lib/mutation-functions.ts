@@ -49,6 +49,7 @@ const known = new WeakMap<GraphileBuild.Build["pgResources"], Mutation[]>();
 
 /**
  * The mutations of a version: each function of its schema that isn't stable.
+ *
  * @throws when one doesn't have the shape of a mutation
  */
 export function mutationsOf(build: GraphileBuild.Build): Mutation[] {

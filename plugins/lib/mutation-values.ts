@@ -67,6 +67,7 @@ function decodeEntity(typeName: string, codec: PgCodec): Converter {
 /**
  * Makes a function from a user error or a warning of `mutation.user_error` to what clients read: the path to the input
  * has names of its fields, and the code is one that this version lists.
+ *
  * @param unlisted the code that replaces all codes that the version doesn't list
  */
 function noteDecoder(

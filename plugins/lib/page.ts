@@ -168,6 +168,7 @@ export class PageOfRows extends ConnectionStep<
 
   /**
    * Whether the list has a row on one side of the page: one look at an index, and only when it is needed.
+   *
    * The clone has mode "aggregate", the library's word for "all rows under the same conditions, unordered".
    */
   #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {

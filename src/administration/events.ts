@@ -53,6 +53,7 @@ const aboutOneself = new Set(["session.started", "session.ended", "administrator
 
 /**
  * A list of audit entries, newest first.
+ *
  * @param present the token whose page it is on, which isn't named
  */
 export function eventList(events: readonly AuditEvent[], present?: string): Html {

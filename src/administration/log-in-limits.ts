@@ -41,6 +41,7 @@ export class LogInLimits {
 
   /**
    * Counts an attempt before its result is known, so that parallel attempts count too.
+   *
    * @returns seconds to wait when it is one too many; else null
    */
   async count(name: string, address: string): Promise<number | null> {

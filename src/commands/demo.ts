@@ -31,6 +31,7 @@ const dataTables = `
 /**
  * Fills an empty database with a realistic shop. The same scale always gives the same rows. It is one transaction,
  * which commits only if the proof of the stock ledger is empty.
+ *
  * @throws {UserError} when there is data already and `reset` is not set
  */
 export async function fillDemo({

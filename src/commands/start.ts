@@ -47,6 +47,7 @@ export interface RunningService {
   replaceProcesses: (() => Promise<void>) | undefined;
   /**
    * Answers running requests, then stops everything, the database last.
+   *
    * @param delayMs milliseconds for which it continues first, while its readiness reports the stop
    */
   stop(delayMs?: number): Promise<void>;
@@ -54,6 +55,7 @@ export interface RunningService {
 
 /**
  * Starts the service: database, demonstration data and a first credential if there are none, HTTP, background work.
+ *
  * @param stopping when aborted, the start ends at its next step, and stops what it has started
  * @param processCount number of processes that answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken

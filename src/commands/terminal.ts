@@ -28,8 +28,10 @@ export interface Running {
 
 /**
  * Starts something that runs until the process is asked to end, perhaps during the start.
+ *
  * Further signals change nothing: npm passes Ctrl-C on to a process that already got it from the terminal, and
  * everything that stops has its own time limit.
+ *
  * @param begin its signal is aborted when the start should end
  * @throws {UserError} when it can't continue; everything has been stopped by then
  */

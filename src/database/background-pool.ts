@@ -13,6 +13,7 @@ const session = {
 /**
  * The connections of background work, in its narrow role: one for each job at a time, one that listens, and one for
  * scheduled jobs.
+ *
  * @param url the database, with the role that the service logs in as
  */
 export function createJobPool(url: string, concurrency: number): pg.Pool {
@@ -21,6 +22,7 @@ export function createJobPool(url: string, concurrency: number): pg.Pool {
 
 /**
  * Connections for work that no request waits for.
+ *
  * @param url the database, with the role that the service logs in as
  * @param role the narrow role of the work
  * @param max maximum number of connections

@@ -3,6 +3,7 @@ import { UserError } from "../errors/user-error.ts";
 
 /**
  * Runs work on a new connection, which is closed afterwards.
+ *
  * @param options its settings, in the form of Postgres' command line
  * @throws {UserError} when nothing answers, or the server refuses
  */
@@ -21,6 +22,7 @@ export async function withClient<T>(
 
 /**
  * Connects, or explains in plain words why that failed.
+ *
  * @param options settings in the form of Postgres' command line
  * @throws {UserError} when nothing answers, or the server refuses
  */

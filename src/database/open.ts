@@ -47,6 +47,7 @@ export interface OpenDatabase {
 
 /**
  * The database of the settings: an existing one, checked; or the service's own, started, made and migrated.
+ *
  * @param onProgress called with messages about slow steps
  * @throws {UserError} when it can't be used
  */
@@ -93,6 +94,7 @@ export interface SetUpOptions {
 
 /**
  * Makes roles and grants in a database, and migrates it. Can be repeated.
+ *
  * @returns the URL to serve with, when the login role has a new password; else null
  */
 export async function setUpDatabase(

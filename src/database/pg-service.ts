@@ -38,6 +38,7 @@ export interface DatabaseAccessOptions {
 /**
  * Makes the access of operations to the database: one message for each statement or, when that is switched off or
  * doesn't work with this driver, the library's way.
+ *
  * @param pool the connections of operations
  */
 export async function openDatabaseAccess(

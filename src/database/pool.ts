@@ -25,6 +25,7 @@ const defaultTimeoutsMs = { statement: 5_000, lock: 3_000 };
 
 /**
  * The settings of new connections, in the form of Postgres' command line.
+ *
  * @param others further settings beside those of all connections
  */
 export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<string, string> = {}): string {

@@ -45,6 +45,7 @@ const pending: Obstacle = {
 /**
  * Checks whether the database can be read and written now, on its own connection: when all others are busy, clients
  * should not be sent elsewhere.
+ *
  * @param pool the connections for serving requests
  */
 export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<void> } {

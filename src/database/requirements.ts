@@ -19,6 +19,7 @@ const narrowRoles = [
 
 /**
  * Checks a database before the service uses it.
+ *
  * @returns warnings
  * @throws {UserError} when the service can't run on it
  */
@@ -58,6 +59,7 @@ async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<stri
 
 /**
  * Finds out whether clients' operations can have connections of their own role, from which no secret can be reached.
+ *
  * @returns the URL for them, and warnings
  */
 export async function findApiLogin(url: string): Promise<{ apiUrl: string; warning: string | null }> {

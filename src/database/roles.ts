@@ -15,6 +15,7 @@ export interface RoleOptions {
 
 /**
  * Makes the roles, grants them access to the database, and revokes rights from PUBLIC. Can be repeated.
+ *
  * @param adminUrl the database, with a superuser or a role that may create roles
  * @returns the URL for the service: the login role, with its password when that is new; else null
  */
@@ -112,6 +113,7 @@ export function urlAsOwner(url: string): string {
 
 /**
  * Refuses a role that can't become the owner of every object, and so can't change the database.
+ *
  * @throws {UserError} saying whose URL is needed
  */
 export async function requireOwner(client: pg.ClientBase): Promise<void> {

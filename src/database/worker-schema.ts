@@ -5,6 +5,7 @@ import { urlAsOwner } from "./roles.ts";
 
 /**
  * Migrates the schema of the job queue, and grants service_worker its rights in it. Can be repeated.
+ *
  * @param adminUrl the database, with a role that may become the owner
  */
 export async function installQueueSchema(adminUrl: string): Promise<void> {

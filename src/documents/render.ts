@@ -15,6 +15,7 @@ pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
 
 /**
  * Renders a document as PDF.
+ *
  * @param config written by `erp.document_config`
  * @throws when it has another form
  */

@@ -45,7 +45,7 @@ export class Renderer {
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#turns = new Turns({
       ...{
-        total: threads,
+        total: () => threads,
         perClient: () => threads,
         maxWaiting: queue,
         maxWaitingPerClient: queue,
@@ -56,6 +56,7 @@ export class Renderer {
 
   /**
    * Renders a document as PDF.
+   *
    * @param config the config in the database
    * @throws when the config has another form, the document takes too long, or too many are waiting
    */

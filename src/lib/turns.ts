@@ -4,8 +4,8 @@ export class NoTurn extends Error {
 }
 
 export interface TurnOptions {
-  /** Turns in use at the same time. */
-  total: number;
+  /** Turns in use at the same time, at present. Whoever makes it more calls `proceed`. */
+  total: () => number;
   /** Turns that one client may have, at present. */
   perClient: (client: string) => number;
   /** Waiting turns, in all and of one client. */
@@ -43,7 +43,7 @@ export class Turns {
     const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total && line.running < perClient(client)) {
+    if (this.#running < total() && line.running < perClient(client)) {
       this.#running++;
       line.running++;
       return begin(null);
@@ -68,7 +68,12 @@ export class Turns {
       this.#lines.delete(client);
       this.#lines.set(client, line);
     }
-    this.#next();
+    this.proceed();
+  }
+
+  /** Begins the next turn, if one is free. */
+  proceed(): void {
+    if (this.#waiting > 0 && this.#running < this.#options.total()) this.#next();
   }
 
   /** How many have a turn, and how many wait. */

@@ -27,6 +27,7 @@ export interface Successor {
 /**
  * Finds the user as whom to serve. Root is needed only to open a low port and to start Postgres as another user;
  * clients' requests must not run as root.
+ *
  * @param runAs name of a user, or `root` to stay it; undefined for the default
  * @param ofPostgres the user who runs the service's own Postgres: only they can start it again
  * @throws {UserError} when there is no such user

@@ -74,6 +74,7 @@ export interface App {
   listener: RequestListener;
   /**
    * Makes a reader for the data of webhooks.
+   *
    * @param pool connections for this only, like those for operations
    */
   payloadReader(pool: Pool): ReadPayload;
@@ -85,6 +86,7 @@ export interface App {
 
 /**
  * Opens the resources that middlewares use.
+ *
  * @throws {UserError} when no version of the API can be built from the database
  */
 export async function openApp(options: AppOptions): Promise<App> {

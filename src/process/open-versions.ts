@@ -59,6 +59,7 @@ export interface OpenVersions {
 
 /**
  * Builds the versions that are served.
+ *
  * @throws {UserError} when none can be built
  */
 export async function openVersions(options: VersionsOptions): Promise<OpenVersions> {

@@ -11,6 +11,7 @@ export interface Figures {
 
 /**
  * Serves metrics for Prometheus at `/metrics`, on a separate port, which need not be open to clients of the API.
+ *
  * @throws {UserError} when the port is taken
  */
 export async function serveMetrics(figures: Figures, { host, port }: { host: string; port: number }) {

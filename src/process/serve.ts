@@ -20,7 +20,7 @@ export const defaultStopMs = 9_000;
 /** Part of that time for closing the connections to Postgres after all requests have been answered. */
 const closingMs = 1_500;
 
-/** Most connections of a process for tokens, documents and the administration. They close when idle. */
+/** Most connections of a process for tokens, documents and the administration. Opened ones stay open. */
 const servicePoolSize = 4;
 
 /** The work of one process: it answers requests and, by default, does background work and sends webhooks. */
@@ -34,6 +34,7 @@ export interface Serving {
   announceStop(): void;
   /**
    * Answers running requests, then stops. Work that takes too long is cancelled.
+   *
    * @param withinMs milliseconds for all of it
    */
   stop(withinMs?: number): Promise<void>;
@@ -52,12 +53,13 @@ export interface ServeOptions {
 
 /**
  * Serves from a database that is ready.
+ *
  * @throws {UserError} when the port is taken
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
-  const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
+  const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
     ...session,

@@ -32,6 +32,7 @@ export interface Settings extends Values<Omit<typeof declared, "explorer" | "tru
 
 /**
  * Reads the settings from environment variables or else from a file `.env`.
+ *
  * @throws {UserError} when a value is wrong
  */
 export function readSettings(): Settings {

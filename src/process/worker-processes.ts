@@ -57,6 +57,7 @@ export interface WorkerProcesses {
 
 /**
  * Serves with several processes that share a port. A process that dies is replaced.
+ *
  * @throws {UserError} when the first can't serve
  */
 export async function startWorkerProcesses(options: WorkerProcessesOptions): Promise<WorkerProcesses> {

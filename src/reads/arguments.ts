@@ -45,6 +45,7 @@ export type ReadArguments = (variables: Coerced) => Given;
 
 /**
  * Makes a reader for the arguments of a field: of a list, of one row.
+ *
  * It throws what the field itself would refuse the arguments with.
  */
 export function argumentsReader(

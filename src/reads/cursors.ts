@@ -8,6 +8,7 @@ export interface Before {
 
 /**
  * The JSON text of the cursor of a row, the same as `encodeCursor` makes (src/graphql/cursor.ts).
+ *
  * @param key SQL expression of the row's key, a uuid; with null the cursor is null
  * @param open SQL expression of the open transactions; null in lists that are not followed
  * @param before the position where the row's page began

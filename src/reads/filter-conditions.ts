@@ -51,7 +51,9 @@ export type FilterTree =
 
 /**
  * Checks a filter.
+ *
  * Fields side by side must all match. An empty filter matches every row, and so does an empty list of AND or OR.
+ *
  * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
  */
 export function readFilter(columns: FilterColumns, filter: FilterValue): FilterTree {
@@ -127,6 +129,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: Position):
 
 /**
  * The SQL condition of a filter.
+ *
  * @param alias name of its rows
  * @param toSql SQL for a parameter; called for each, in the order of the tree
  * @returns null when every row matches

@@ -17,6 +17,7 @@ export interface Operator {
   description: string;
   /**
    * The parameter for an operand.
+   *
    * @throws BAD_USER_INPUT for an operand that the column can't be compared with
    */
   parameters(operand: unknown, codec: PgCodecAnyScalar): Parameter[];
@@ -133,6 +134,7 @@ export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"]
 
 /**
  * Refuses texts that Postgres can't take as a parameter.
+ *
  * @throws BAD_USER_INPUT for a text with a NUL character
  */
 export function checkText(value: unknown): void {

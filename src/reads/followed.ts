@@ -3,6 +3,7 @@ import { sql } from "postgraphile/pg-sql2";
 
 /**
  * Followed lists: clients keep `endCursor`, and continue from there some time later.
+ *
  * Ids are given before the commit, so a row can become visible in front of rows that were already read. Cursors of such
  * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor returns their rows
  * too. Nothing is locked and no one waits. docs/decisions.md ("Following a list") proves that no row is missed.

@@ -30,9 +30,11 @@ type Side = typeof given | typeof notYetGiven;
 
 /**
  * The JSON text of a page of rows.
+ *
  * A subquery finds the rows, one more than requested if the client wants to know whether there are more, and makes a
  * text of each; the outer query concatenates these. Whether rows exist before the page, or after an empty one, takes
  * one look at the index.
+ *
  * @param parent the row that the list belongs to; null for lists of all rows
  * @param expressObject makes the text of each row
  */
@@ -206,6 +208,7 @@ class ListCompilation {
 
 /**
  * Text of a fragment whose values are the numbers of places, from 1, with the places inserted.
+ *
  * @returns it, and how often one was inserted
  */
 function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {

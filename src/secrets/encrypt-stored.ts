@@ -17,6 +17,7 @@ type Table = (typeof tables)[number];
 /**
  * Encrypts stored secrets that are plain, or encrypted with another key, with the current key. When it is interrupted
  * it can be run again.
+ *
  * @param connection the owner's
  * @returns how many were encrypted, by kind
  * @throws {UserError} when there is no key to encrypt with, or one is missing to decrypt

@@ -16,6 +16,7 @@ const storedSecretsQuery = "select kind, key_id, count::integer as count from au
 
 /**
  * Checks, at the start, that this process can decrypt the stored secrets.
+ *
  * @param kinds kinds of secrets that it needs
  * @throws {UserError} when SECRETS_KEY lacks a key
  */

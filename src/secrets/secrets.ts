@@ -16,6 +16,7 @@ export class UnreadableSecret extends Error {
 /**
  * Encrypts and decrypts stored secrets: AES-256-GCM, with the row of the secret as associated data, so that it is
  * useless in another row.
+ *
  * Without keys, secrets are stored in plain text. Plain ones can always be read, because they exist until `npm run keys
  * -- encrypt` has been run.
  */
@@ -39,6 +40,7 @@ export class Secrets {
 
   /**
    * The stored form of a secret.
+   *
    * @param place the table and the id of its row
    */
   seal(plain: string, place: string): string {
@@ -53,6 +55,7 @@ export class Secrets {
 
   /**
    * The secret in a stored form.
+   *
    * @throws {UnreadableSecret} when there is no key for it, or it was changed or moved
    */
   open(stored: string, place: string): string {

@@ -35,6 +35,7 @@ export class Availability {
 
   /**
    * Checks the built versions.
+   *
    * @throws {UserError} when no version can be served
    */
   async check(): Promise<void> {
@@ -78,6 +79,7 @@ export class Availability {
 
   /**
    * Builds all versions again.
+   *
    * @throws the first failure, when all have been tried
    */
   async reload(): Promise<void> {

@@ -15,6 +15,7 @@ const months = { ofWarning: 3, ofStable: 12, ofPreviewAfterStable: 3 };
 /**
  * When a version ends, as far as known: a stable one at the end of the twelfth month after that of its release, a dated
  * preview three months after the release of the next stable version, unstable never.
+ *
  * @returns null when no end is known
  */
 export function retirementOf(version: Version, all: readonly Version[]): Retirement | null {

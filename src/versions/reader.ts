@@ -70,6 +70,7 @@ export class Reader {
 
   /**
    * Runs a document that contains a query. Its errors are those that a client would get.
+   *
    * @param withPgClient its connections; by default those of requests
    */
   async run(

@@ -43,6 +43,7 @@ export interface ServedVersion {
   failure(): Error | null;
   /**
    * Its present schema, the way to execute it, and its documents.
+   *
    * @throws SERVICE_UNAVAILABLE when it could not be built
    */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };

@@ -25,6 +25,7 @@ const ofProject =
 
 /**
  * Starts a command.
+ *
  * @param command its file in src/commands, and its arguments
  * @param settings environment variables; it gets no other settings
  * @param folder folder of the project
@@ -97,6 +98,7 @@ export interface CommandResult {
 
 /**
  * Runs a command on a database to its end, and keeps its two outputs apart.
+ *
  * @param command its file in src/commands, and its arguments
  * @param input its standard input
  * @param settings environment variables beside those of this process

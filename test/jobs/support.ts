@@ -26,6 +26,7 @@ export function startTestJobs(
 
 /**
  * A task that notes the numbers of its finished jobs.
+ *
  * @param workMs duration of each job, if others should start meanwhile
  */
 export function noting(workMs = 0) {

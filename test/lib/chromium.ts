@@ -41,6 +41,7 @@ function installedPaths(platform: string, environment: Environment): string[] {
 /**
  * Finds a browser: the one of CHROMIUM, an installed Chrome, Chromium or Edge, or the one of a package, which is for
  * Linux on x64.
+ *
  * @returns null when there is none
  * @throws when CHROMIUM names a missing file
  */

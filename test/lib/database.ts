@@ -46,6 +46,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
 
 /**
  * A database for the tests of the calling suite, with one connection, from their beginning to their end.
+ *
  * @param role the role of the connection
  */
 export function useDatabase(

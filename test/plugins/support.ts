@@ -49,6 +49,7 @@ export function gid(typeName: string, number: number): string {
 
 /**
  * Makes the sample database and its schema.
+ *
  * @param sql statements that change the database before the schema is made
  */
 export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<Sample> {

@@ -108,6 +108,7 @@ export class Clients {
 /**
  * Ends connections to the database until it is stopped: in Postgres or on the network, so that answers of committed
  * calls are lost.
+ *
  * @returns the number of times
  */
 export async function cutConnections(

@@ -4,6 +4,7 @@ import configuration from "./rules.ts";
 
 /**
  * Reads the imports of a tree, and the violations of the rules.
+ *
  * @param folders where to look, from the root of the tree
  * @param root the tree; by default the working directory
  */

@@ -23,6 +23,7 @@ export interface Cluster {
   adminUrl(database: string): string;
   /**
    * From now on starts Postgres again when it dies.
+   *
    * @returns a promise that is rejected, with a UserError, when that has failed too often
    */
   keepRunning(logger: Logger): Promise<never>;
@@ -51,6 +52,7 @@ const startBreakOffMs = 2_000;
 /**
  * Starts Postgres on a folder, and first makes the cluster when the folder has none. It takes over a server that still
  * runs there after a crash of the service.
+ *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
 export async function startCluster({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {

@@ -8,6 +8,7 @@ const recoveryCheckMs = 250;
 /**
  * Takes the lock of the process that uses the cluster. Postgres releases it when the process ends, in any way. Waits
  * while Postgres is recovering.
+ *
  * @throws {UserError} when another process has it
  */
 export async function holdAlone(

@@ -23,6 +23,7 @@ export interface KeepRunningOptions {
 
 /**
  * Starts Postgres again whenever it dies. After too many failures the operator has to solve the problem.
+ *
  * @throws {UserError} when it doesn't come back
  */
 export async function keepRunning({

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 
 /**
  * Whether a Postgres runs on a data directory.
+ *
  * The answer of pg_ctl isn't enough: it only checks whether a process has the id in postmaster.pid, and after a crash
  * that may be another program, or a zombie. Such a file, which would confuse Postgres too, is removed.
  */

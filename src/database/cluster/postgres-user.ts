@@ -25,6 +25,7 @@ export interface PostgresUser {
 /**
  * The user who runs Postgres: that of this process or, because Postgres refuses to run as root, the owner of the
  * folder, or else the system's user `postgres`, which is made when missing.
+ *
  * @param home the folder for Postgres' data
  * @param runAs name of the user instead; `root` is ignored
  * @throws {UserError} when there is no such user

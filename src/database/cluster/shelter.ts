@@ -14,6 +14,7 @@ const packageFile = z.object({ version: z.string() });
 
 /**
  * The folder of Postgres' programs: the original, or a copy that the user can run.
+ *
  * @param program one of them
  */
 export async function reachablePrograms(user: PostgresUser, program: string): Promise<string> {

@@ -48,6 +48,7 @@ export interface CommitOptions extends MigrateOptions {
 
 /**
  * Turns files of db/current into a committed migration, after trying it on a new shadow database.
+ *
  * @param message becomes part of the file's name
  * @param names which files; all when empty
  * @throws {UserError} when it can't be run; db/current is then unchanged
@@ -81,6 +82,7 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 /**
  * Commits a migration that is not in db/current: nothing there is read or changed, so a process that watches db/current
  * doesn't notice. Rewrites db/schema.sql.
+ *
  * @throws {UserError} when it can't be run
  */
 export async function commitText(
@@ -123,6 +125,7 @@ export async function uncommitMigration(adminUrl: string): Promise<void> {
 
 /**
  * Runs a command of graphile-migrate in a child process, because it ends its whole process when it loses a connection.
+ *
  * @param url the database, as its owner
  * @param folder the folder of its settings
  */

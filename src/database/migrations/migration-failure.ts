@@ -4,6 +4,7 @@ import { isWithoutTransaction } from "./migration-files.ts";
 
 /**
  * Explains why a migration failed: the file and line, if known, the message of Postgres, and what was being derived.
+ *
  * @param name of the migration
  * @param text the SQL that was run, including fixtures
  */

@@ -49,6 +49,7 @@ export function isWithoutTransaction(text: string): boolean {
 
 /**
  * Several files as one migration, each after a line with its name, as graphile-migrate joins them.
+ *
  * @throws {UserError} when they can't be one
  */
 export function joined(files: readonly CurrentFile[]): string {

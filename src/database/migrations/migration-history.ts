@@ -10,6 +10,7 @@ const explanation =
 /**
  * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
  * not migrate pass: the migration's own message helps them more.
+ *
  * @throws {UserError} with instructions
  */
 export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {

@@ -14,6 +14,7 @@ export type { MigrateOptions } from "./migrator.ts";
 
 /**
  * Runs the committed migrations that the database doesn't have yet.
+ *
  * @throws {UserError} when one fails, with its name and the cause; those before it stay, and it is undone
  */
 export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
@@ -46,6 +47,7 @@ export interface WatchOptions extends MigrateOptions {
 
 /**
  * Runs db/current now and whenever it or a fixture changes, until it is stopped.
+ *
  * @returns a function that stops watching, without waiting for a run in progress, which reports no more
  */
 export function watchCurrentMigration(
@@ -103,6 +105,7 @@ async function signature(): Promise<string> {
 
 /**
  * Refuses a database that was made by other migrations, or lacks some of this code.
+ *
  * @throws {UserError} naming the command that updates it
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {

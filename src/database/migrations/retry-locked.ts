@@ -41,6 +41,7 @@ export interface RetryLockedOptions extends LockLimits {
 /**
  * Runs work that needs locks, again and again with growing pauses while others hold them. It must leave nothing behind
  * when it fails: others use the pauses.
+ *
  * @throws {UserError} when the last attempt has failed because of locks, too
  */
 export function retryLocked<T>(

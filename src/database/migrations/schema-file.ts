@@ -19,6 +19,7 @@ export async function schemaOf(client: ClientBase): Promise<string> {
 
 /**
  * Writes db/schema.sql, from a new database with the committed migrations only.
+ *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
  */
 export async function writeSchema(adminUrl: string): Promise<void> {

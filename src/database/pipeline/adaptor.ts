@@ -14,6 +14,7 @@ type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
 /**
  * PostGraphile's access to Postgres. The library's own takes four messages for each reading statement: BEGIN, the
  * settings, the statement, COMMIT. This one takes a single message.
+ *
  * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
  * library's.
  */

@@ -8,6 +8,7 @@ const columns = "current_user::text, coalesce(current_setting('service.scopes', 
 /**
  * Checks that pipelined queries work with this `pg` and this Postgres: they use parts of the driver that another
  * release may change.
+ *
  * @returns null, or what is wrong
  */
 export async function checkPipelining(pool: Pool): Promise<string | null> {

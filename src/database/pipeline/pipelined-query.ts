@@ -28,6 +28,7 @@ const noValues: readonly unknown[] = [];
 /**
  * Settings and a statement, sent together and ended by one Sync: Postgres runs both in one implicit transaction, and
  * answers once. With BEGIN, SET, the statement and COMMIT there would be four answers.
+ *
  * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
  * the `handle…` functions as the answers arrive.
  */

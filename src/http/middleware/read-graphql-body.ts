@@ -50,6 +50,7 @@ type ReadBody = (request: Request, response: Response, done: (complaint: Complai
 
 /**
  * Reads the body, a JSON object by GraphQL over HTTP, into `request.body`.
+ *
  * @param maxBytes longest body in bytes
  */
 export function readGraphqlBody(maxBytes: number, heavyWork: HeavyWork): Middleware {

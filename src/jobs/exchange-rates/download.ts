@@ -12,6 +12,7 @@ export interface ReadLimits {
 
 /**
  * Downloads a text from the web.
+ *
  * @param stopping aborts it
  * @throws {UserError} when that fails, or exceeds a limit
  */

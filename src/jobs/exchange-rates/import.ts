@@ -27,6 +27,7 @@ export interface ImportOptions {
 
 /**
  * Imports exchange rates: all days of the list, or none.
+ *
  * @throws {UserError} when the list can't be read, is invalid, or has no rate for the default currency
  */
 export async function importRates({ from, query, limits, stopping }: ImportOptions): Promise<ImportedDay[]> {

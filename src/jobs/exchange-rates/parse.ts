@@ -42,6 +42,7 @@ const parser = new XMLParser({
 
 /**
  * Parses a list of exchange rates in the European Central Bank's form, of one day or several.
+ *
  * @throws {UserError} when any part of it has another form
  */
 export function parseRates(xml: string): DailyRates[] {

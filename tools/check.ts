@@ -9,13 +9,17 @@ const parts = [
   "eslint .",
   "prettier --check .",
   "tsc",
-  "depcruise --config tools/architecture/rules.ts src plugins bench test examples tools",
+  "npm run --silent check:architecture",
   "node tools/find-secrets.ts",
-  "node tools/check-sql.ts",
+  "npm run --silent check:sql",
 ];
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const env = { ...process.env, PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}`, FORCE_COLOR: "1" };
+const env = {
+  ...process.env,
+  PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}`,
+  FORCE_COLOR: "1",
+};
 
 /** Runs a part, and then shows all that it said. */
 function check(part: string): Promise<void> {

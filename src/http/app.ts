@@ -10,6 +10,7 @@ import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { documentDownload, documentPath } from "./middleware/document-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
+import { fairTurns } from "./middleware/fair-turns.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
@@ -19,7 +20,7 @@ import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
 import { onlyPost } from "./middleware/only-post.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
-import { readOperation, refuseOperation } from "./middleware/read-operation.ts";
+import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requirePlan } from "./middleware/require-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
@@ -77,11 +78,13 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateLocale(parts.locales),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes, heavyWork),
+    fairTurns(),
     spending.forDocument,
     readOperation(served, parts.meter, heavyWork),
     countDeprecatedFields(usage, served),
     spending.forOperation,
     refuseOperation,
+    refuseMissingScopes(served),
     costlyTurns(),
     answerIntrospection(served, unread, heavyWork),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

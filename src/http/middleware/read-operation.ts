@@ -8,6 +8,7 @@ import type { PlanName } from "../../auth/plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
+import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import type { Reading } from "../../graphql/documents.ts";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
@@ -111,9 +112,31 @@ function refusalByPlan(
 
 /** Answers refused operations as GraphQL over HTTP demands: with 200 or 400, by the media type. */
 export const refuseOperation: Middleware = (request, response, next) => {
-  const { refusals, cost } = response.locals.operation!;
+  const { refusals } = response.locals.operation!;
   if (refusals.length === 0) return next();
-  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
-  const errors = refusals.map((error) => completed(error, response.locals.requestId));
-  sendErrors(request, response, status, errors, { cost });
+  answerRefusals(request, response, refusals);
 };
+
+/** Refuses operations for which the token lacks scopes. Nothing of them has been planned or executed. */
+export function refuseMissingScopes(served: readonly ServedVersion[]): Middleware {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { version, operation, caller } = response.locals;
+    const { schema } = bySlug.get(version!.slug)!.current();
+    const { operationName, variables: variableValues } = graphqlBodyOf(request);
+    const document = operation!.document!;
+    const refusal = scopeRefusal({
+      ...{ schema, document, operationName, variableValues },
+      contextValue: { scopes: caller!.scopes },
+    });
+    if (!refusal) return next();
+    answerRefusals(request, response, [refusal]);
+  };
+}
+
+function answerRefusals(request: Request, response: Response, refusals: readonly GraphQLError[]): void {
+  const { operation, requestId } = response.locals;
+  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
+  const errors = refusals.map((error) => completed(error, requestId));
+  sendErrors(request, response, status, errors, { cost: operation!.cost });
+}

@@ -64,7 +64,7 @@ export function createApp(parts: Parts): RequestListener {
 
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
-  const { settings, logger, versions, served, plan, usage, spending, unread, heavyWork } = parts;
+  const { settings, logger, versions, served, plan, usage, spending, unread, thread } = parts;
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
@@ -77,16 +77,16 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes, heavyWork),
+    readGraphqlBody(settings.maxBodyBytes),
     fairTurns(),
     spending.forDocument,
-    readOperation(served, parts.meter, heavyWork),
+    readOperation(served, parts.meter, thread),
     countDeprecatedFields(usage, served),
     spending.forOperation,
     refuseOperation,
     refuseMissingScopes(served),
     costlyTurns(),
-    answerIntrospection(served, unread, heavyWork),
+    answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     executeOperation(served, unread),
   ];

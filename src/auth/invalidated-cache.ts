@@ -11,6 +11,7 @@ export interface CachedAnswers<Key, Answer> {
 
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
+ *
  * The database is asked once, and the answer is kept until something of the kind changes, of which the database
  * notifies every process. While a process can't listen, it caches nothing. So a change takes effect at once everywhere,
  * and a request normally costs no statement.
@@ -40,6 +41,7 @@ export class InvalidatedCache {
 
   /**
    * Caches answers of one kind.
+   *
    * @param ask asks the database
    * @param max how many answers are cached
    * @param lifetime milliseconds for which an answer is valid, if that is known beforehand

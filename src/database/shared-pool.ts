@@ -2,20 +2,23 @@ import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
 
-/** Gives a connection back. @param isBroken whether to throw it away */
+/** Returns a connection. @param isBroken whether to throw it away */
 export type Release = (isBroken?: boolean) => void;
 type Connected = (error: Error | null, client?: PoolClient, release?: Release) => void;
 
-/** Called when a client's statement is done. @param ms for how long it had a connection */
+/** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Share of the connections that one client of the API may have: usually, and with quick statements while no other asks. */
+/**
+ * Share of the connections that one client of the API may have: usually, and with quick statements while no other client
+ * sends requests.
+ */
 const shareOf = { anyone: 0.4, quickAndAlone: 1 };
-/** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
+/** Average milliseconds of a client's statements up to which others hardly notice a wait for its connections. */
 const quickMs = 20;
-/** Statements after which the average says something. */
+/** Statements that the average needs to be meaningful. */
 const knownAfter = 20;
-/** Milliseconds after which a client counts as alone, when no other has asked. */
+/** Milliseconds without requests of others after which a client counts as alone. */
 const aloneAfterMs = 1_000;
 const maxKnownClients = 10_000;
 
@@ -47,7 +50,7 @@ export class SharedPool {
     });
   }
 
-  /** Calls back with a connection, when it is the client's turn. */
+  /** Calls back with a connection when it is the client's turn. */
   connect(client: string, connected: Connected): void {
     if (client !== this.#latest.client) this.#latest = { client, since: performance.now() };
     this.turns.take(client, (refusal) => {
@@ -113,7 +116,7 @@ export class SharedPool {
       : shareOf.anyone;
   }
 
-  /** One slow statement among quick ones is soon forgotten, and at once noticed. */
+  /** A slow statement counts at once, and is soon forgotten. */
   #note(client: string, ms: number): void {
     const pace = this.#pace.get(client);
     if (!pace) return void this.#pace.set(client, { count: 1, averageMs: ms });

@@ -29,7 +29,7 @@ describe("turns", () => {
     take("b");
     take("c");
     assert.deepEqual(began, ["busy 0", "a"]);
-    // Whoever began first ends first
+    // The first to begin is the first to end
     for (let n = 0; n < 13; n++) turns.end(began[n]!.split(" ")[0]!);
     for (const client of ["a", "b", "c"]) assert.ok(began.indexOf(client) < began.indexOf("busy 2"), client);
     assert.deepEqual([began.length, turns.counts], [13, { running: 0, waiting: 0 }]);

@@ -42,6 +42,7 @@ type Complaint = [status: number, message: string];
 
 /**
  * Reads the body, a JSON object by GraphQL over HTTP, into `request.body`.
+ *
  * @param maxBytes longest body in bytes
  */
 export function readGraphqlBody(maxBytes: number): Middleware {

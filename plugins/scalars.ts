@@ -30,7 +30,7 @@ const dateTimeCodec: PgCodec = {
   extensions: { oid: timestamptzOid, pgType: "timestamptz" },
 };
 
-/** Which GraphQL scalars stand for which SQL types, where PostGraphile's choice isn't ours. */
+/** GraphQL scalars for SQL types for which PostGraphile chooses another one. */
 export const ScalarsPlugin: GraphileConfig.Plugin = {
   name: "ScalarsPlugin",
   description: "timestamptz is DateTime; numeric and bigint are Float",

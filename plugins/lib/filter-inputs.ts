@@ -23,7 +23,7 @@ export interface TypedColumn extends FilterColumn {
   typeName: string;
 }
 
-/** Operators for a GraphQL type, or undefined when there is no filter for values of the type. */
+/** Operators for a GraphQL type, or undefined when its values can't be filtered. */
 function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator> | undefined {
   // Its values can't be given
   if (codec.extensions?.pgType === "other") return undefined;
@@ -32,7 +32,7 @@ function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator
   return names && Object.fromEntries(names.map((name) => [name, operators[name]]));
 }
 
-/** Name of the scalar or enum that stands for an SQL type; "" for lists and composites. */
+/** Name of the scalar or enum for an SQL type; "" for lists and composites. */
 function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
   if (codec.arrayOfCodec || codec.attributes) return "";
   return build.getGraphQLTypeNameByPgCodec(codec, "input") ?? "";
@@ -65,7 +65,7 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     if (!named && !names.includes("*")) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
     const typeName = typeNameOf(build, attribute.codec);
-    // Who may not read a column must not find out its values by comparing, so one with scopes of its own is left out.
+    // A column with its own scopes is left out, because comparisons would reveal its values.
     const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, typeName);
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);

@@ -21,7 +21,7 @@ import { hasTag, tagText } from "./tags.ts";
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
 
-/** What every input has beside the fields of its composite type. Null is not what was left out. */
+/** Fields that every input has beside those of its composite type. Null differs from left out. */
 export interface EveryInput {
   idempotencyKey?: string | null;
   validateOnly?: boolean | null;
@@ -45,7 +45,7 @@ export function fieldsOfEveryInput() {
   };
 }
 
-/** The type of a field of an input: lists have no null elements. */
+/** The type of an input field: lists have no null elements. */
 export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribute): GraphQLInputType {
   if (!codec.arrayOfCodec) return type;
   const { ofType } = getNullableType(type) as GraphQLList<GraphQLInputType>;
@@ -67,7 +67,7 @@ export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   return Object.fromEntries(fields);
 }
 
-/** A field of a payload, and whose rows it shows: those that the tag @entity says the column holds ids of. */
+/** A field of a payload, and the view of its rows if the tag @entity says that the column holds ids. */
 export function payloadField(
   build: GraphileBuild.Build,
   name: string,

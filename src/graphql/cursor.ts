@@ -15,9 +15,9 @@ export interface Stage {
 }
 
 /**
- * What a cursor says: which rows were given. The first stage goes farthest. While rows are given that came late, stages
- * follow it that go less far, each read later than the one before: rows up to theirs are all given, but for what was
- * still open by then.
+ * Which rows a cursor's client has. The first stage reaches farthest. While late rows are being returned, further
+ * stages follow; each reaches less far and was read later: up to its uuid, only rows of transactions that were still
+ * open then are missing.
  */
 export type Position = readonly [Stage, ...Stage[]];
 
@@ -33,9 +33,12 @@ export interface CursorList {
 const form = /^(\w+\.\w+):(.*):([0-9a-f]{8})$/s;
 // The same that erp.open_transactions() makes
 const openForm = /^~\d{1,18}(\.\d{1,18})*(-\d{1,18}\.\d{1,18})?$/;
-/** Each connection may have a transaction open, at each stage. More than this no server has. */
+/** Enough for any server: each connection may have a transaction open, at each stage. */
 const maxCharacters = 500_000;
-/** Each stage needs a transaction that ended while a reader stood among late rows, all behind those of the one before. */
+/**
+ * A further stage needs a transaction that ended while a reader was among late rows, all behind those of the stage
+ * before.
+ */
 const maxStages = 100;
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
 
@@ -69,7 +72,7 @@ function readStages(text: string): Position | null {
 }
 
 /**
- * What a cursor says. The entry that it belongs to may be gone.
+ * The position in a cursor. Its entry may have been deleted.
  *
  * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or has a form of another release
  */
@@ -97,7 +100,7 @@ function refuseDamaged(): never {
   );
 }
 
-/** Transactions as cursors spell them, as a multirange of Postgres. */
+/** Transactions of a cursor as a multirange of Postgres. */
 export function openRanges(open: string): string {
   const [, oldest, offsets, first, count] = /^~(\d+)((?:\.\d+)*)(?:-(\d+)\.(\d+))?$/.exec(open) ?? [];
   if (oldest === undefined) return "{}";

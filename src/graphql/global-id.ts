@@ -14,7 +14,7 @@ export interface GlobalId {
 /** The key columns of a type; undefined of one that isn't known. */
 export type KeyOf = (typeName: string) => readonly KeyPart[] | undefined;
 
-/** What every global id of a type begins with. */
+/** The beginning of every global id of a type. */
 export const globalIdPrefix = (typeName: string): string => `gid://service/${typeName}/`;
 
 /**

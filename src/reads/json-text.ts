@@ -13,7 +13,7 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'
 /** A name as an SQL identifier. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The SQL expression that puts pieces together. */
+/** The SQL expression that concatenates pieces. */
 export function concatenated(pieces: readonly Piece[]): string {
   const merged: Piece[] = [];
   for (const piece of pieces) {
@@ -24,7 +24,7 @@ export function concatenated(pieces: readonly Piece[]): string {
   return tree(merged.map((piece) => ("json" in piece ? quoted(piece.json) : piece.sql)));
 }
 
-/** As a balanced tree: it is not deep, however many there are, and long texts are copied less often. */
+/** As a balanced tree: it is not deep for any number of pieces, and long texts are copied less often. */
 function tree(terms: readonly string[]): string {
   if (terms.length <= 2) return terms.length === 0 ? "''" : terms.join("||");
   const middle = terms.length >> 1;
@@ -41,8 +41,8 @@ export function objectPieces(fields: readonly (readonly [name: string, value: Pi
 }
 
 /**
- * An expression that fails when it is evaluated. It stands where a value comes that JSON or the schema don't allow, so
- * that Grafast, which runs the operation then, says what is wrong with it.
+ * An expression that fails when it is evaluated. It replaces a value that JSON or the schema don't allow, so that
+ * Grafast, which then runs the operation, reports the error.
  */
 export const failure = "('!'||now()::text)::json::text";
 

@@ -28,7 +28,7 @@ test("connections that are ended while it waits are replaced, and it hears of jo
   const worker = startTestJobs(database.loginUrl, { note });
   t.after(() => worker.stop());
   await queue.add("note");
-  // Cut before it is struck off, it would be done again
+  // If it were cut before its job is deleted, the job would run again
   await until(async () => done.length === 1 && (await queue.jobs()).length === 0);
   assert.ok((await queue.cutConnections(database.adminUrl)) > 0);
   await queue.add("note");
@@ -97,7 +97,7 @@ test("stopped while the database can't be reached, it stops soon", async (t) => 
   assert.ok(performance.now() - begin < 3_000);
 });
 
-test("when Postgres itself is stopped and started again, work goes on", async (t) => {
+test("when Postgres itself is stopped and started again, work continues", async (t) => {
   const folder = await temporaryFolder();
   const options = { directory: join(folder.path, "own"), flags: { fsync: "off" } };
   let cluster = await startCluster(options);

@@ -13,7 +13,7 @@ import { until } from "../lib/until.ts";
 import { oneDay } from "./exchange-rates/lists.ts";
 import { Queue, startTestJobs } from "./support.ts";
 
-// The service as a process of its own, on the demonstration shop, which has old lines without prices
+// The service as a process, on the demonstration shop, which has old lines without prices
 let database: TestDatabase;
 let queue: Queue;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -95,7 +95,7 @@ test("a service that may not import rates leaves such a job to one that may", as
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 3);
 });
 
-test("a failing import is logged with its job, and the service goes on", async () => {
+test("a failing import is logged with its job, and the service continues", async () => {
   await queue.add("import_exchange_rates");
   const { service, address } = await start({ EXCHANGE_RATES_FROM: join(folder.path, "none.xml") });
   const [line] = await service.said(/^\{.*a job failed.*$/m);
@@ -131,13 +131,13 @@ test("stopped while it is cut off from Postgres, the service ends in order", asy
   await stop(service);
 });
 
-test("rates are imported every day in the afternoon, and once after a pause of whatever length", async () => {
+test("rates are imported every day in the afternoon, and once after a pause of any length", async () => {
   const settings = { exchangeRatesFrom: list };
   const options = { crontab: crontabOf(settings) };
   const tasks = tasksOf(settings);
   const known = () =>
     count("graphile_worker._private_known_crontabs", "identifier = 'import_exchange_rates'");
-  // Known from the services that the tests above have started
+  // The tests above have started these services
   assert.equal(await known(), 1);
   await queue.owner.query(
     `update graphile_worker._private_known_crontabs set known_since = now() - interval '9 days', last_execution = now() - interval '8 days';

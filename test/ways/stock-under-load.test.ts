@@ -1,5 +1,5 @@
-// Many clients change the stock of few products at the same time, while connections to the database are lost. What is
-// sent is random; STOCK_LOAD_SEED repeats it, STOCK_LOAD_SECONDS sets how long it goes on:
+// Many clients change the stock of few products at the same time, while connections to the database are lost. The calls
+// are random; STOCK_LOAD_SEED repeats them, STOCK_LOAD_SECONDS sets the duration:
 //
 //     STOCK_LOAD_SECONDS=600 npm run test:only -- test/ways/stock-under-load.test.ts
 import assert from "node:assert/strict";
@@ -151,7 +151,7 @@ describe(`stock under load, seed ${seed}`, () => {
     }
   });
 
-  it("whoever follows has seen each movement exactly once, in every version", (context) => {
+  it("followers have seen each movement exactly once, in every version", (context) => {
     const all = [...byComment.values()].flat().map(({ id }) => `gid://service/StockMovement/${id}`);
     for (const [name, { seen, failures }] of followers) {
       const inOrder = seen.every((id, index) => index === 0 || id > seen[index - 1]!);

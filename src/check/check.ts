@@ -1,0 +1,65 @@
+import type { ClientBase } from "pg";
+import type { CurrentFile } from "../database/migrations/migration-files.ts";
+import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import type { Finding } from "./finding.ts";
+import { lints } from "./lints.ts";
+import { Places } from "./places.ts";
+import { readScript } from "./script.ts";
+import type { Source, Subject } from "./source.ts";
+import { applyWaivers } from "./waivers.ts";
+
+/** Checks of migrations that need no database. */
+const syntax: Source = {
+  name: "syntax",
+  find: async ({ scripts }) => scripts.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
+};
+
+/** All checks, in the order of the report. */
+export const sources: readonly Source[] = [syntax, lints];
+
+export interface CheckOptions {
+  /** The migrations to check: files of db/current; by default all. */
+  current?: readonly CurrentFile[];
+  /** The checks to run; by default all. */
+  only?: readonly Source[];
+}
+
+/**
+ * Checks a database, and its uncommitted migrations.
+ *
+ * @param client the database with db/current in it, as its owner
+ * @returns findings, including waived ones: the worst first, and then by file and line
+ */
+export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
+  const current = options.current ?? (await readCurrent());
+  const scripts = await Promise.all(current.map(readScript));
+  const subject: Subject = { client, scripts, places: new Places(scripts) };
+  const findings: Finding[] = [];
+  for (const source of options.only ?? sources) {
+    try {
+      findings.push(...(await source.find(subject)));
+    } catch (error) {
+      findings.push(brokenOff(source, error as Error));
+    }
+  }
+  const committed = (await readCommitted()).map(({ text }) => text);
+  return applyWaivers(findings, scripts, committed).sort(byWeight);
+}
+
+/** A check that can't run is a finding, because it proves nothing. */
+const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
+  ...{ rule: "unchecked", severity: "error", file: null, line: null, object: name, what: message },
+  why: "This part of the check could not be run, so nobody knows whether it would find something.",
+  wayOut: "Mend what the message names, and check again.",
+});
+
+const weights = { error: 0, warning: 1, note: 2 };
+
+function byWeight(one: Finding, other: Finding): number {
+  const weight = ({ severity, waived }: Finding) => (waived === undefined ? weights[severity] : 3);
+  return (
+    weight(one) - weight(other) ||
+    (one.file ?? "").localeCompare(other.file ?? "") ||
+    (one.line ?? 0) - (other.line ?? 0)
+  );
+}

@@ -1,0 +1,32 @@
+/** Severity of a finding: errors refuse the migration; warnings and notes are only reported. */
+export type Severity = "error" | "warning" | "note";
+
+/** A location: a file from the root of the project, and a line counted from 1. */
+export interface Place {
+  file: string;
+  line: number;
+}
+
+/** Something that a check has found. */
+export interface Finding {
+  /** The name of the rule, by which it is waived. */
+  rule: string;
+  severity: Severity;
+  /** Where to mend it; null when no file contains it, for example after a change by hand. */
+  file: string | null;
+  line: number | null;
+  /** Its object: a table, a function, a field; null for something larger. */
+  object: string | null;
+  /** What was found about the object; empty when the rule's name says it. */
+  what: string;
+  /** Why it is wrong. */
+  why: string;
+  wayOut: string;
+  /** The reason for leaving it, given in a waiver. */
+  waived?: string;
+}
+
+/** Whether findings refuse what was checked. */
+export function isRefused(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity, waived }) => severity === "error" && waived === undefined);
+}

@@ -112,7 +112,7 @@ export function rangeCodec(name: string, sqlType: SQL, oid: string, inner: PgCod
     toText(range) {
       const begin = sql`case when lower_inc(${range}) then '[' else '(' end||coalesce(${cast(sql`lower(${range})`)},'')`;
       const end = sql`coalesce(${cast(sql`upper(${range})`)},'')||case when upper_inc(${range}) then ']' else ')' end`;
-      return sql`(case when isempty(${range}) then 'empty' else ${begin}||','||${end} end)`;
+      return sql`(case when isempty(${range}) then 'empty' when ${range} is not null then ${begin}||','||${end} end)`;
     },
   });
 }

@@ -100,7 +100,8 @@ describe("the example of a seed library", () => {
         id,
       );
     const { codes } = await ask(
-      `{ seedPackets(filter: { packedOn: { gte: "2026-02-30" } }) { edges { cursor } } }`,
+      "query ($day: Date!) { seedPackets(filter: { packedOn: { gte: $day } }) { edges { cursor } } }",
+      { day: "2026-02-30" },
     );
     assert.deepEqual(codes, ["BAD_USER_INPUT"]);
   });

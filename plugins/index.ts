@@ -30,7 +30,7 @@ export interface PresetOptions {
   schemaName: string;
   /** Whether reads are answered by one statement each where that is known. */
   fastReads?: boolean;
-  /** Told which way each read takes. */
+  /** Told which executor answers each read. */
   onRead?: OnRead;
   /** How errors of requests are told, and where; only for what answers requests. */
   report?: ReportOptions;

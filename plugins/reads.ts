@@ -4,12 +4,12 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "../src/reads/answer.ts";
 import { findSource, findRows } from "./lib/find-field-source.ts";
 import { register } from "../src/reads/field-source.ts";
-import type { ReadEngine } from "../src/reads/counts.ts";
+import type { ReadExecutor } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
 
-/** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
-export type OnRead = (way: ReadEngine, args: GrafastExecutionArgs) => void;
+/** Told which executor answers a read operation. One that SQL turns out not to answer is told of twice. */
+export type OnRead = (executor: ReadExecutor, args: GrafastExecutionArgs) => void;
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;

@@ -37,7 +37,7 @@ export interface DatabaseAccessOptions {
 
 /**
  * How operations reach the database: in one message for each statement, or, when that is not wanted or doesn't work
- * with this driver, in the library's way.
+ * with this driver, as the library does it.
  *
  * @param pool the connections of operations
  */
@@ -55,7 +55,10 @@ export async function openDatabaseAccess(
   });
   const trouble = fastReads ? await checkPipelining(pool) : null;
   if (trouble !== null)
-    logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
+    logger.warn(
+      { trouble },
+      "statements are sent one by one, which is slower: the driver is not as expected",
+    );
   if (!fastReads || trouble !== null) {
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return { pgService: service, readText: null, withClientsOf, close };

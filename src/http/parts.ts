@@ -2,13 +2,13 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { AccessTokens } from "../auth/access-token.ts";
 import type { ActiveCredentials } from "../auth/active-credentials.ts";
-import type { CurrentPlan } from "../auth/plan.ts";
+import type { CurrentMerchantPlan } from "../auth/merchant-plan.ts";
 import type { Meter } from "../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { ReadText } from "../database/pipeline/read-text.ts";
-import type { Renderer } from "../documents/renderer.ts";
+import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { HeavyWork } from "../lib/heavy-work.ts";
 import type { Readiness } from "../lib/readiness.ts";
@@ -29,7 +29,7 @@ export interface Parts {
   now: () => number;
   /** Connections of the login role. */
   pool: Pool;
-  /** The shortest way to the answer of a read; null when it can't be taken. */
+  /** Reads a text straight from a connection, for reads answered by SQL; null when the driver doesn't allow it. */
   readText: ReadText | null;
   readiness: Readiness;
   metrics: Metrics;
@@ -39,7 +39,7 @@ export interface Parts {
   served: readonly ServedVersion[];
   availability: Availability;
   locales: Locales;
-  plan: CurrentPlan;
+  merchantPlan: CurrentMerchantPlan;
   tokens: AccessTokens;
   credentials: ActiveCredentials;
   isSessionToken: SessionCheck;

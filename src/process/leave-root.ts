@@ -12,7 +12,7 @@ const defaultUser = "nobody";
 
 /** Some of what a process reads while it serves: where one of its kind can't be read, others can't either. */
 const needed = [
-  ...["../commands/start.ts", "../documents/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
+  ...["../commands/start.ts", "../pdf/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 

@@ -57,7 +57,7 @@ export interface ServedVersion {
 
 export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** Whether reads take the short way, see src/reads. */
+  /** Whether SQL answers reads where it can, see src/reads. */
   fastReads: boolean;
   logger: Logger;
   /** Keeps documents, of all versions together. */
@@ -81,7 +81,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const preset = presetOf(version, options);
   const make = async () => {
     const { schema, resolvedPreset } = await makeSchema(preset);
-    boundPlans(schema);
+    boundOperationPlans(schema);
     return { schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -125,8 +125,8 @@ function presetOf(
   { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
 ): GraphileConfig.Preset {
   // `unstable` tells those who develop against it how they are answered
-  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
+  const onRead: PresetOptions["onRead"] = (executor, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
@@ -147,7 +147,7 @@ function presetOf(
       graphiqlOnGraphQLGET: false,
       websockets: false,
       outputDataAsString: true,
-      // By then all errors are ours (plugins/report-errors.ts). Should one come another way, it must not get out.
+      // By then all errors are ours (plugins/report-errors.ts). Should one come from elsewhere, it must not get out.
       maskError: (error) =>
         isApiError(error)
           ? error
@@ -157,10 +157,10 @@ function presetOf(
 }
 
 /** Operations whose plans Grafast keeps for a version, and plans of each. A plan keeps its document, too. */
-const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
+const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
-function boundPlans({ extensions }: GraphQLSchema): void {
-  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
+function boundOperationPlans({ extensions }: GraphQLSchema): void {
+  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxOperationPlans } });
 }
 
 type ForMutations = Pick<

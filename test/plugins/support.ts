@@ -108,7 +108,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
         })) as ExecutionResult;
       const result = await answer(usual);
       const needed = [...statements];
-      // Whatever is tested of the answers holds for the short way too (src/reads)
+      // Whatever is tested of the answers holds for reads answered by SQL too (src/reads)
       assert.deepEqual(JSON.stringify(await answer(short)), JSON.stringify(result));
       const errors = (result.errors ?? []).map(({ message, extensions, path }) => {
         return { message, code: extensions.code, path: path?.join("."), extensions };

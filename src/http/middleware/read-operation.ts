@@ -4,7 +4,7 @@ import { apiError } from "../../errors/api-error.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import { refuse, sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
-import type { PlanName } from "../../auth/plan.ts";
+import type { MerchantPlanName } from "../../auth/merchant-plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
@@ -48,7 +48,7 @@ export function readOperation(
   return (request, response, next) => {
     const { query } = graphqlBodyOf(request);
     const { documents } = bySlug.get(response.locals.version!.slug)!.current();
-    const { limits } = response.locals.plan!;
+    const { limits } = response.locals.merchantPlan!;
     const read = () => {
       const start = performance.now();
       const reading = documents.read(query, limits);
@@ -82,7 +82,7 @@ function noteOperation(
   reading: Reading,
 ): void {
   const { operationName, variables } = graphqlBodyOf(request);
-  const { name, limits } = locals.plan!;
+  const { name, limits } = locals.merchantPlan!;
   const { document = null, errors } = { document: undefined, ...reading };
   const operation: ReadOperation = {
     document,
@@ -92,17 +92,17 @@ function noteOperation(
   if (document) {
     const { schema } = bySlug.get(locals.version!.slug)!.current();
     const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
-    const refusal = excess ?? refusalByPlan(document, operationName, name);
+    const refusal = excess ?? refusalByMerchantPlan(document, operationName, name);
     if (refusal) operation.refusals = [refusal];
     else operation.cost.requested = cost;
   }
   locals.operation = operation;
 }
 
-function refusalByPlan(
+function refusalByMerchantPlan(
   document: DocumentNode,
   name: string | null | undefined,
-  plan: PlanName,
+  plan: MerchantPlanName,
 ): GraphQLError | null {
   if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)
     return null;

@@ -22,7 +22,7 @@ export const database = {
     doc: "The folder for the data of the service's own Postgres.",
   }),
   fastReads: setting("FAST_READS", flag, true, {
-    doc: "Whether reads take the short ways that docs/performance.md describes. `false` answers the same more slowly; set it when you suspect them of a fault.",
+    doc: "Whether one SQL statement answers a read where it can, as docs/performance.md describes. `false` answers the same more slowly; set it when you suspect them of a fault.",
   }),
   preparedStatements: setting("PREPARED_STATEMENTS", flag, true, {
     doc: "Whether statements stay prepared on connections. `false` for PgBouncer before 1.21 in transaction mode. Any PgBouncer needs `ignore_startup_parameters = options,extra_float_digits`; the time-outs are those of the role service_login then. Background work and RATE_LIMITS_IN=database need a direct connection: leave them to a process that has one (WORKER_CONCURRENCY=0 and WEBHOOK_CONCURRENCY=0 here).",

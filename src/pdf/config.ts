@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { plain } from "./text.ts";
+
+/** A text of the shop, fit for a page; null when there is nothing in it. */
+const text = z.preprocess(
+  (value) => (typeof value === "string" ? plain(value) || null : null),
+  z.string().nullable(),
+);
+const day = z.iso.date();
+const amount = z.number();
+
+const address = z
+  .object({
+    company: text,
+    department: text,
+    firstName: text,
+    lastName: text,
+    street: text,
+    additionalAddressLine1: text,
+    additionalAddressLine2: text,
+    zipcode: text,
+    city: text,
+    countryName: text,
+    countryIso: text,
+    countryStateName: text,
+  })
+  .nullable();
+
+/** The first and last day of something. */
+const period = z.object({ from: day, to: day });
+
+/** Who sells, as the law wants it said. Null on documents from before there was a place for it. */
+const seller = z
+  .object({
+    legalName: text,
+    address,
+    email: text,
+    phone: text,
+    website: text,
+    vatId: text,
+    taxNumber: text,
+    managers: text,
+    register: text,
+    footer: text,
+    bank: z.object({ accountHolder: text, iban: text, bic: text, name: text }).nullable(),
+  })
+  .nullish();
+
+/**
+ * What a document is rendered from: `erp.document_config` writes it when the document is made, and nothing changes it
+ * afterwards. Versions of the service to come must read what this one wrote, so fields may be added but not renamed.
+ */
+export const pdfConfig = z.object({
+  documentType: z.enum(["invoice", "delivery_note", "credit_note", "storno"]),
+  /** The name of the type, in the language of the document. */
+  title: z.string().transform(plain),
+  /** Null on a draft. */
+  documentNumber: text,
+  documentDate: day,
+  /** The number of the invoice that a credit note or cancellation takes back. */
+  referencedDocumentNumber: text,
+  referencedDocumentDate: day.nullish(),
+  locale: z.string(),
+  displayPrices: z.boolean(),
+  orderNumber: text,
+  orderDate: day,
+  /** When what is charged was delivered; null when it wasn't yet. */
+  deliveryDate: period.nullish(),
+  customerNumber: text,
+  customerVatId: text,
+  taxStatus: z.enum(["gross", "net", "tax-free"]),
+  /** Why there is no tax. */
+  taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
+  currency: z.object({
+    isoCode: z.string(),
+    symbol: z.string().transform(plain),
+    /** 1 when the symbol stands after the amount, 0 before it. */
+    position: z.number(),
+  }),
+  shippingMethod: text,
+  paymentMethod: text,
+  billingAddress: address,
+  shippingAddress: address,
+  sender: z.object({ name: text, address }),
+  seller,
+  lines: z.array(
+    z.object({
+      position: z.number(),
+      label: text,
+      description: text,
+      productNumber: text,
+      quantity: z.number(),
+      /** Without tax when the tax status is net, and so is `total`. None of the three on delivery notes. */
+      unitPrice: amount.nullish(),
+      total: amount.nullish(),
+      /** In percent. */
+      taxRate: amount.nullish(),
+      /** Of a discount on the whole order this is what falls to the other lines. */
+      isShare: z.boolean().nullish(),
+      /** On delivery notes of a part: how many were ordered, and how many of them were in earlier parcels. */
+      orderedQuantity: z.number().nullish(),
+      shippedBefore: z.number().nullish(),
+    }),
+  ),
+  /** On delivery notes: what later parcels have. */
+  outstanding: z.array(z.object({ label: text, productNumber: text, quantity: z.number() })).nullish(),
+  /** Null on delivery notes. */
+  totals: z
+    .object({
+      net: amount,
+      taxes: z.array(z.object({ rate: amount, net: amount, tax: amount })),
+      total: amount,
+    })
+    .nullable(),
+});
+
+export type PdfConfig = z.output<typeof pdfConfig>;
+export type PdfLine = PdfConfig["lines"][number];
+export type Seller = NonNullable<PdfConfig["seller"]>;
+export type Address = NonNullable<PdfConfig["billingAddress"]>;

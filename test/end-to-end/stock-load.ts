@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
+import type { Answer, TestProcess } from "../lib/service.ts";
+import type { Shop } from "../lib/shop.ts";
+import type { Call, Line } from "./stock-calls.ts";
+
+/** What became of a call, as its client knows it. */
+export interface Outcome {
+  /** Comment of its movements. */
+  id: string;
+  call: Call;
+  /** Nobody knows of an uncertain one: the connection was lost, and there was no key to ask again with. */
+  result: "booked" | "refused" | "validated" | "uncertain";
+  /** Ids of the movements, for each answer that said that they were booked. */
+  answers: string[][];
+}
+
+/** Clients that send calls, all at once. */
+export class Clients {
+  readonly outcomes: Outcome[] = [];
+  /** How often each code came, of GraphQL errors and of user errors. */
+  readonly codes = new Map<string, number>();
+  readonly shop: Shop;
+  readonly process: TestProcess;
+
+  constructor(shop: Shop, process: TestProcess) {
+    this.shop = shop;
+    this.process = process;
+  }
+
+  /** Lets so many clients take calls from a list, one after the other, until it is empty or the time is up. */
+  async run(calls: Call[], clients: number, end: number): Promise<void> {
+    const queue = calls.entries();
+    const work = async () => {
+      for (const [index, call] of queue) {
+        if (performance.now() > end) return;
+        this.outcomes.push(await this.#do(`call ${index}`, call));
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, work));
+  }
+
+  async #do(id: string, call: Call): Promise<Outcome> {
+    const key = call.key === "none" ? {} : { idempotencyKey: `key of ${id}` };
+    const input = { ...this.#input(call), comment: id, validateOnly: call.validateOnly, ...key };
+    const times = call.key === "twice" ? 2 : 1;
+    const payloads = await Promise.all(Array.from({ length: times }, () => this.#send(call, input)));
+    if (payloads.includes(null)) return { id, call, result: "uncertain", answers: [] };
+    const refused = payloads.some((payload) => payload.userErrors.length > 0);
+    if (call.key === "misused" && !refused && !call.validateOnly) {
+      const other = await this.#send(call, { ...input, comment: `${id}, misused` });
+      if (other.userErrors[0]?.code !== "IDEMPOTENCY_KEY_MISMATCH")
+        throw new Error(`${id}: the key was used twice`);
+    }
+    const booked = payloads.filter(({ userErrors }) => userErrors.length === 0);
+    const result = call.validateOnly ? "validated" : booked.length > 0 ? "booked" : "refused";
+    const answers = booked.map(({ stockMovements }) =>
+      stockMovements.map((movement: any) => movement.id.slice(-36)),
+    );
+    return { id, call, result, answers: result === "booked" ? answers : [] };
+  }
+
+  /** The payload; null when it stays unknown what happened. Sends again whatever may be sent again. */
+  async #send(call: Call, input: object): Promise<any> {
+    for (let attempt = 1; attempt <= 50; attempt++) {
+      const answer = await this.shop.tryMutate(call.name, input, {
+        select: "stockMovements { id }",
+        process: this.process,
+      });
+      this.#count(answer);
+      const { data, errors } = answer.body;
+      if (!errors) return data[call.name];
+      const hasKey = "idempotencyKey" in input;
+      // What was done but could not be read may be asked for again by its key
+      const mayRepeat = errors.every(
+        ({ extensions, path }: any) => extensions.retryable || (hasKey && path?.length > 1),
+      );
+      if (!mayRepeat) return null;
+      await sleep(Math.random() * 40); // As clients do, not all at the same moment
+    }
+    throw new Error("There was no answer after 50 attempts.");
+  }
+
+  #count({ body, codes }: Answer): void {
+    const userErrors = Object.values(body.data ?? {}).flatMap((payload: any) => payload?.userErrors ?? []);
+    for (const code of [...codes, ...userErrors.map(({ code }: any) => code)])
+      this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
+  }
+
+  #input({ name, lines }: Call): object {
+    const { id } = this.shop;
+    const at = (place: string) =>
+      place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
+    const asInput = ({ product, batch, place, destination, quantity, expectedQuantity }: Line) => ({
+      productId: id[product],
+      ...(batch ? { batchId: id[batch] } : {}),
+      ...(expectedQuantity === null ? {} : { expectedQuantity }),
+      ...(name === "stockTransfer"
+        ? { source: at(place), destination: at(destination) }
+        : { place: at(place) }),
+      ...(name === "stockAdjust" ? { delta: quantity } : { quantity }),
+    });
+    return { lines: lines.map(asInput) };
+  }
+}
+
+/**
+ * Ends connections to the database until it is stopped: Postgres ends some of them, or the proxy cuts all, so that
+ * answers are lost of what has been committed.
+ *
+ * @returns how often
+ */
+export async function cutConnections(
+  adminUrl: string,
+  proxy: CuttableProxy,
+  isOver: () => boolean,
+): Promise<{ ended: number; cuts: number }> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  const count = { ended: 0, cuts: 0 };
+  for (let round = 1; !isOver(); round++) {
+    if (round % 12 > 0) {
+      const { rowCount } = await client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'service' order by random() limit 2`,
+      );
+      count.ended += rowCount!;
+    } else {
+      proxy.cut();
+      proxy.mend();
+      count.cuts++;
+    }
+    await sleep(100 + Math.random() * 200); // Often, but so that calls come through
+  }
+  await client.end();
+  return count;
+}

@@ -1,9 +1,9 @@
 import type { PoolClient } from "pg";
 import type { MerchantPlanName } from "../auth/merchant-plan.ts";
 
-/** The plan that the merchant has. */
-export interface StoredMerchantPlan {
-  name: MerchantPlanName;
+/** The merchant's plan. */
+export interface PlanRow {
+  name: PlanName;
   /** Limits that differ from the settings. */
   limits: Record<string, number>;
 }

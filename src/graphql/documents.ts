@@ -6,22 +6,22 @@ import type { DocumentCache, KeptDocument } from "./document-cache.ts";
 import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
-/** A document that is right, or what is wrong with it. */
+/** A valid document, or its errors. */
 export type Reading = { document: DocumentNode; errors?: never } | { errors: readonly GraphQLError[] };
 
-/** Comparisons of fields that validating a document may take: at most some 20 ms. */
+/** Comparisons of fields that validating a document may need: some 20 ms. */
 const maxComparisons = 40_000;
 
 let schemas = 0;
 
 /**
  * Reads the documents of a version: parsed, within limits, and valid. Clients send the same few again and again, so
- * they are kept; and the same text is the same object, which others remember things about.
+ * they are cached, and other caches use the document object as their key.
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #cache: DocumentCache;
-  /** By their text: those that were read within the present limits. */
+  /** By text: documents that were read within the present limits. */
   readonly #kept = new Map<string, KeptDocument>();
   readonly #name = `${schemas++} `;
   #limits: Limits | undefined;
@@ -31,7 +31,7 @@ export class Documents {
     this.#cache = cache;
   }
 
-  /** @param limits when they are others than the last time, everything is read anew */
+  /** @param limits when they differ from the last ones, the cache is emptied */
   read(text: string, limits: Limits): Reading {
     const kept = this.#keptFor(limits).get(text);
     if (!kept) return this.#read(text, limits);
@@ -39,7 +39,7 @@ export class Documents {
     return kept;
   }
 
-  /** Whether a document has been read and kept, so that reading it costs nothing. */
+  /** Whether a document is cached, so that reading it costs nothing. */
   isKept(text: string, limits: Limits): boolean {
     return this.#keptFor(limits).has(text);
   }
@@ -74,7 +74,10 @@ export class Documents {
   }
 }
 
-/** Complaints about operations of a kind that the schema doesn't have, such as subscriptions: no rule of GraphQL does. */
+/**
+ * Errors for kinds of operations that the schema doesn't have, such as subscriptions. No rule of graphql-js checks
+ * that.
+ */
 function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLError[] {
   return definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -83,8 +86,8 @@ function foreignOperations(schema: GraphQLSchema, { definitions }: DocumentNode)
 }
 
 /**
- * Complaints about variables called like what every object of JavaScript has, such as `constructor`. Wherever values
- * of variables are looked up by name, one of these that isn't given would seem to be.
+ * Errors for variables named like a property of every JavaScript object, such as `constructor`. Code that looks up a
+ * variable by name would find one that wasn't given.
  */
 function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
   return definitions
@@ -98,12 +101,12 @@ function inheritedNames({ definitions }: DocumentNode): GraphQLError[] {
     );
 }
 
-/** What a document has in it, whatever it says. */
+/** Counts of a document's parts. */
 interface DocumentSize {
   nodes: number;
   aliases: number;
   directives: number;
-  /** Selection sets within one another. */
+  /** Nesting of selection sets. */
   depth: number;
 }
 
@@ -124,14 +127,14 @@ function sizeOf(document: DocumentNode): DocumentSize {
   return size;
 }
 
-/** Which limit a document is beyond; null when it is within all. */
+/** Which limit a document exceeds; null if none. */
 function excessOf(document: DocumentNode, found: DocumentSize, limits: Limits): GraphQLError | null {
   for (const name of ["aliases", "directives"] as const) {
     if (found[name] <= limits[name]) continue;
     const message = `The document has ${found[name]} ${name}; ${limits[name]} are allowed.`;
     return apiError("QUERY_TOO_COMPLEX", message, { [name]: found[name], maximum: limits[name] });
   }
-  // Introspection, which is of no concern to the limit of depth, asks for about 15
+  // Introspection, to which the limit of depth doesn't apply, needs about 15
   const most = limits.depth + 13;
   if (found.depth > most) {
     const message = `The document is nested ${found.depth} deep; ${limits.depth} are allowed.`;

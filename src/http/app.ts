@@ -29,7 +29,7 @@ import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
 
-/** The service's HTTP side: which middlewares there are, and in which order requests pass them. */
+/** The service's HTTP side: the middlewares, in the order in which requests pass them. */
 export function createApp(parts: Parts): RequestListener {
   const { settings, logger, now, pool, served, versions } = parts;
   const trust = trustOf(settings.trustProxy);
@@ -44,7 +44,7 @@ export function createApp(parts: Parts): RequestListener {
     .set("trust proxy", trust);
   app.use(ofEveryRequest);
   app.get("/livez", liveness);
-  // `/healthz` is what it was called
+  // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
   app.all("/api/oauth/token", tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
@@ -61,7 +61,7 @@ export function createApp(parts: Parts): RequestListener {
   };
 }
 
-/** What a request to the GraphQL endpoint passes. */
+/** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, heavyWork } = parts;
   return [

@@ -7,8 +7,8 @@ const plainTypes = new Set([
 ]);
 
 /**
- * Whether a body is what nearly all clients send: JSON in UTF-8, as it is, of a length that is told and allowed. It
- * needs none of the work that Express's body parser does for all others.
+ * Whether a body is what nearly all clients send: JSON in UTF-8, not compressed, with an allowed `Content-Length`. It
+ * needs none of the work that Express's body parser does for the rest.
  */
 export function isPlainJson({ headers }: Request, largest: number): boolean {
   const length = Number(headers["content-length"]);

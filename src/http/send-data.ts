@@ -5,7 +5,7 @@ import type { Request, Response } from "./pipeline.ts";
 const json = "application/json;charset=utf-8";
 const modern = "application/graphql-response+json;charset=utf-8";
 
-/** Answers an operation, as Grafserv would. @param data what it read, as JSON */
+/** Answers an operation, as Grafserv would. @param data the data that was read, as JSON */
 export function sendData(request: Request, response: Response, data: string): void {
   const extensions = JSON.stringify(extensionsOf(response.locals));
   const text = `{"data":${data},"extensions":${extensions}}`;

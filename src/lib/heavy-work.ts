@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Work that may wait in a process. */
+/** Pieces of work that may wait in a process. */
 const maxWaiting = 200;
 
 /**
- * Does work that holds the event loop for tens of milliseconds: one piece after the other, and after each as long
- * nothing of the kind, so that whatever else arrives is served in between.
+ * Runs work that blocks the event loop for tens of milliseconds: one piece at a time, each followed by a pause as long
+ * as the piece, so that everything else is served in between.
  */
 export class HeavyWork {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Does a piece of work when its turn has come; null when too much of it waits already. */
+  /** Runs a piece of work when its turn comes; null when too many wait already. */
   async run<T>(work: () => T): Promise<T | null> {
     if (this.#waiting >= maxWaiting) return null;
     this.#waiting++;

@@ -11,14 +11,14 @@ import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
-/** A version of the API over the demonstration data, which each of its two executors answers. */
-export interface TwoExecutors {
+/** A version of the API on the demonstration data, which answers on two paths. */
+export interface TwoWays {
   schema: GraphQLSchema;
-  /** The one whose reads are answered by SQL. */
-  sqlSchema: GraphQLSchema;
+  /** The schema of the path by one statement. */
+  shortSchema: GraphQLSchema;
   allScopes: string[];
-  /** By one SQL statement where that is possible. */
-  bySql(request: ReadRequest): Promise<ReadAnswer>;
+  /** By one SQL statement if possible. */
+  short(request: Request): Promise<Answer>;
   /** By Grafast. */
   byGrafast(request: ReadRequest): Promise<ReadAnswer>;
   pool: pg.Pool;
@@ -32,22 +32,22 @@ export interface ReadRequest {
   locale?: string;
   /** Scopes of the token; by default all. */
   scopes?: string[];
-  /** Scopes that row-level security sees; by default those of the token. */
+  /** Scopes for row-level security; by default those of the token. */
   rowScopes?: string[];
 }
 
-export interface ReadAnswer {
-  /** As it goes to the client. */
+export interface Answer {
+  /** As the client gets it. */
   text: string;
   data: any;
   errors: { message: string; code: unknown; path: unknown; locations: unknown }[];
-  /** Whether one SQL statement answered it. */
-  isBySql: boolean;
+  /** Whether one statement answered it. */
+  isShort: boolean;
 }
 
 /**
- * An answer without what its cursors say of open transactions: those of other databases count, too, and come and go
- * while other tests are run.
+ * An answer without the open transactions in its cursors: transactions of other databases count too, and change while
+ * other tests run.
  */
 export const withoutOpen = (text: string | undefined): string | undefined =>
   text?.replace(/"[A-Za-z0-9_-]{60,}"/g, (quoted) => {
@@ -56,8 +56,8 @@ export const withoutOpen = (text: string | undefined): string | undefined =>
     return cursor === undefined ? quoted : JSON.stringify(position!.replace(/~[^/]*/g, ""));
   });
 
-/** Opens a version over a database of its own. */
-export async function openTwoExecutors(
+/** Opens a version on a separate database. */
+export async function openTwoWays(
   schemaName: string,
   { sql = "", plugins = [] }: { sql?: string; plugins?: GraphileConfig.Plugin[] } = {},
 ): Promise<TwoExecutors> {

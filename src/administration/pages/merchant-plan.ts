@@ -32,8 +32,8 @@ const limitNames: Record<keyof Limits, string> = {
 
 const notices = { changed: "The plan has been changed. It holds from now on." };
 
-/** What the merchant has booked. */
-export const merchantPlan: Section = {
+/** The merchant's plan. */
+export const plan: Section = {
   title: "Plan",
   path: "/plan",
   pages({ limits }) {

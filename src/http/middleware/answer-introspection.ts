@@ -8,12 +8,12 @@ import { introspectionOf } from "../../graphql/introspection.ts";
 import { sendData } from "../send-data.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** Characters of answers that are kept, of all versions together: some twenty full ones. */
+/** Characters of cached answers, of all versions together: some twenty full ones. */
 const maxKeptCharacters = 16_000_000;
 
 /**
- * Answers operations that ask about nothing but the schema. What it says is the same for all callers, so the text is made
- * once for each document, for as long as the version has the same schema.
+ * Answers operations that only query the schema. The answer is the same for all callers, so its text is made once for
+ * each document and schema.
  */
 export function answerIntrospection(
   served: readonly ServedVersion[],
@@ -46,7 +46,7 @@ export function answerIntrospection(
     if (data !== undefined) return send(data);
     heavyWork
       .run(() => {
-        // Nothing in it waits for anything: it is the schema that answers
+        // Nothing in it is asynchronous: it only reads the schema
         const result = execute({ schema, document, operationName, variableValues: variables });
         return result instanceof Promise || result.errors ? null : JSON.stringify(result.data);
       })

@@ -5,11 +5,14 @@ import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson } from "../plain-json.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
-/** Bytes from which on reading JSON may hold up others. */
+/** Bytes from which parsing JSON may delay other requests. */
 const longBodyBytes = 65_536;
-/** Bytes of a body whose length isn't told, or is another one when it is unpacked: nobody has paid for it beforehand. */
+/**
+ * Bytes of a body whose size isn't known beforehand, because it has no length or is compressed: no points were taken
+ * for it.
+ */
 const maxUntoldBytes = 32_768;
-/** Lists and objects of a long body. JSON of a megabyte that has nothing else takes some 100 ms to read. */
+/** Lists and objects of a long body. A megabyte of JSON that contains nothing else takes some 100 ms to parse. */
 const maxBrackets = 50_000;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -22,7 +25,7 @@ export interface GraphqlBody {
   variables: Record<string, unknown> | null | undefined;
 }
 
-/** The parameters of a request whose body was read by {@link readGraphqlBody}. */
+/** The parameters of a request whose body {@link readGraphqlBody} has read. */
 export const graphqlBodyOf = (request: Request): GraphqlBody => request.body as GraphqlBody;
 
 /** What is wrong with the parameters of a GraphQL request; null when nothing is. */
@@ -39,16 +42,16 @@ function complaintAbout({
   return null;
 }
 
-/** Answers why a body isn't taken. */
+/** Answers why a body is refused. */
 type Complaint = [status: number, message: string];
 
-/** Reads a body into `request.body`; calls back with what is wrong with it. */
+/** Reads a body into `request.body`; calls back with an error, if any. */
 type ReadBody = (request: Request, response: Response, done: (complaint: Complaint | null) => void) => void;
 
 /**
- * Reads the body, a JSON object as GraphQL over HTTP has it, into `request.body`.
+ * Reads the body, a JSON object by GraphQL over HTTP, into `request.body`.
  *
- * @param maxBytes how many bytes it may have
+ * @param maxBytes longest body in bytes
  */
 export function readGraphqlBody(maxBytes: number, heavyWork: HeavyWork): Middleware {
   const maxPlainBytes = Math.min(maxBytes, longBodyBytes - 1);
@@ -64,7 +67,7 @@ export function readGraphqlBody(maxBytes: number, heavyWork: HeavyWork): Middlew
         return refuseWith(400, "A request holds one operation; there are no batches.");
       const complaint = complaintAbout((request.body ?? {}) as Record<string, unknown>);
       if (complaint) return refuseWith(400, complaint);
-      // Nothing else goes on to Grafserv, such as its experimental parameters.
+      // Grafserv gets nothing else, such as its experimental parameters.
       const { query, operationName, variables } = graphqlBodyOf(request);
       request.body = { query, operationName, variables } satisfies GraphqlBody;
       next();
@@ -73,14 +76,14 @@ export function readGraphqlBody(maxBytes: number, heavyWork: HeavyWork): Middlew
       return readPlainJson(request, (error) =>
         error ? refuseWith(...complaintAboutBody(error, maxBytes)) : check(),
       );
-    // It is null when there is no body at all, which the check of the parameters complains about.
+    // Null when there is no body at all; the check of the parameters reports that.
     if (typeIs(request, ["application/json"]) === false)
       return refuseWith(415, "Send the request as application/json.");
     readOther(request, response, (complaint) => (complaint ? refuseWith(...complaint) : check()));
   };
 }
 
-/** Reads those that few clients send: long ones, packed ones, and those whose length isn't told. */
+/** Reads the less common bodies: long ones, compressed ones, and those without a length. */
 function otherBodies(maxBytes: number, heavyWork: HeavyWork): ReadBody {
   const isToldBy = ({ headers }: Request) =>
     headers["content-length"] !== undefined && (headers["content-encoding"] ?? "identity") === "identity";
@@ -102,7 +105,7 @@ function otherBodies(maxBytes: number, heavyWork: HeavyWork): ReadBody {
   };
 }
 
-/** Makes JSON of a long text in `request.body` when its turn has come. */
+/** Parses a long text into `request.body` when its turn comes. */
 async function parseLong(request: Request, heavyWork: HeavyWork): Promise<Complaint | null> {
   const body = request.body as string;
   const complaint = await heavyWork.run((): Complaint | "read" => {
@@ -119,7 +122,7 @@ async function parseLong(request: Request, heavyWork: HeavyWork): Promise<Compla
   return complaint ?? [503, "Too many long requests wait to be read. Send it again in a little while."];
 }
 
-/** Whether a text has more lists and objects, if it is JSON. What stands within strings doesn't count. */
+/** Whether a text, if it is JSON, has more lists and objects than that. The content of strings doesn't count. */
 function hasMoreBrackets(body: string, max: number): boolean {
   const [quote, backslash, list, object] = [0x22, 0x5c, 0x5b, 0x7b];
   let count = 0;

@@ -12,9 +12,9 @@ import type { Reading } from "../../graphql/documents.ts";
 import type { HeavyWork } from "../../lib/heavy-work.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
-/** What a request asks for, or why it won't be done. */
+/** The requested operation, or why it is refused. */
 export interface ReadOperation {
-  /** Valid, and the same object for the same text; null when the text is wrong. */
+  /** The valid document, the same object for the same text; null when the text is invalid. */
   document: DocumentNode | null;
   refusals: readonly GraphQLError[];
   /** In points; shown in the answer's extensions. */
@@ -24,20 +24,20 @@ export interface ReadOperation {
 declare global {
   namespace Express {
     interface Locals {
-      /** What is asked for. */
+      /** The requested operation. */
       operation?: ReadOperation;
     }
   }
 }
 
-/** What reading a document costs that is then refused, in points. */
+/** Cost of reading a document that is then refused, in points. */
 const costOfRefusal = 10;
-/** Characters from which on reading a document may hold up others. */
+/** Characters from which reading a document may delay other requests. */
 const longDocument = 2_000;
 
 /**
- * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
- * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
+ * Reads the operation of a request, and finds out whether it is invalid, exceeds a limit, or is a mutation while the
+ * plan is read-only. So far nothing has been planned or sent to the database.
  */
 export function readOperation(
   served: readonly ServedVersion[],
@@ -74,7 +74,7 @@ export function readOperation(
   };
 }
 
-/** Notes what a request asks for, and what that costs. */
+/** Notes the requested operation and its cost. */
 function noteOperation(
   request: Request,
   { locals }: Response,
@@ -109,7 +109,7 @@ function refusalByMerchantPlan(
   return apiError("FORBIDDEN", "The merchant's plan allows queries only, no mutations.");
 }
 
-/** Answers operations that won't be done, as GraphQL over HTTP says: by the media type, with 200 or 400. */
+/** Answers refused operations as GraphQL over HTTP demands: with 200 or 400, by the media type. */
 export const refuseOperation: Middleware = (request, response, next) => {
   const { refusals, cost } = response.locals.operation!;
   if (refusals.length === 0) return next();

@@ -7,8 +7,8 @@ import type { Middleware, Response } from "../pipeline.ts";
 declare global {
   namespace Express {
     interface Locals {
-      /** What the merchant has booked. */
-      merchantPlan?: MerchantPlan;
+      /** The merchant's plan. */
+      plan?: Plan;
     }
   }
 }
@@ -28,8 +28,8 @@ export function requireMerchantPlan(plan: CurrentMerchantPlan, logger: Logger): 
   };
 }
 
-/** The same at the token endpoint, whose own errors (RFC 6749) also tell when the plan can't be read. */
-export function requireMerchantPlanForTokens(plan: CurrentMerchantPlan): Middleware {
+/** The same for the token endpoint, whose own errors (RFC 6749) also report when the plan can't be read. */
+export function requirePlanForTokens(plan: CurrentPlan): Middleware {
   return async (_request, response, next) => {
     const { name } = await plan.of("current");
     if (name !== "none") return next();

@@ -17,7 +17,7 @@ export interface AuditEvent {
 }
 
 /** Names of plans on pages. */
-export const planNames: Readonly<Record<string, string>> = {
+export const merchantPlanNames: Readonly<Record<string, string>> = {
   none: "No API",
   read_only: "Read only",
   full: "Full",

@@ -2,8 +2,8 @@ import type { PoolClient } from "pg";
 import type { MerchantPlanName } from "../auth/merchant-plan.ts";
 
 /** The merchant's plan. */
-export interface PlanRow {
-  name: PlanName;
+export interface StoredMerchantPlan {
+  name: MerchantPlanName;
   /** Limits that differ from the settings. */
   limits: Record<string, number>;
 }

@@ -6,23 +6,23 @@ import type { Limits } from "../graphql/limits.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";
 
 /** What the plan includes: nothing, queries, or all of the API. */
-export type PlanName = "none" | "read_only" | "full";
+export type MerchantPlanName = "none" | "read_only" | "full";
 
-export interface Plan {
-  name: PlanName;
+export interface MerchantPlan {
+  name: MerchantPlanName;
   /** The settings' limits, changed by those of the plan. */
   limits: Limits;
 }
 
 /** The present plan. */
-export type CurrentPlan = CachedAnswers<"current", Plan>;
+export type CurrentMerchantPlan = CachedAnswers<"current", MerchantPlan>;
 
 /** Reads the plan from `auth.plan`. */
-export function currentPlan(
+export function currentMerchantPlan(
   pool: Pool,
   cache: InvalidatedCache,
   { limits, logger }: { limits: Limits; logger: Logger },
-): CurrentPlan {
+): CurrentMerchantPlan {
   // Equal limits must be the same object, because other limits empty the cache of documents
   let last = { text: "{}", limits };
   return cache.remember(async () => {

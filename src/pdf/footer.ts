@@ -15,10 +15,10 @@ import {
 } from "./letter.ts";
 
 /** Room below the text: for one line, or for all that the law requires about the seller. */
-export const bottomMargin = ({ seller }: DocumentConfig): number => (seller ? 38 : 26) * mm;
+export const bottomMargin = ({ seller }: PdfConfig): number => (seller ? 38 : 26) * mm;
 
 /** The footer of each page: seller and page number. */
-export function footer(config: DocumentConfig, labels: Labels) {
+export function footer(config: PdfConfig, labels: Labels) {
   const { seller } = config;
   return (number: number, count: number): Content => {
     const page = oneLine(labels.page(number, count), 7.5, { color: grey, alignment: "right", width: 80 });
@@ -33,7 +33,7 @@ export function footer(config: DocumentConfig, labels: Labels) {
 }
 
 /** Address, contact, registration numbers and bank, side by side. */
-function sellerColumns(seller: Seller, { displayPrices }: DocumentConfig, labels: Labels): Content {
+function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Labels): Content {
   const labelled = (label: string, text: string | null) => (isText(text) ? `${label} ${text}` : null);
   const { bank } = seller;
   const columns = [

@@ -35,7 +35,7 @@ export function formatsOf(locale: string, currency: PdfConfig["currency"]): Form
 }
 
 /** Puts the symbol where the shop wants it, not where the language would. */
-function withSymbol(text: string, { symbol, position }: DocumentConfig["currency"]): string {
+function withSymbol(text: string, { symbol, position }: PdfConfig["currency"]): string {
   if (position === 1) return `${text}\u00a0${symbol}`;
   const [sign, digits] = /^[-\u2212]/.test(text) ? [text[0]!, text.slice(1)] : ["", text];
   // Letters need a space, signs don't

@@ -28,7 +28,7 @@ export interface Labels {
   tax(rate: string, net: string): string;
   total: string;
   /** Whether the prices of the lines include tax. */
-  taxStatus: Record<DocumentConfig["taxStatus"], string>;
+  taxStatus: Record<PdfConfig["taxStatus"], string>;
   /** The reason why no tax is charged, in the words of EU law. */
   taxExemption: Record<TaxExemption, string>;
   /** Label of a part of a discount on the whole order. */
@@ -228,6 +228,6 @@ export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": fren
 >;
 
 /** The requested locale if documents can be written in it, or else the default. */
-export function documentLocale(wanted: string): keyof typeof labelsByLocale {
+export function pdfLocale(wanted: string): keyof typeof labelsByLocale {
   return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
 }

@@ -13,8 +13,8 @@ import { breakable } from "./text.ts";
 /**
  * A document as pdfmake takes it. It depends on the config alone, so the same config always gives the same document.
  */
-export function layOut(config: DocumentConfig): TDocumentDefinitions {
-  const locale = documentLocale(config.locale);
+export function layOut(config: PdfConfig): TDocumentDefinitions {
+  const locale = pdfLocale(config.locale);
   const labels = labelsByLocale[locale];
   const formats = formatsOf(locale, config.currency);
   const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
@@ -50,14 +50,14 @@ export function layOut(config: DocumentConfig): TDocumentDefinitions {
 }
 
 /** The reversed invoice, with its date if known. */
-function referenced(config: DocumentConfig, labels: Labels, formats: Formats): string {
+function referenced(config: PdfConfig, labels: Labels, formats: Formats): string {
   const { referencedDocumentNumber: number, referencedDocumentDate: date } = config;
   if (number === null) return "–";
   return date ? labels.dated(number, formats.date(date)) : number;
 }
 
 /** The units of the order that are in no parcel yet. */
-function outstanding(config: DocumentConfig, labels: Labels, formats: Formats): Content {
+function outstanding(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const lines = config.outstanding ?? [];
   if (lines.length === 0) return "";
   const named = lines.slice(0, maxOutstanding).map(({ label, productNumber, quantity }) => {

@@ -52,7 +52,7 @@ export function senderLine({ sender: { name, address }, seller }: PdfConfig): st
 }
 
 /** The same above the address, where there is less room: the country is left out if it doesn't fit. */
-function returnLine(config: DocumentConfig): string {
+function returnLine(config: PdfConfig): string {
   const line = senderLine(config);
   return line.length <= 66 ? line : line.slice(0, line.lastIndexOf(" · "));
 }
@@ -67,7 +67,7 @@ export const oneLine = (text: string, fontSize: number, more: object = {}): Cont
   clipped(text.replaceAll("\n", " "), fontSize, 1, more);
 
 /** The part above the title on the first page: the address in its window, and the document's details. */
-export function letterhead(config: DocumentConfig, labels: Labels, formats: Formats): Content {
+export function letterhead(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const { billingAddress, shippingAddress, sender } = config;
   const isDelivery = config.documentType === "delivery_note";
   const recipient = isDelivery ? (shippingAddress ?? billingAddress) : (billingAddress ?? shippingAddress);
@@ -112,13 +112,13 @@ function information(config: PdfConfig, labels: Labels, formats: Formats) {
 }
 
 /** The day of delivery, or the days of the first and the last parcel. */
-function deliveryDate({ deliveryDate: period }: DocumentConfig, { date }: Formats): string | null {
+function deliveryDate({ deliveryDate: period }: PdfConfig, { date }: Formats): string | null {
   if (!period) return null;
   return period.from === period.to ? date(period.to) : `${date(period.from)} – ${date(period.to)}`;
 }
 
 /** The name of the shop on the first page, and the document's name on the others. */
-export function header(config: DocumentConfig, title: string) {
+export function header(config: PdfConfig, title: string) {
   const name = config.sender.name ?? "";
   return (number: number): Content => ({
     margin: [margins.left, number === 1 ? 14 * mm : 12 * mm, margins.right, 0],

@@ -4,7 +4,7 @@ import { asRole } from "../database/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
 /** A document as the database has it. */
-export interface OpenedDocument {
+export interface ErpDocument {
   id: string;
   /** Null on drafts, and perhaps on uploaded files. */
   number: string | null;
@@ -17,7 +17,7 @@ export interface OpenedDocument {
 }
 
 /** The document with this id and this code; null when one of them is wrong. */
-export async function openDocument(pool: Pool, id: string, code: string): Promise<OpenedDocument | null> {
+export async function openErpDocument(pool: Pool, id: string, code: string): Promise<ErpDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
   const hash = createHash("sha256").update(code).digest();
   const { rows } = await asRole(pool, "service_document", (client) =>

@@ -13,7 +13,7 @@ interface Column {
 }
 
 /** The lines of the document. The header is repeated on each page. */
-export function linesTable(config: DocumentConfig, labels: Labels, formats: Formats): Content {
+export function linesTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
   const columns = columnsOf(config, labels, formats);
   const areKeptWhole = config.lines.every(isShort);
   const cell = ({ isFigure }: Column, content: Content): TableCell => ({
@@ -39,7 +39,7 @@ export function linesTable(config: DocumentConfig, labels: Labels, formats: Form
 }
 
 /** Whether a line certainly fits on a page. If it doesn't, pdfmake would lose a part when told to keep it whole. */
-function isShort({ label, description, productNumber }: DocumentLine): boolean {
+function isShort({ label, description, productNumber }: PdfLine): boolean {
   const text = [label, description, productNumber].join("\n");
   return text.length + 30 * text.split("\n").length < 900;
 }
@@ -104,7 +104,7 @@ function widthOf(texts: string[]): number {
 }
 
 /** The totals, with the taxes by rate. */
-export function totalsTable(config: DocumentConfig, labels: Labels, formats: Formats): Content {
+export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
   if (config.totals === null) return "";
   const { net, taxes, total } = config.totals;
   const row = (label: string, amount: number, more: object = {}): TableCell[] => [
@@ -142,7 +142,7 @@ export function totalsTable(config: DocumentConfig, labels: Labels, formats: For
 }
 
 /** Whether prices include tax, or why there is none. */
-function taxNote({ taxStatus, taxExemption }: DocumentConfig, labels: Labels): string {
+function taxNote({ taxStatus, taxExemption }: PdfConfig, labels: Labels): string {
   return taxStatus === "tax-free" && taxExemption
     ? labels.taxExemption[taxExemption]
     : labels.taxStatus[taxStatus];

@@ -2,4 +2,4 @@
 export type ReadExecutor = "sql" | "grafast";
 
 /** How many read operations were answered on each path since the process began. */
-export const readCounts: Record<ReadEngine, number> = { sql: 0, grafast: 0 };
+export const readCounts: Record<ReadExecutor, number> = { sql: 0, grafast: 0 };

@@ -59,11 +59,11 @@ declare module "postgraphile/graphql" {
 type PlanResolver = ((...args: never[]) => unknown) | undefined;
 
 // A field without its own plan reads the property of its name; that is built into the library.
-const registered = new WeakSet<NonNullable<Plan>>();
-const isRegistered = (plan: Plan): boolean => plan === undefined || registered.has(plan);
+const registered = new WeakSet<NonNullable<PlanResolver>>();
+const isRegistered = (plan: PlanResolver): boolean => plan === undefined || registered.has(plan);
 
 /** Registers a plan as the one that the source of its field describes. */
-export function register(plan: Plan): void {
+export function register(plan: PlanResolver): void {
   if (plan) registered.add(plan);
 }
 

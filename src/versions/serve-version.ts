@@ -83,7 +83,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const make = async (catalog: string) => {
     const preset = presetOf(version, options, catalog);
     const { schema, resolvedPreset } = await makeSchema(preset);
-    boundPlans(schema);
+    boundOperationPlans(schema);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -133,8 +133,8 @@ function presetOf(
   catalog: string,
 ): GraphileConfig.Preset {
   // `unstable` shows developers how it answers
-  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
+  const onRead: PresetOptions["onRead"] = (executor, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
@@ -167,7 +167,7 @@ function presetOf(
 }
 
 /** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
-const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
+const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
 function boundOperationPlans({ extensions }: GraphQLSchema): void {
   Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxOperationPlans } });

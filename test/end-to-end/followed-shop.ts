@@ -68,7 +68,7 @@ export class Follower {
   }
 }
 
-/** A shop whose movements are followed in one version, on both read paths, while bookings stay open. */
+/** A shop whose movements are followed in one version, by both executors, while bookings stay open. */
 export class FollowedShop {
   readonly shop: Shop;
   readonly byGrafast: Reader;

@@ -7,7 +7,7 @@ import type { List } from "./followed-shop.ts";
 import { FollowedShop, lists } from "./followed-shop.ts";
 
 /** Versions differ in their views only, so not everything is tested in each. */
-const isTested = (slug: string, { name }: List, way: string) =>
+const isTested = (slug: string, { name }: List, executor: string) =>
   slug === "unstable"
     ? executor === "SQL" || name !== lists[1]!.name
     : name === lists[executor === "Grafast" ? 2 : 0]!.name;

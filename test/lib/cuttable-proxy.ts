@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
 /** A connection to the database that a test can cut. */
-export interface CuttableWay {
+export interface CuttableProxy {
   /** The address of the database through it. */
   url: string;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
@@ -14,7 +14,7 @@ export interface CuttableWay {
 }
 
 /** Makes a TCP proxy in front of a database. */
-export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
+export async function openCuttableProxy(databaseUrl: string): Promise<CuttableProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -6,7 +6,7 @@ import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// The answer of a committed mutation, whatever happens while its payload is read. test/ways/payloads.test.ts covers all
+// The answer of a committed mutation, whatever happens while its payload is read. test/end-to-end/payloads.test.ts covers all
 // payloads.
 let shop: Shop;
 before(async () => {

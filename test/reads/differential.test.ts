@@ -15,7 +15,7 @@ const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
 
 /** Another caller for each seed: with all scopes, or some; sometimes with fewer for row-level security. */
-function callerOf(seed: number, { allScopes }: TwoWays): Pick<Request, "rowScopes" | "locale"> {
+function callerOf(seed: number, { allScopes }: TwoExecutors): Pick<ReadRequest, "rowScopes" | "locale"> {
   const random = makeRandom(seed * 7 + 1);
   const locale = locales[random(locales.length)]!;
   if (random(3) > 0) return { locale };

@@ -14,7 +14,7 @@ before(async () => void (executors = await openTwoExecutors("api_unstable", { sq
 after(() => executors?.close());
 
 /** The relevant properties of a plan's node. */
-interface PlanNode {
+interface QueryPlanNode {
   "Node Type": string;
   "Relation Name"?: string;
   "Index Name"?: string;
@@ -39,7 +39,7 @@ const small = new Set([
 ]);
 
 /** The plan of the statement that answers an operation. */
-function planOfRead(source: string, variables: Record<string, unknown> = {}): Promise<PlanNode[]> {
+function queryPlanOfRead(source: string, variables: Record<string, unknown> = {}): Promise<QueryPlanNode[]> {
   const request = {
     schema: executors.sqlSchema,
     document: parse(source),
@@ -192,7 +192,7 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
 ];
 
 /** The large tables that a plan reads completely. */
-const readWhole = (nodes: PlanNode[]): string[] =>
+const readWhole = (nodes: QueryPlanNode[]): string[] =>
   nodes
     .filter((node) => node["Node Type"].endsWith("Seq Scan"))
     .map((node) => node["Relation Name"]!)

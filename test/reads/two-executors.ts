@@ -11,14 +11,14 @@ import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
-/** A version of the API on the demonstration data, which answers on two paths. */
-export interface TwoWays {
+/** A version of the API on the demonstration data, with both executors. */
+export interface TwoExecutors {
   schema: GraphQLSchema;
-  /** The schema of the path by one statement. */
-  shortSchema: GraphQLSchema;
+  /** The schema whose reads SQL answers. */
+  sqlSchema: GraphQLSchema;
   allScopes: string[];
   /** By one SQL statement if possible. */
-  short(request: Request): Promise<Answer>;
+  bySql(request: ReadRequest): Promise<ReadAnswer>;
   /** By Grafast. */
   byGrafast(request: ReadRequest): Promise<ReadAnswer>;
   pool: pg.Pool;
@@ -36,13 +36,13 @@ export interface ReadRequest {
   rowScopes?: string[];
 }
 
-export interface Answer {
+export interface ReadAnswer {
   /** As the client gets it. */
   text: string;
   data: any;
   errors: { message: string; code: unknown; path: unknown; locations: unknown }[];
   /** Whether one statement answered it. */
-  isShort: boolean;
+  isBySql: boolean;
 }
 
 /**
@@ -57,7 +57,7 @@ export const withoutOpen = (text: string | undefined): string | undefined =>
   });
 
 /** Opens a version on a separate database. */
-export async function openTwoWays(
+export async function openTwoExecutors(
   schemaName: string,
   { sql = "", plugins = [] }: { sql?: string; plugins?: GraphileConfig.Plugin[] } = {},
 ): Promise<TwoExecutors> {

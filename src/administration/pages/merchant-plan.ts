@@ -33,7 +33,7 @@ const limitNames: Record<keyof Limits, string> = {
 const notices = { changed: "The plan has been changed. It holds from now on." };
 
 /** The merchant's plan. */
-export const plan: Section = {
+export const merchantPlan: Section = {
   title: "Plan",
   path: "/plan",
   pages({ limits }) {

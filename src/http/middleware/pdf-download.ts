@@ -6,7 +6,7 @@ import { openErpDocument } from "../../pdf/open.ts";
 import type { Renderer } from "../../pdf/renderer.ts";
 
 /** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */
-export const documentPath = "/api/_action/document/:id/:deepLinkCode";
+export const pdfPath = "/api/_action/document/:id/:deepLinkCode";
 
 /**
  * Opens a document by its address, without a token: anyone with the address may read it. A wrong address is passed on,

@@ -8,7 +8,7 @@ declare global {
   namespace Express {
     interface Locals {
       /** The merchant's plan. */
-      plan?: Plan;
+      merchantPlan?: MerchantPlan;
     }
   }
 }
@@ -29,7 +29,7 @@ export function requireMerchantPlan(plan: CurrentMerchantPlan, logger: Logger): 
 }
 
 /** The same for the token endpoint, whose own errors (RFC 6749) also report when the plan can't be read. */
-export function requirePlanForTokens(plan: CurrentPlan): Middleware {
+export function requireMerchantPlanForTokens(plan: CurrentMerchantPlan): Middleware {
   return async (_request, response, next) => {
     const { name } = await plan.of("current");
     if (name !== "none") return next();

@@ -1,6 +1,13 @@
 /** Refuses a turn: too many wait already, or this one has waited too long. */
 export class NoTurn extends Error {
   readonly code = "NO_TURN";
+  /** Whether it is the client's own turns that are too many. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, isOwn = false) {
+    super(message);
+    this.isOwn = isOwn;
+  }
 }
 
 export interface TurnOptions {
@@ -48,8 +55,9 @@ export class Turns {
       line.running++;
       return begin(null);
     }
-    if (this.#waiting >= maxWaiting || line.waiting.length >= maxWaitingPerClient)
-      return begin(new NoTurn("Too many operations wait for the database."));
+    const isOwn = line.waiting.length >= maxWaitingPerClient;
+    if (isOwn || this.#waiting >= maxWaiting)
+      return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
     line.waiting.push({ begin, until: performance.now() + maxWaitMs() });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();

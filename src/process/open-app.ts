@@ -15,6 +15,7 @@ import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
+import { SchemaThread } from "../graphql/schema-thread.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
@@ -23,7 +24,6 @@ import type { PartSettings } from "../http/parts.ts";
 import { Refusals } from "../http/refusals.ts";
 import { UnreadAnswers } from "../http/unread-answers.ts";
 import { Closing } from "../lib/closing.ts";
-import { HeavyWork } from "../lib/heavy-work.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
@@ -124,6 +124,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
+  const thread = new SchemaThread(meter.used);
+  closing.add(() => thread.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
   const database = databaseCheck(pool);
@@ -136,7 +138,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     ...{ rates, meter, renderer },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
-    heavyWork: new HeavyWork(),
+    thread,
     unread: new UnreadAnswers(),
   });
   return {

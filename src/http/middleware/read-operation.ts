@@ -50,8 +50,10 @@ export function readOperation(
     const { credentialId } = caller!;
     const { documents } = bySlug.get(version!.slug)!.current();
     const start = performance.now();
-    const reading = documents.readFairly(graphqlBodyOf(request).query, merchantPlan!.limits, (schema, text, limits) =>
-      thread.check(credentialId, schema, text, limits),
+    const reading = documents.readFairly(
+      graphqlBodyOf(request).query,
+      merchantPlan!.limits,
+      (schema, text, limits) => thread.check(credentialId, schema, text, limits),
     );
     meter.used(credentialId, performance.now() - start);
     const goOn = (found: Reading) => {

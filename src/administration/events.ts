@@ -38,7 +38,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   "webhook_subscription.tested": "Sent a test to the webhook",
   "webhook_subscription.enabled": "Enabled the webhook",
   "webhook_subscription.disabled": "Disabled the webhook",
-  "webhook_subscription.stopped": "Stopped the webhook, and dropped what waited,",
+  "webhook_subscription.stopped": "Stopped the webhook and dropped its messages,",
   "webhook_delivery.retried": "Sent a message again to the webhook",
   "signing_key.rotated": "Rotated the key that signs access tokens, to",
   "signing_key.retired": "Retired the key that signed access tokens",
@@ -109,7 +109,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
-  if (typeof details.dropped === "number") lines.push(`Messages that waited: ${count(details.dropped)}`);
+  if (typeof details.dropped === "number") lines.push(`Dropped messages: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&
     html`<ul class="details">

@@ -39,7 +39,7 @@ export function currentMerchantPlan(
       if (error)
         logger.error(
           { err: error, plan: plan.name },
-          "the limits of the plan are wrong; the usual ones hold",
+          "the limits of the plan are invalid; the defaults apply",
         );
       last = { text, limits: { ...limits, ...data } };
     }

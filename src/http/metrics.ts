@@ -26,7 +26,7 @@ export class Metrics {
 
   readonly #webhooks = new Counter({
     name: "service_webhook_attempts_total",
-    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
+    help: "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
@@ -35,7 +35,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     new Counter({
       name: "service_reads_total",
-      help: "Read operations, by their executor: one SQL statement (sql), or Grafast (grafast).",
+      help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
       labelNames: ["executor"],
       registers: [this.registry],
       collect() {

@@ -42,7 +42,7 @@ export async function successorOfRoot(
   if (unreadable === null) return { identity, warning: null };
   return {
     identity: null,
-    warning: `The service goes on as root, for the user ${identity.uid} may not read ${unreadable}. Put the project where everybody may read it, or set RUN_AS to a user who may.`,
+    warning: `The service continues as root, because the user ${identity.uid} may not read ${unreadable}. Move the project to a place that this user may read, or set RUN_AS to a user who may read it.`,
   };
 }
 

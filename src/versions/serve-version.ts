@@ -48,10 +48,9 @@ export interface ServedVersion {
    */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /**
-   * Builds the GraphQL schema anew from the database, if that has another one for it by now. The old one answers until
-   * then, and when that fails.
+   * Builds the GraphQL schema again, if the database has changed it. The old one answers until then, and if that fails.
    *
-   * @throws what kept it from being built
+   * @throws the reason why it could not be built
    */
   reload(): Promise<void>;
   close(): Promise<void>;

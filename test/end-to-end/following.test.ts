@@ -108,7 +108,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
       assert.deepEqual(await reader.read(), slow.ids);
     });
 
-    it("a booking that stays open holds up nobody, and what it wrote in parts comes whole", async () => {
+    it("a booking that stays open holds up no one, and its parts arrive complete", async () => {
       const reader = at.follower(lists[0]!, 2);
       await reader.read();
       const slow = await at.begin();

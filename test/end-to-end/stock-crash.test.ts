@@ -119,7 +119,7 @@ for (const [kind, signal] of [
   ["killed", "SIGKILL"],
   ["shut down at once", "SIGQUIT"],
 ] as const) {
-  test(`Postgres ${kind} under load: what was answered as booked is there, once, the rest isn't, and it goes on`, async (context) => {
+  test(`Postgres ${kind} under load: what was answered as booked is there, once, the rest isn't, and it continues`, async (context) => {
     const answers: Answers = {
       booked: new Set(),
       failed: new Set(),

@@ -151,7 +151,7 @@ describe(`stock under load, seed ${seed}`, () => {
     }
   });
 
-  it("whoever follows has seen each movement exactly once, in every version", (context) => {
+  it("followers have seen each movement exactly once, in every version", (context) => {
     const all = [...byComment.values()].flat().map(({ id }) => `gid://service/StockMovement/${id}`);
     for (const [name, { seen, failures }] of followers) {
       const inOrder = seen.every((id, index) => index === 0 || id > seen[index - 1]!);

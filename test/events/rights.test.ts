@@ -37,7 +37,7 @@ describe("who may do what with events", () => {
     assert.match((found as any[])[0].secret, /^whsec_/);
   });
 
-  it("nobody changes what happened, and nobody but the functions that record it adds to it", async () => {
+  it("no role changes events, and only the functions that record them add events", async () => {
     for (const table of ["events.outbox", "events.event"]) {
       assert.deepEqual(
         (
@@ -86,7 +86,7 @@ describe("who may do what with events", () => {
     });
   }
 
-  it("service_delivery may note what became of a delivery, and tidy up", async () => {
+  it("service_delivery may store results of deliveries, and prune", async () => {
     for (const statement of [
       "select events.message_body(id), events.scopes_of_subscription(subscription_id) from events.delivery limit 50",
       "update events.delivery set state = 'delivered', attempts = 1, delivered_at = now()",

@@ -97,7 +97,7 @@ test("stopped while the database can't be reached, it stops soon", async (t) => 
   assert.ok(performance.now() - begin < 3_000);
 });
 
-test("when Postgres itself is stopped and started again, work goes on", async (t) => {
+test("when Postgres itself is stopped and started again, work continues", async (t) => {
   const folder = await temporaryFolder();
   const options = { directory: join(folder.path, "own"), flags: { fsync: "off" } };
   let cluster = await startCluster(options);

@@ -95,7 +95,7 @@ test("a service that may not import rates leaves such a job to one that may", as
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 3);
 });
 
-test("a failing import is logged with its job, and the service goes on", async () => {
+test("a failing import is logged with its job, and the service continues", async () => {
   await queue.add("import_exchange_rates");
   const { service, address } = await start({ EXCHANGE_RATES_FROM: join(folder.path, "none.xml") });
   const [line] = await service.said(/^\{.*a job failed.*$/m);
@@ -131,7 +131,7 @@ test("stopped while it is cut off from Postgres, the service ends in order", asy
   await stop(service);
 });
 
-test("rates are imported every day in the afternoon, and once after a pause of whatever length", async () => {
+test("rates are imported every day in the afternoon, and once after a pause of any length", async () => {
   const settings = { exchangeRatesFrom: list };
   const options = { crontab: crontabOf(settings) };
   const tasks = tasksOf(settings);

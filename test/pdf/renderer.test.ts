@@ -23,7 +23,7 @@ const rendering = (options?: RendererOptions) => {
 const puppet = new URL("./puppet.ts", import.meta.url);
 const text = (pdf: Uint8Array) => new TextDecoder().decode(pdf);
 
-test("while a long document is rendered, other work goes on", async () => {
+test("while a long document is rendered, other work continues", async () => {
   const render = rendering();
   await render(sampleConfig());
   let turns = 0;
@@ -42,7 +42,7 @@ test("many documents at once are all rendered, each for who asked", async () => 
   for (const [i, pdf] of pdfs.entries()) assert.equal((await readPdf(pdf)).title, `Invoice INV-${i}`);
 });
 
-test("an error names the fault in the config, and the thread goes on", async () => {
+test("an error names the fault in the config, and the thread continues", async () => {
   const render = rendering({ threads: 1 });
   await assert.rejects(render({ ...sampleConfig(), taxStatus: "none" }), /taxStatus/);
   assert.ok((await render(sampleConfig())).length > 10_000);

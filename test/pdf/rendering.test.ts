@@ -81,7 +81,7 @@ test("the symbol stands where the shop wants it, and digits are those of the cur
   assertHas(await total({ isoCode: "XXX", symbol: "¤", position: 1 }), "Total 1,189.00 ¤");
 });
 
-test("long tables go on on the next page, under their header, with page numbers", async () => {
+test("long tables continue on the next page, under their header, with page numbers", async () => {
   const document = await rendered(longConfig(120, { locale: "de-DE" }));
   const { pages } = document;
   assert.ok(pages.length >= 4, `${pages.length} pages`);

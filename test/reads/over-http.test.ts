@@ -68,7 +68,7 @@ describe("a read by one statement", () => {
     }
   });
 
-  it("answers as otherwise whatever a variable of @skip or @include is", async () => {
+  it("gives the same answer for any variable of @skip or @include", async () => {
     const query = `query ($on: Boolean = true) {
       products(first: 2) { edges { node { id name @include(if: $on) gtin @skip(if: $on) } } }
     }`;
@@ -124,7 +124,7 @@ describe("a read by one statement", () => {
     assert.deepEqual(readCounts, { sql: before.sql + 1, grafast: before.grafast + 1 });
   });
 
-  it("follows the schema when that is built anew", async () => {
+  it("follows the schema when that is built again", async () => {
     const query = "{ currencies(first: 1) { edges { node { isoCode } } } }";
     const before = await service.ask(token, { query });
     await service.app.reload();

@@ -74,7 +74,7 @@ describe("a webhook", () => {
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
-  it("waits while the plan has no API, also in the middle of a queue, and goes on where it stopped", async () => {
+  it("waits while the plan has no API, also in the middle of a queue, and continues where it stopped", async () => {
     const setPlan = (plan: string) => rows("select auth.set_plan($1)", [plan]);
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("hammer");

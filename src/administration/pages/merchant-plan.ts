@@ -19,18 +19,18 @@ const hints: Record<string, string> = {
 };
 
 const limitNames: Record<keyof Limits, string> = {
-  depth: "Fields below one another",
+  depth: "Depth: fields within fields",
   relations: "Relations and lists in one operation",
-  aliases: "Renamed fields in one document",
+  aliases: "Aliases in one document",
   directives: "Directives in one document",
-  tokens: "Words and signs of one document",
+  tokens: "Words and signs in one document",
   mutations: "Mutations in one operation",
   cost: "Points of one operation",
   bucket: "Points that a token can save up",
   refill: "Points that a token gets per second",
 };
 
-const notices = { changed: "The plan has been changed. It holds from now on." };
+const notices = { changed: "The plan has been changed and applies from now on." };
 
 /** The merchant's plan. */
 export const merchantPlan: Section = {
@@ -45,7 +45,7 @@ export const merchantPlan: Section = {
         title: "Plan",
         notice: noticeOf(request, notices),
         body: html`
-          <p class="lead">What all tokens may use the API for. A change takes effect at once.</p>
+          <p class="lead">The plan limits what all tokens may do. A change takes effect at once.</p>
           <form method="post" action="/admin/plan" class="card">
             ${csrfField(visit)}
             ${choice({

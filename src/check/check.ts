@@ -1,8 +1,10 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
 import { lints } from "./lints.ts";
+import { committedColumns } from "./old-columns.ts";
 import { Places } from "./places.ts";
 import { readScript } from "./script.ts";
 import type { Source, Subject } from "./source.ts";
@@ -15,7 +17,7 @@ const syntax: Source = {
 };
 
 /** All that is checked, in the order in which it is told. */
-export const sources: readonly Source[] = [syntax, lints];
+export const sources: readonly Source[] = [syntax, dangerousDdl, lints];
 
 export interface CheckOptions {
   /** What is being written: files of db/current; all of them when not given. */
@@ -33,7 +35,8 @@ export interface CheckOptions {
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
   const current = options.current ?? (await readCurrent());
   const scripts = await Promise.all(current.map(readScript));
-  const subject: Subject = { client, scripts, places: new Places(scripts) };
+  const oldColumns = await committedColumns();
+  const subject: Subject = { client, scripts, oldColumns, places: new Places(scripts) };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
     try {

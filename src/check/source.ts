@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg";
 import type { Finding } from "./finding.ts";
+import type { OldColumns } from "./old-columns.ts";
 import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 
@@ -9,6 +10,8 @@ export interface Subject {
   client: ClientBase;
   /** What is being written: the files of db/current, or the migrations that a database doesn't have yet. */
   scripts: readonly Script[];
+  /** The columns of tables that were there before. */
+  oldColumns: OldColumns;
   places: Places;
 }
 

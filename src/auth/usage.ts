@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
+import { FieldUse } from "./field-use.ts";
 
 /** Milliseconds between two times that counts are written. */
 const defaultIntervalMs = 10_000;
@@ -20,6 +21,8 @@ interface Count {
 
 /** Counts the requests of each credential, by day, version and deprecated field, and writes the sums now and then. */
 export class Usage {
+  /** Which fields credentials use. */
+  readonly fields = new FieldUse();
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
@@ -42,9 +45,9 @@ export class Usage {
     for (const field of fields) this.#add(credentialId, version, field, 1);
   }
 
-  /** Writes what has been counted, in one statement. When that fails, it is kept for the next time. */
+  /** Writes what has been counted. When that fails, it is kept for the next time. */
   flush(): Promise<void> {
-    return (this.#writing = this.#writing.then(() => this.#write()));
+    return (this.#writing = this.#writing.then(() => this.#write()).then(() => this.#writeFields()));
   }
 
   async close(): Promise<void> {
@@ -66,6 +69,19 @@ export class Usage {
         const { credential_id, version, deprecated_field, requests, day, last_used_at } = count;
         this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
       }
+    }
+  }
+
+  async #writeFields(): Promise<void> {
+    const entries = this.fields.take();
+    if (entries.length === 0) return;
+    try {
+      await asAuthRole(this.#pool, (client) =>
+        client.query("select auth.record_fields($1)", [JSON.stringify(entries)]),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error }, "can't write which fields credentials use; trying again");
+      this.fields.add(entries);
     }
   }
 

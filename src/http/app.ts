@@ -6,7 +6,7 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
-import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
+import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { documentDownload, documentPath } from "./middleware/document-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
@@ -79,7 +79,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     readGraphqlBody(settings.maxBodyBytes, heavyWork),
     spending.forDocument,
     readOperation(served, parts.meter, heavyWork),
-    countDeprecatedFields(usage, served),
+    countFields(usage, served),
     spending.forOperation,
     refuseOperation,
     costlyTurns(),

@@ -1,13 +1,18 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
+import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
+import type { OldColumns } from "./old-columns.ts";
 import { committedColumns } from "./old-columns.ts";
 import { Places } from "./places.ts";
+import type { Script } from "./script.ts";
 import { readScript } from "./script.ts";
 import type { Source, Subject } from "./source.ts";
+import type { ApiState } from "./state.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** Faults of what is being written, which no database is needed for. */
@@ -17,11 +22,21 @@ const syntax: Source = {
 };
 
 /** All that is checked, in the order in which it is told. */
-export const sources: readonly Source[] = [syntax, dangerousDdl, lints];
+export const sources: readonly Source[] = [syntax, dangerousDdl, frozenVersions, apiDiff, eventDiff, lints];
 
 export interface CheckOptions {
   /** What is being written: files of db/current; all of them when not given. */
   current?: readonly CurrentFile[];
+  /** The same, already read. */
+  scripts?: readonly Script[];
+  /** The columns of tables that have rows; what committed migrations make when not given. */
+  oldColumns?: OldColumns;
+  /** What clients saw before what is being written; without it, the API is not compared. */
+  before?: ApiState | null;
+  /** What they see now. */
+  after?: () => Promise<ApiState>;
+  /** The database whose service has noted who uses what, if it is another one. */
+  recorded?: ClientBase;
   /** What to check; everything when not given. */
   only?: readonly Source[];
 }
@@ -33,10 +48,13 @@ export interface CheckOptions {
  * @returns what was found, waived findings too: the worst first, and then by file and line
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
-  const current = options.current ?? (await readCurrent());
-  const scripts = await Promise.all(current.map(readScript));
-  const oldColumns = await committedColumns();
-  const subject: Subject = { client, scripts, oldColumns, places: new Places(scripts) };
+  const scripts = options.scripts ?? (await readScripts(options.current));
+  const oldColumns = options.oldColumns ?? (await committedColumns());
+  const { before = null, after = () => Promise.reject(new Error("nothing to compare with")) } = options;
+  const subject: Subject = {
+    ...{ client, scripts, oldColumns, places: new Places(scripts), before },
+    ...{ after: once(after), recorded: options.recorded ?? client },
+  };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
     try {
@@ -47,6 +65,15 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   }
   const committed = (await readCommitted()).map(({ text }) => text);
   return applyWaivers(findings, scripts, committed).sort(byWeight);
+}
+
+async function readScripts(current?: readonly CurrentFile[]): Promise<Script[]> {
+  return Promise.all((current ?? (await readCurrent())).map(readScript));
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 /** What can't be checked is no reason to take it for right. */

@@ -30,10 +30,13 @@ export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
-/** Takes a migration apart into statements. */
-export async function parsed(file: string, text: string): Promise<Script> {
+/** Takes a migration apart into statements. @param origins where its lines are from */
+export async function parsed(
+  file: string,
+  text: string,
+  origins: readonly Place[] = originsOf(text, file),
+): Promise<Script> {
   await loadModule();
-  const origins = originsOf(text, file);
   const isInTransaction = !isWithoutTransaction(text);
   try {
     return { file, text, isInTransaction, statements: statementsOf(text, origins) };
@@ -93,6 +96,10 @@ function statementsWithin(tree: unknown): string[] {
 }
 
 const linesIn = (text: string): number => text.split("\n").length - 1;
+
+/** The lines of a file, whatever was included into it. */
+export const linesOf = (text: string, file: string): Place[] =>
+  text.split("\n").map((_, index) => ({ file, line: index + 1 }));
 
 /** For each line of a migration, the file that it was included from, and the line there. */
 export function originsOf(text: string, file: string): Place[] {

@@ -3,6 +3,7 @@ import type { Finding } from "./finding.ts";
 import type { OldColumns } from "./old-columns.ts";
 import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
+import type { ApiState } from "./state.ts";
 
 /** What a check looks at. */
 export interface Subject {
@@ -13,6 +14,12 @@ export interface Subject {
   /** The columns of tables that were there before. */
   oldColumns: OldColumns;
   places: Places;
+  /** What clients saw before; null when that isn't to be compared. */
+  before: ApiState | null;
+  /** What they see now. */
+  after: () => Promise<ApiState>;
+  /** The database whose service has noted who uses what. */
+  recorded: ClientBase;
 }
 
 /** One kind of fault, or several, that a check finds. */

@@ -126,9 +126,7 @@ const dropColumn: DdlRule = {
     return (node.DropStmt.objects ?? []).flatMap((one) => {
       const words = "List" in one ? dotted(one.List.items) : "";
       const [relname, schemaname] = words.split(".").toReversed();
-      return known.isOld({ relname, schemaname })
-        ? [{ object: words, what: "a table" }]
-        : [];
+      return known.isOld({ relname, schemaname }) ? [{ object: words, what: "a table" }] : [];
     });
   },
 };

@@ -13,3 +13,4 @@ comment on column auth.field_use.field is
   'Type.field, or Type.field(argument:) for an argument that was given.';
 select api_meta.allow('service_registrar', 'auth.field_use', 'select', 'insert', 'update (last_used_on)');
 --!include auth/record_fields.sql
+--!include api_meta/extend.sql

@@ -80,10 +80,10 @@ test("operations of guides, examples and tests that would break are named", asyn
   const operations = await readOperations();
   assert.ok(operations.length > 50);
   assert.deepEqual(brokenOperations(operations, before, before), []);
-  const after = before.replace(/^ {2}availableStock: .*$/gm, "");
+  const after = before.replace(/^ {2}availableStock: /gm, "  stockAvailable: ");
   const broken = brokenOperations(operations, before, after);
   assert.ok(broken.some(({ file, line }) => file === "README.md" && line > 1));
-  for (const { reason } of broken) assert.match(reason, /Cannot query field "availableStock"/);
+  for (const { reason } of broken) assert.match(reason, /availableStock/);
 });
 
 const sdl = (query: string, rest = "") => `

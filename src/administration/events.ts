@@ -2,7 +2,7 @@ import { count, moment, momentText, resourceName } from "./format.ts";
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
-/** An event of the audit, as administration.activity has it. */
+/** An entry of the audit log, as administration.activity returns it. */
 export interface AuditEvent {
   id: string;
   happened_at: Date;
@@ -16,14 +16,14 @@ export interface AuditEvent {
   details: Record<string, unknown>;
 }
 
-/** What plans are called on pages. */
-export const planNames: Readonly<Record<string, string>> = {
+/** Names of plans on pages. */
+export const merchantPlanNames: Readonly<Record<string, string>> = {
   none: "No API",
   read_only: "Read only",
   full: "Full",
 };
 
-/** What happened, by the action. Others are shown as they are. */
+/** Descriptions of actions. Other actions are shown by their names. */
 const actionTitles: Readonly<Record<string, string>> = {
   "credential.created": "Created the token",
   "credential.rotated": "Rotated the token",
@@ -38,7 +38,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   "webhook_subscription.tested": "Sent a test to the webhook",
   "webhook_subscription.enabled": "Enabled the webhook",
   "webhook_subscription.disabled": "Disabled the webhook",
-  "webhook_subscription.stopped": "Stopped the webhook, and dropped what waited,",
+  "webhook_subscription.stopped": "Stopped the webhook and dropped its messages,",
   "webhook_delivery.retried": "Sent a message again to the webhook",
   "signing_key.rotated": "Rotated the key that signs access tokens, to",
   "signing_key.retired": "Retired the key that signed access tokens",
@@ -48,13 +48,13 @@ const actionTitles: Readonly<Record<string, string>> = {
   "session.ended": "Logged out",
 };
 
-/** Events whose subject is whoever acts. */
+/** Actions whose subject is their actor. */
 const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
 
 /**
- * A list of events, the newest first.
+ * A list of audit entries, newest first.
  *
- * @param present the token whose page it is on, which needn't be named
+ * @param present the token whose page it is on, which isn't named
  */
 export function eventList(events: readonly AuditEvent[], present?: string): Html {
   return html`<ol class="events">
@@ -84,7 +84,7 @@ function subject(event: AuditEvent): Content {
   const { credential_id: id, credential_exists: isThere, subject, action } = event;
   if (action.startsWith("webhook_"))
     return html`<a href="/admin/webhooks/${String(event.details.subscription_id)}">${subject}</a>`;
-  if (action === "plan.changed") return planNames[subject!] ?? subject;
+  if (action === "plan.changed") return merchantPlanNames[subject!] ?? subject;
   if (!isThere) return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
@@ -96,7 +96,7 @@ function actor({ actor, administrator_name: name }: AuditEvent): string {
 
 function details({ details }: AuditEvent): Content {
   const lines: string[] = [];
-  if (typeof details.old_plan === "string") lines.push(`It was ${planNames[details.old_plan]}`);
+  if (typeof details.old_plan === "string") lines.push(`It was ${merchantPlanNames[details.old_plan]}`);
   if (typeof details.old_name === "string") lines.push(`Was called “${details.old_name}”`);
   for (const [key, title] of [
     ["added", "Added"],
@@ -109,7 +109,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
-  if (typeof details.dropped === "number") lines.push(`Messages that waited: ${count(details.dropped)}`);
+  if (typeof details.dropped === "number") lines.push(`Dropped messages: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&
     html`<ul class="details">

@@ -16,11 +16,14 @@ const texts: Record<ProblemKind, { title: string; text: string }> = {
     title: "There is nothing here",
     text: "The address is wrong, or what it belonged to has been deleted.",
   },
-  malformed: { title: "This can’t be read", text: "The browser sent something that this page doesn’t take." },
+  malformed: {
+    title: "This can’t be read",
+    text: "The browser sent something that this page doesn’t accept.",
+  },
   "too-many": { title: "Too many attempts", text: "Wait a while before you try again." },
   unavailable: {
     title: "The database can’t be reached",
-    text: "Try again in a little while. If you were about to change something, look first whether it was done.",
+    text: "Try again in a little while. If you were changing something, first check whether it was done.",
   },
   fault: {
     title: "Something went wrong",
@@ -28,17 +31,17 @@ const texts: Record<ProblemKind, { title: string; text: string }> = {
   },
 };
 
-/** Answers requests for which there is no page. */
+/** Answers requests for unknown pages. */
 export const noPage: RequestHandler = () => {
   throw missing();
 };
 
-/** Shows what is wrong, without telling internals. */
+/** Shows what went wrong, without internals. */
 export function showProblem(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // invalid_authorization_specification: the session ended while the page was under way
+    // invalid_authorization_specification: the session ended during the request
     if (code === "28000") return sendToLogIn(request, response, true);
     const problem = problemOf(error, code);
     const { requestId } = response.locals;
@@ -46,7 +49,7 @@ export function showProblem(logger: Logger): ErrorRequestHandler {
     const { title, text } = texts[problem.kind];
     const body = html`
       <p class="lead">${text}</p>
-      <p><a href="/admin">Go to the beginning</a></p>
+      <p><a href="/admin">Go to the start page</a></p>
       <p class="quiet">Request id <code>${requestId}</code></p>
     `;
     showPage(response, { status: problem.status, title, body });
@@ -57,7 +60,7 @@ function problemOf(error: unknown, code: unknown): Problem {
   if (error instanceof Problem) return error;
   if (code === "P0002") return missing(); // no_data_found
   if (error instanceof URIError) return new Problem(400, "malformed");
-  // Of Express's body parser
+  // By Express's body parser
   if (error instanceof Error && "type" in error && "status" in error)
     return new Problem(Number(error.status), "malformed");
   return databaseFailure(error) ? new Problem(503, "unavailable") : new Problem(500, "fault");

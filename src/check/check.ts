@@ -15,37 +15,37 @@ import type { Source, Subject } from "./source.ts";
 import type { ApiState } from "./state.ts";
 import { applyWaivers } from "./waivers.ts";
 
-/** Faults of what is being written, which no database is needed for. */
+/** Checks of migrations that need no database. */
 const syntax: Source = {
   name: "syntax",
   find: async ({ scripts }) => scripts.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
 };
 
-/** All that is checked, in the order in which it is told. */
+/** All checks, in the order of the report. */
 export const sources: readonly Source[] = [syntax, dangerousDdl, frozenVersions, apiDiff, eventDiff, lints];
 
 export interface CheckOptions {
-  /** What is being written: files of db/current; all of them when not given. */
+  /** The migrations to check: files of db/current; by default all. */
   current?: readonly CurrentFile[];
   /** The same, already read. */
   scripts?: readonly Script[];
-  /** The columns of tables that have rows; what committed migrations make when not given. */
+  /** The columns of tables that have rows; by default what committed migrations make. */
   oldColumns?: OldColumns;
-  /** What clients saw before what is being written; without it, the API is not compared. */
+  /** What clients saw before these migrations; without it, the API is not compared. */
   before?: ApiState | null;
-  /** What they see now. */
+  /** What they see with them. */
   after?: () => Promise<ApiState>;
-  /** The database whose service has noted who uses what, if it is another one. */
+  /** The database whose service has recorded who uses what, if it is another one. */
   recorded?: ClientBase;
-  /** What to check; everything when not given. */
+  /** The checks to run; by default all. */
   only?: readonly Source[];
 }
 
 /**
- * Checks a database, and what is being written for it.
+ * Checks a database, and its uncommitted migrations.
  *
  * @param client the database with db/current in it, as its owner
- * @returns what was found, waived findings too: the worst first, and then by file and line
+ * @returns findings, including waived ones: the worst first, and then by file and line
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
   const scripts = options.scripts ?? (await readScripts(options.current));
@@ -76,7 +76,7 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
   return () => (result ??= work());
 }
 
-/** What can't be checked is no reason to take it for right. */
+/** A check that can't run is a finding, because it proves nothing. */
 const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
   ...{ rule: "unchecked", severity: "error", file: null, line: null, object: name, what: message },
   why: "This part of the check could not be run, so nobody knows whether it would find something.",

@@ -16,7 +16,7 @@ import { readState } from "./state.ts";
 const fence = new URL("../../db/fence.sql", import.meta.url);
 
 /**
- * Works on a database that is made for it, has the committed migrations and no rows, and is dropped afterwards.
+ * Runs work on a new database with the committed migrations and no rows, which is dropped afterwards.
  *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
  */

@@ -7,7 +7,7 @@ import type { Finding, Place } from "./finding.ts";
 
 /** A statement of a migration. */
 export interface Statement {
-  /** How Postgres reads it, and what it reads within `do`. */
+  /** Postgres' parse tree, and those of the statements within `do`. */
   nodes: [Node, ...Node[]];
   text: string;
   /** The comments before it. */
@@ -15,22 +15,22 @@ export interface Statement {
   place: Place;
 }
 
-/** A migration, or a file of one, that is looked at before it runs. */
+/** A migration, or a file of one, that is checked before it runs. */
 export interface Script {
   file: string;
   text: string;
   statements: Statement[];
   isInTransaction: boolean;
-  /** Set when Postgres couldn't read it. */
+  /** The error when Postgres couldn't parse it. */
   fault?: Finding;
 }
 
-/** A file of db/current with its fixtures in it. */
+/** A file of db/current with its fixtures included. */
 export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
-/** Takes a migration apart into statements. @param origins where its lines are from */
+/** Splits a migration into statements. @param origins the files that its lines are from */
 export async function parsed(
   file: string,
   text: string,

@@ -70,7 +70,7 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   say("Checking, trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await requireClean(adminUrl);
-    // Not by way of db/current, which a process that watches it would run on the developer's database
+    // Not through db/current, which `db:watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
     return printed(version, adminUrl);
@@ -205,7 +205,7 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   say(`${slug} has grown:\n\n${await printDifference(before, sdl)}`);
 }
 
-/** Works on a database that is set up and otherwise empty, in a Postgres for just that. */
+/** Runs work on a database that is set up and otherwise empty, in a temporary Postgres. */
 async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promise<T> {
   const { dataDirectory } = readSettings();
   const cluster = await startCluster({ directory: `${dataDirectory}/release` });

@@ -8,7 +8,7 @@ import { startService } from "./start.ts";
 import { say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 
-/** The service, whose API follows the migration in db/current while that is written. */
+/** The service, whose API follows the migration in db/current while you write it. */
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
@@ -43,7 +43,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   };
 }
 
-/** Calls of what is under way become one call after it: what they are about may have come too late for it. */
+/** Calls during a run become one run after it: the present run may have missed their changes. */
 function oneAtATime(work: () => Promise<void>): () => void {
   let isRunning = false;
   let isWanted = false;

@@ -1,16 +1,16 @@
 import { GraphQLError, type GraphQLErrorOptions } from "postgraphile/graphql";
 
-/** What there is to say about a code. */
+/** Description of a code. */
 interface ErrorKind {
-  /** Whether the very same request may succeed when sent again. */
+  /** Whether the same request may succeed when it is sent again. */
   retryable: boolean;
-  /** Status of the answer; where there are two, `application/json` gets the first. */
+  /** Status of the answer. Of two, `application/json` gets the first. */
   status: string;
   /** What happened and what to do, for the table in docs/errors.md. */
   meaning: string;
 }
 
-/** Every code that a GraphQL error of this service can carry: answers, documentation and tests read it from here. */
+/** Every code that a GraphQL error of this service can have. Answers, documentation and tests use this list. */
 export const errorCodes = {
   UNAUTHENTICATED: {
     retryable: false,
@@ -29,11 +29,15 @@ export const errorCodes = {
     meaning:
       "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only. Nothing was done.",
   },
-  GRAPHQL_PARSE_FAILED: { retryable: false, status: "200 or 400", meaning: "The document is no GraphQL." },
+  GRAPHQL_PARSE_FAILED: {
+    retryable: false,
+    status: "200 or 400",
+    meaning: "The document is not valid GraphQL.",
+  },
   GRAPHQL_VALIDATION_FAILED: {
     retryable: false,
     status: "200 or 400",
-    meaning: "The document does not fit the schema of the version.",
+    meaning: "The document does not match the schema of the version.",
   },
   BAD_USER_INPUT: {
     retryable: false,
@@ -78,7 +82,7 @@ export const errorCodes = {
     retryable: false,
     status: "200",
     meaning:
-      "The mutation was done, but what it answers couldn't be read, as `cause` says by another code of this table. Read what you need; sending the same again does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
+      "The mutation was done, but its payload couldn't be read; `cause` has the code of the reason. Read what you need; repeating the request does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
   },
   INTERNAL_SERVER_ERROR: {
     retryable: true,
@@ -91,11 +95,11 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
- * An error whose message a client may read. Errors of any other kind are masked before they leave the service.
+ * An error whose message a client may read. All other errors are masked.
  *
  * @param code what went wrong, for programs
  * @param message what went wrong and what to do, for people
- * @param extensions further details for programs, shown beside the code
+ * @param extensions further details for programs, beside the code
  * @param options where in the document it happened, as in graphql-js
  */
 export function apiError(
@@ -107,7 +111,7 @@ export function apiError(
   return new GraphQLError(message, { ...options, extensions: { code, ...extensions } });
 }
 
-/** Whether an error was made by {@link apiError}, and so may be shown as it is. */
+/** Whether {@link apiError} made an error, so that clients may see it. */
 export function isApiError(error: unknown): error is GraphQLError & { extensions: { code: ErrorCode } } {
   return (
     error instanceof GraphQLError &&

@@ -124,7 +124,7 @@ test("of several configured keys the first signs, and all are accepted", async (
   assert.deepEqual(await statusesOf(await both.tokenFor(credentials)), [401, 200, 200]);
 });
 
-test("however many tokens name keys that nobody knows, the database is asked about few of them", async () => {
+test("the database is asked about few of many tokens with unknown keys", async () => {
   const { id, clientId, scopes } = await service.credential();
   await service.token();
   const forge = (kid: string) => {
@@ -140,7 +140,7 @@ test("however many tokens name keys that nobody knows, the database is asked abo
     assert.match((await challengeOf(await forge(randomUUID())))!, /invalid_token/);
   service.pool.off("acquire", count);
   const seconds = (performance.now() - begin) / 1_000;
-  // Five at once, one more a second, and the listener that checks its line
+  // Five at once, one more a second, and the listener's own check
   assert.ok(connections <= 5 + 2 * Math.ceil(seconds), `${connections} in ${seconds} s`);
   assert.ok(connections >= 1, "one of them could have been a key that is new");
 });

@@ -6,14 +6,14 @@ import { after, before, describe, it } from "node:test";
 import type { PreparedRequest } from "../../bench/measure/load.ts";
 import { load } from "../../bench/measure/load.ts";
 
-// A server that answers what it is sent, and says how many asked at once
+// A server that echoes, and counts requests at the same time
 let atOnce = 0;
 let maxAtOnce = 0;
 const paths: string[] = [];
 const server = createServer((request, response) => {
   maxAtOnce = Math.max(maxAtOnce, ++atOnce);
   paths.push(request.url!);
-  // An answer takes its time, so that requests meet
+  // Delayed, so that requests overlap
   setTimeout(() => {
     atOnce--;
     if (request.url === "/cut") return response.destroy();
@@ -63,7 +63,7 @@ describe("the load", () => {
     assert.deepEqual([result.requests, result.failures, result.latencies.length], [30, 20, 30]);
   });
 
-  it("goes on for a time, and waits for what is under way", async () => {
+  it("continues for a time, and waits for running requests", async () => {
     const result = await load({ url, token: "t", connections: 4, requests: [echo("/a")], seconds: 0.1 });
     assert.ok(result.seconds >= 0.1);
     assert.ok(result.requests > 0);

@@ -7,7 +7,7 @@ import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-// What somebody could do who got a statement of their own into one of the API's, on the very connections of these.
+// The rights of an attacker who injects a statement into one of the API's, on the API's own connections.
 
 const denied = "42501";
 
@@ -22,7 +22,7 @@ after(async () => {
   await database.close();
 });
 
-/** Runs statements in a row, on a connection that nobody uses afterwards. Answers the SQLSTATE of the refusal, or null. */
+/** Runs statements in a row, on a connection for this only. Returns the SQLSTATE of the refusal, or null. */
 async function attempt(...statements: string[]): Promise<string | null> {
   const client = new pg.Client({ connectionString: database.apiUrl });
   await client.connect();
@@ -49,7 +49,7 @@ const secretRoles = [
 ];
 
 describe("a connection of the API", () => {
-  it("logs in as a role that can become service_api and nobody else", async () => {
+  it("logs in as a role that can become service_api and no other role", async () => {
     const { rows } = await pool.query(
       `select session_user::text as who, array_agg(rolname::text order by rolname) as others
        from pg_roles where pg_has_role(session_user, oid, 'member') and rolname <> session_user`,
@@ -75,7 +75,7 @@ describe("a connection of the API", () => {
       );
   });
 
-  /** What each of the two roles that it can have is refused. */
+  /** Refusals of each role that such a connection can have. */
   const refusals: Record<string, string> = {
     "select secret from events.webhook_secret": denied,
     "select * from auth.signing_key": denied,
@@ -115,7 +115,7 @@ describe("a connection of the API", () => {
       assert.equal(await attempt("set role service_api", `alter role service_api_login ${change}`), denied);
   });
 
-  it("can't write in what answers a read by one statement, whatever gets into that", async () => {
+  it("can't write by an injection into the statement that answers a read", async () => {
     const caller = { credentialId: "", scopes: new Set<string>(), scopeText: "products:read" };
     const client = await pool.connect();
     const run = (text: string) =>

@@ -31,7 +31,7 @@ async function open(port: number, text = ""): Promise<Socket> {
   return socket;
 }
 
-/** Asks as a client that comes for the first time. */
+/** Sends a request as a new client. */
 function ask(port: number, agent = new Agent(), path = "/"): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: "127.0.0.1", method: "POST", path, agent }, (response) => {
@@ -46,7 +46,7 @@ const answer: RequestListener = (incoming, response) => {
 };
 
 describe("more connections than there may be", () => {
-  it("shut nobody out, when nothing is asked on them", async () => {
+  it("shut no one out, when they send no requests", async () => {
     const port = await start(10, answer);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let n = 0; n < 40; n++) {
@@ -57,7 +57,7 @@ describe("more connections than there may be", () => {
     agent.destroy();
   });
 
-  it("shut nobody out, when bodies come drop by drop", async () => {
+  it("shut no one out, when bodies arrive slowly", async () => {
     const port = await start(10, answer);
     for (let n = 0; n < 40; n++) {
       await open(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{");
@@ -65,7 +65,7 @@ describe("more connections than there may be", () => {
     }
   });
 
-  it("cut nobody off whose request is being worked on", async () => {
+  it("cut off no running request", async () => {
     const working: ServerResponse[] = [];
     const port = await start(3, (incoming, response) => {
       if (incoming.url === "/slow") working.push(response);
@@ -74,7 +74,7 @@ describe("more connections than there may be", () => {
     });
     const slow = [1, 2, 3].map(() => ask(port, new Agent(), "/slow"));
     await until(() => working.length === 3);
-    // There is no room to be made
+    // No connection is idle
     await assert.rejects(ask(port), { code: "ECONNRESET" });
     for (const response of working) response.end("done");
     assert.deepEqual(await Promise.all(slow), [200, 200, 200]);

@@ -6,8 +6,8 @@ import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// What a mutation answers once it has been committed, whatever happens while that is read. test/ways/payloads.test.ts
-// goes through all payloads.
+// The answer of a committed mutation, whatever happens while its payload is read. test/end-to-end/payloads.test.ts covers all
+// payloads.
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
@@ -72,8 +72,8 @@ describe("what fails while the payload is read", () => {
     }
   };
 
-  const ways = { pg_terminate_backend: "SERVICE_UNAVAILABLE", pg_cancel_backend: "QUERY_TIMEOUT" };
-  for (const [end, cause] of Object.entries(ways)) {
+  const causes = { pg_terminate_backend: "SERVICE_UNAVAILABLE", pg_cancel_backend: "QUERY_TIMEOUT" };
+  for (const [end, cause] of Object.entries(causes)) {
     it(`by ${end}: it was done, and must not be sent again`, async () => {
       const before = await shop.movements();
       const { body } = await whileReading(end, one(1));

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach } from "node:test";
+import pg from "pg";
 import type { QueryResultRow } from "pg";
 import { rowsOf } from "../lib/database.ts";
+import { emptyTables } from "../lib/empty-tables.ts";
 import { gid } from "../lib/ids.ts";
 import { startService } from "../lib/service.ts";
 import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 
-/** What a mutation answers: its own fields, and why it was refused. */
+/** The answer of a mutation: its own fields, and user errors. */
 export interface Payload {
   userErrors: { code: string; message: string; field: string[] | null; details: any }[];
   [field: string]: any;
@@ -16,7 +18,7 @@ export interface MutateOptions extends AskOptions {
   token?: string;
 }
 
-/** A service over a database with two warehouses and a product, the same before each test. */
+/** A service on a database with two warehouses and a product, the same before each test. */
 export interface Bench {
   service: TestService;
   /** For reading and writing everything. */
@@ -26,20 +28,21 @@ export interface Bench {
   side: string;
   bin: string;
   product: string;
+  /** Takes all rows out of some tables, and out of those that reference them. */
+  empty(...tables: string[]): Promise<void>;
   /** SQL as the owner. */
   rows(text: string, values?: unknown[]): Promise<QueryResultRow[]>;
   /** Sends one mutation. */
   send(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Answer>;
-  /** Sends one mutation that must have no errors but user errors, and gives its payload. */
+  /** Sends one mutation that may have only user errors, and returns its payload. */
   mutate(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Payload>;
   /** Books units in a place, as clients do. */
   stock(place: object, delta: number): Promise<void>;
-  /** Does something that must leave all that mutations write as it was. */
+  /** Asserts that nothing that mutations write is changed. */
   unchanged<T>(work: () => Promise<T>): Promise<T>;
 }
 
 const scene = `
-  truncate erp.warehouse, erp.product, mutation.idempotency_key cascade;
   insert into erp.warehouse (code, name, is_default, is_default_receiving)
     values ('MAIN', 'Main house', true, true), ('SIDE', 'Side house', false, false);
   insert into erp.location (name, warehouse_id) select name, id from erp.warehouse;
@@ -53,11 +56,14 @@ const written = ["erp.warehouse", "erp.location", "erp.bin_location", "erp.produ
   )
   .join(" union all ");
 
-/** Whoever changed what: afterwards the books must be right. */
+/** After any test the books must be right. */
 export function useBench(options: ServiceOptions = {}): Bench {
   const bench = {} as Bench;
+  let admin: pg.Client;
   before(async () => {
     const service = await startService(options);
+    admin = new pg.Client({ connectionString: service.adminUrl });
+    await admin.connect();
     const rows = rowsOf(() => service.owner);
     const send: Bench["send"] = (name, input, fields = "", { token = bench.token, ...options } = {}) => {
       const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
@@ -70,6 +76,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
       return body.data[name];
     };
     Object.assign(bench, { service, rows, send, mutate, token: await service.token({ write: "all" }) });
+    bench.empty = (...tables) => emptyTables(admin, ...tables);
     bench.stock = async (place, delta) => {
       const lines = [{ productId: bench.product, place, delta }];
       assert.deepEqual((await mutate("stockAdjust", { lines })).userErrors, []);
@@ -82,6 +89,7 @@ export function useBench(options: ServiceOptions = {}): Bench {
     };
   });
   beforeEach(async () => {
+    await bench.empty("erp.warehouse", "erp.product", "mutation.idempotency_key");
     await bench.rows(scene);
     const [row] = await bench.rows(
       `select (select id from erp.warehouse where code = 'MAIN') as main, (select id from erp.warehouse where code = 'SIDE') as side,
@@ -93,11 +101,16 @@ export function useBench(options: ServiceOptions = {}): Bench {
     bench.product = gid("Product", row!.product);
   });
   afterEach(async () => assert.deepEqual(await bench.rows("select * from ledger.proof"), []));
-  after(() => bench.service.close());
+  after(async () => {
+    await admin.end();
+    await bench.service.close();
+  });
   return bench;
 }
 
-/** That a mutation was refused for one reason, with a sentence about it, and answers nothing else. Gives the details. */
+/**
+ * Asserts that a mutation was refused for one reason, with a message, and returned nothing else. Returns the details.
+ */
 export function assertRefused(payload: Payload, code: string, field: string[] | null): any {
   const { userErrors, ...others } = payload;
   assert.deepEqual(

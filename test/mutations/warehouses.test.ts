@@ -9,7 +9,7 @@ const all = `warehouse {
   id code name isDefault isDefaultReceiving isStockAvailableForSale address location { name active storefrontId }
 }`;
 
-/** Codes of the warehouses that are the default, and the default for receiving. */
+/** Codes of the default warehouse, and of the default for receiving. */
 const defaults = async () => {
   const [row] = await bench.rows(
     `select array_agg(code) filter (where is_default) as is_default,
@@ -18,7 +18,7 @@ const defaults = async () => {
   return [...row!.is_default, "/", ...row!.is_receiving].join(" ");
 };
 
-/** Texts and addresses that neither creating nor updating takes. */
+/** Texts and addresses that neither creating nor updating accepts. */
 const mistakes: [input: object, code: string, field: string][] = [
   [{ code: "MAIN" }, "NOT_UNIQUE", "code"],
   [{ code: "" }, "INVALID", "code"],
@@ -80,7 +80,7 @@ describe("warehouseCreate", () => {
   });
 
   it("makes the first warehouse the default for everything, whatever the input says", async () => {
-    await bench.rows("truncate erp.warehouse cascade");
+    await bench.empty("erp.warehouse");
     const input = { code: "ONE", name: "One", isDefault: false, isDefaultReceiving: null };
     assert.deepEqual((await bench.mutate("warehouseCreate", input)).userErrors, []);
     assert.equal(await defaults(), "ONE / ONE");

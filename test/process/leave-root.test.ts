@@ -19,7 +19,7 @@ import { until } from "../lib/until.ts";
 const isRoot = process.getuid?.() === 0;
 const skip = !isRoot ? "only root can be left" : ((await successorOfRoot(undefined, null)).warning ?? false);
 
-/** Real, effective, saved and file system's user of a process, and all of its groups. */
+/** Real, effective, saved and file-system user of a process, and all of its groups. */
 async function whoIs(pid: number): Promise<{ users: number[]; groups: number[] }> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const numbers = (name: string) =>
@@ -61,7 +61,7 @@ describe("a service that root has started", { skip }, () => {
     return { service, address: address! };
   }
 
-  /** Asks for what needs a token, a statement, and code that is loaded only then. */
+  /** Sends requests that need a token, a statement, and code that is loaded only then. */
   async function assertWorks(address: string): Promise<void> {
     const { clientId, clientSecret } = await createCredential(owner, { name: "test", read: "all" });
     const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
@@ -133,7 +133,10 @@ describe("a service that root has started", { skip }, () => {
       await chmod(project.path, 0o700);
       const service = (running = project.start(["start.ts"], { DATABASE_URL: database.loginUrl }));
       const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
-      assert.match(service.output(), /Warning: The service goes on as root, .* may not read \S+start\.ts\./);
+      assert.match(
+        service.output(),
+        /Warning: The service continues as root, .* may not read \S+start\.ts\./,
+      );
       assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
       await assertWorks(address!);
     } finally {

@@ -3,21 +3,25 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
 import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
 let database: TestDatabase;
 let owner: pg.Pool;
+let admin: pg.Client;
 let receiver: Receiver;
 let webhooks: TestWebhooks | undefined;
 before(async () => {
   database = await openTestDatabase("template_schema");
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 3 });
   owner.on("error", () => {});
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
 });
 beforeEach(async () => {
-  await owner.query("truncate events.webhook_subscription, events.outbox, events.event, erp.product cascade");
+  await emptyTables(admin, "events.webhook_subscription", "events.outbox", "events.event", "erp.product");
   await owner.query("update events.log_head set last_sequence = 0");
   receiver = await startReceiver();
 });
@@ -27,7 +31,7 @@ afterEach(async () => {
   await receiver.close();
 });
 after(async () => {
-  await owner.end();
+  await Promise.all([owner.end(), admin.end()]);
   await database.close();
 });
 
@@ -70,7 +74,7 @@ describe("a webhook", () => {
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
-  it("waits while the plan has no API, also in the middle of a queue, and goes on where it stopped", async () => {
+  it("waits while the plan has no API, also in the middle of a queue, and continues where it stopped", async () => {
     const setPlan = (plan: string) => rows("select auth.set_plan($1)", [plan]);
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("hammer");
@@ -174,7 +178,7 @@ describe("a delivery that fails", () => {
     assert.deepEqual(new Set(namesOf("hammer")), new Set(["a"]));
     isBroken = false;
     receiver.received = [];
-    // Whatever is waited for by the schedule
+    // Despite any pause of the schedule
     await until(async () => {
       await rows("update events.delivery_queue set next_attempt_at = now() where claimed_until is null");
       return (await states()).delivered === 6;
@@ -213,7 +217,7 @@ describe("a delivery that fails", () => {
 });
 
 describe("a subscription", () => {
-  // They may have been made when more was allowed
+  // They may be older than a lower limit
   for (const [where, url, reason] of [
     ["on private networks", "http://169.254.169.254/latest", "The address is none of the public internet."],
     ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
@@ -272,7 +276,7 @@ describe("a subscription", () => {
       health_reason,
       "No delivery has succeeded for 24 hours. The last failure: The answer was 500.",
     );
-    // Nothing was given up for it
+    // Nothing was given up
     assert.deepEqual(await states(), { pending: 4 });
     await rows("update events.delivery_queue set next_attempt_at = now() + interval '10 hours'");
     receiver.received = [];

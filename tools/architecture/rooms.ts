@@ -1,14 +1,11 @@
-/** A room of the house: a folder of `src`, or `plugins`. */
+/** A room: a folder of `src`, or `plugins`. */
 export interface Room {
   name: string;
-  /** What it holds, for the picture in docs/architecture.md. */
+  /** Its content, for the picture in docs/architecture.md. */
   holds: string;
 }
 
-/**
- * The rooms of the house, from the top floor down. A room imports what lies on floors below it, never what lies above
- * or beside it.
- */
+/** The rooms, from the top floor down. A room imports only rooms on lower floors. */
 export const floors: readonly (readonly Room[])[] = [
   [{ name: "commands", holds: "what is run at the terminal" }],
   [{ name: "process", holds: "one process and several: settings, start, stop" }],
@@ -19,12 +16,12 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { name: "administration", holds: "pages in the browser" },
     { name: "webhooks", holds: "delivery of events" },
-    { name: "documents", holds: "PDF" },
+    { name: "pdf", holds: "documents of the merchant, as PDF" },
     { name: "jobs", holds: "background work" },
   ],
   [{ name: "versions", holds: "versions of the API, served and released" }],
   [
-    { name: "auth", holds: "credentials, tokens, sessions, plan, rate limits" },
+    { name: "auth", holds: "credentials, tokens, sessions, merchant's plan, rate limits" },
     { name: "plugins", holds: "plugins of PostGraphile" },
   ],
   [
@@ -32,7 +29,7 @@ export const floors: readonly (readonly Room[])[] = [
     { name: "secrets", holds: "what the database keeps encrypted" },
   ],
   [
-    { name: "graphql", holds: "documents, operations, costs, scopes" },
+    { name: "graphql", holds: "GraphQL documents, operations, costs, scopes" },
     { name: "database", holds: "pools, pipelined queries, cluster, migrations" },
   ],
   [

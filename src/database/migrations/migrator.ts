@@ -31,26 +31,26 @@ import { urlAsRole } from "../roles.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
-  /** Told a line whenever a migration waits for others. */
+  /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
   /** How many committed migrations the database is to have; all when not given. */
   upTo?: number;
 }
 
-/** Held while migrations run; graphile-migrate takes it too. */
+/** The lock of running migrations; graphile-migrate takes it too. */
 const lockOfMigrations = "4727445306447283";
-/** How often it is told whom a migration waits for that waits without limit. */
+/** Milliseconds between reports about a migration that waits without limit. */
 const tellEveryMs = 10_000;
 
-// Since each migration brings what finishes it, a database that has not had that one yet has its forerunner
+// Each migration brings its own finish_migration, so a database without that migration has the older one
 const finish = `do $finish$ begin
   if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
   elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
 end $finish$;`;
 
-/** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
+/** Runs migrations on one connection: each in a transaction, and again while others hold locks that it needs. */
 export class Migrator {
-  /** graphile-migrate wants one of a pool, and uses it like any other. */
+  /** graphile-migrate wants one of a pool, and uses it as any other connection. */
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
   readonly #locks: LockLimits;
@@ -72,7 +72,7 @@ export class Migrator {
     this.#onWait = options.onWait ?? (() => {});
   }
 
-  /** @param adminUrl the database, as a role that may become its owner */
+  /** @param adminUrl the database, with a role that may become its owner */
   static async with<T>(
     adminUrl: string,
     options: MigrateOptions,
@@ -118,15 +118,15 @@ export class Migrator {
         ),
       );
     }
-    // What is in db/current comes after them, so it is not what has been run any more
+    // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");
   }
 
   /**
-   * Runs what is in db/current, if it is not what was run last.
+   * Runs db/current, unless it was what ran last.
    *
-   * @param current its files, when not all of them are to be run
-   * @returns whether it has been run
+   * @param current its files; by default all
+   * @returns whether it was run
    */
   async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
     const files = (current ?? (await readCurrent())).filter(hasStatements);
@@ -155,7 +155,7 @@ export class Migrator {
     return { database: String(this.#settings.databaseName) };
   }
 
-  /** Migrations run one after the other, from whichever process. */
+  /** Migrations run one after the other, also those of other processes. */
   async #alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     await this.#retry("Another process migrates: this one", () =>
       this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
@@ -173,8 +173,8 @@ export class Migrator {
   }
 
   /**
-   * What works `concurrently` waits for older transactions and holds up nobody meanwhile, but leaves an invalid index
-   * when it is broken off.
+   * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
+   * interrupted.
    */
   async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
     const tell = () => {
@@ -197,9 +197,9 @@ export class Migrator {
   }
 }
 
-/** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
+/** The database as its owner, with a limit on waiting for locks, and an application_name. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  // For as long as it takes: limits that the role or the database has are meant for requests
+  // No limit: those of the role or the database are meant for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
     urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
@@ -208,7 +208,7 @@ export function migratingUrl(adminUrl: string, application: string, lockTimeoutM
   return url.href;
 }
 
-/** @throws {UserError} when a committed migration is not what was committed */
+/** @throws {UserError} when a committed migration was changed */
 function requireUntouched({ body, previousHash, hash, allowInvalidHash, realFilename }: FileMigration): void {
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
   throw new UserError(

@@ -8,28 +8,30 @@ import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
 import type { SessionCheck } from "../../auth/session-token.ts";
 import { sessionTokenPrefix } from "../../auth/session-token.ts";
+import type { LoopTurns } from "../../lib/loop-turns.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 declare global {
   namespace Express {
     interface Locals {
-      /** Who asks. */
+      /** The caller. */
       caller?: Caller;
     }
   }
 }
 
+/** The line of all whose token isn't known yet, in place of a credential's id. */
+const strangers = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-/** Longer ones aren't ours. In characters. */
+/** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
 
 /**
- * Lets only requests with a valid access token through, and finds out who asks.
- *
+ * Refuses requests without a valid access token, and finds out the caller.
  * - No token, an expired or damaged one: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
  *   helps.
  * - A valid token of another kind, or one whose credential is deactivated, rotated or deleted: 403 and the code
- *   UNAUTHORIZED. Not 401, for that makes clients fetch a new token and try again, which can't help here.
+ *   UNAUTHORIZED. Not 401, because that makes clients fetch a new token and try again, which can't help here.
  */
 export function requireToken(
   tokens: AccessTokens,
@@ -37,10 +39,16 @@ export function requireToken(
   logger: Logger,
   isSessionToken: SessionCheck,
   addressOf: (request: Request) => string,
+  turns: LoopTurns,
 ): Middleware {
   return async (request, response, next) => {
     try {
-      response.locals.caller = await identify(request, tokens, credentials, isSessionToken, addressOf);
+      const token = tokenOf(request);
+      // Whoever sends wrong tokens waits for others who do
+      if (!tokens.isKnown(token)) await turns.turn(strangers);
+      if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
+        throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+      response.locals.caller = await identify(token, tokens, credentials);
     } catch (error) {
       if (error instanceof TokenRefusal) return refuseToken(request, response, error);
       const { requestId } = response.locals;
@@ -51,14 +59,8 @@ export function requireToken(
   };
 }
 
-async function identify(
-  request: Request,
-  tokens: AccessTokens,
-  credentials: ActiveCredentials,
-  isSessionToken: SessionCheck,
-  addressOf: (request: Request) => string,
-): Promise<Caller> {
-  const header = request.headers.authorization;
+function tokenOf({ headers }: Request): string {
+  const header = headers.authorization;
   if (header === undefined) throw new MissingToken();
   const token = bearer.exec(header)?.[1];
   if (token === undefined) {
@@ -68,8 +70,14 @@ async function identify(
     );
   }
   if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
-  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
-    throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+  return token;
+}
+
+async function identify(
+  token: string,
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+): Promise<Caller> {
   const claims = await tokens.verify(token);
   const allowed = await credentials.of(claims.accessKey);
   if (!allowed)
@@ -88,7 +96,7 @@ class MissingToken extends TokenRefusal {
 
 function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
-  // RFC 6750 §3.1: a client that didn't try to authenticate is told no error.
+  // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code.
   const { message } = refusal;
   const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
   const error = refusal instanceof MissingToken ? "" : details;

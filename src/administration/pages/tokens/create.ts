@@ -50,7 +50,7 @@ export function createPages(router: Router): void {
         ])
         .then(() => true),
     ).catch((error: unknown) => {
-      // unique_violation: the same form again, as by loading the page with the secret anew
+      // unique_violation: the form was sent again, for example by reloading the page with the secret
       if (error instanceof Error && "code" in error && error.code === "23505") return false;
       throw error;
     });
@@ -75,7 +75,7 @@ function show(response: Response, { id, name, scopes, known, errors = {} }: Ente
           name: "name",
           label: "Name",
           value: name,
-          hint: "What the client is, such as “Warehouse app”. You see it in lists and in the activity.",
+          hint: "A name for the client, such as “Warehouse app”. Lists and the activity show it.",
           errors,
           autocomplete: "off",
           maxlength: 100,

@@ -13,7 +13,7 @@ import type { AttemptRow } from "./attempts.ts";
 import { readSubscription, stateBadge, subscriptionTrail } from "./webhooks.ts";
 import type { DeliveryLine, Subscription } from "./webhooks.ts";
 
-/** A delivery, as administration.webhook_delivery has it. */
+/** A delivery, as administration.webhook_delivery returns it. */
 interface Delivery extends Pick<
   DeliveryLine,
   "id" | "created_at" | "topic" | "subject_id" | "state" | "attempts"
@@ -27,11 +27,11 @@ interface Delivery extends Pick<
 }
 
 const notices = {
-  tested: "The test is on its way. Load this page again to see what came of it.",
-  retried: "It is sent again, when it is its turn. Load this page again to see what came of it.",
+  tested: "The test is on its way. Load this page again to see the result.",
+  retried: "It will be sent again when its turn comes. Load this page again to see the result.",
 };
 
-/** All about one delivery: what was sent, and what was answered. */
+/** The page of a delivery: what was sent and answered. */
 export function deliveryPage(router: Router): void {
   router.get("/:id/deliveries/:delivery", async (request, response) => {
     const { id, delivery: wanted } = request.params;
@@ -69,7 +69,7 @@ export function deliveryPage(router: Router): void {
                 </button>
               </form>`
             : html`<p class="quiet">
-                The subscription is disabled: nothing can be sent before it is enabled.
+                The subscription is disabled: nothing can be sent until it is enabled.
               </p>`
         }
         <section class="card" aria-labelledby="attempts">
@@ -127,8 +127,8 @@ function message({ body, sequence }: Delivery, { payload_query }: Subscription):
       payload_query !== null &&
       sequence !== null &&
       html`<p class="quiet">
-        Except for <code>data</code>: that is asked for anew by the subscription’s query at each attempt, and
-        not kept. Here it is that of the event.
+        Except for <code>data</code>, which the subscription’s query reads at each attempt and which is not
+        kept. Shown here is the event’s.
       </p>`
     }
     ${foreignBlock("Text of the body", body, 20_000)}

@@ -1,0 +1,81 @@
+import type {} from "postgraphile";
+
+/**
+ * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
+ */
+interface Behavior {
+  entityMatches(this: Behavior, type: string, entity: unknown, filter: string): boolean | undefined;
+  getBehaviorForEntity(this: Behavior, type: string, entity: unknown): { behaviorString: string };
+  getPreferencesAppliedBehaviors(this: Behavior, type: string, inferred: Text, override: Text): Text;
+  parseBehaviorString(this: Behavior, text: string): unknown;
+}
+
+interface Text {
+  behaviorString: string;
+}
+
+/** Results that have been computed while one schema is built. */
+class Known {
+  readonly matches = new Map<string, Map<string, boolean | undefined>>();
+  readonly applied = new Map<string, Text>();
+  readonly parsed = new Map<string, unknown>();
+}
+
+const remembering = new WeakSet<object>();
+
+/**
+ * Makes the library cache what it parses from behaviors. It parses the same few texts again for every question, which
+ * takes more than half of the time to build a schema.
+ */
+export const BehaviorsPlugin: GraphileConfig.Plugin = {
+  name: "BehaviorsPlugin",
+  description: "Remembers what the library reads out of behaviors",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      init(input, { behavior }) {
+        // The instance is frozen
+        const library = Object.getPrototypeOf(behavior) as Behavior;
+        if (!remembering.has(library)) remember(library);
+        remembering.add(library);
+        return input;
+      },
+    },
+  },
+};
+
+function remember(library: Behavior): void {
+  const { entityMatches, getPreferencesAppliedBehaviors, parseBehaviorString } = library;
+  const all = new WeakMap<Behavior, Known>();
+  const knownOf = (behavior: Behavior) => of(all, behavior, () => new Known());
+  library.entityMatches = function (type, entity, filter) {
+    const { behaviorString: text } = this.getBehaviorForEntity(type, entity);
+    const answers = of(
+      knownOf(this).matches,
+      `${type} ${filter}`,
+      () => new Map<string, boolean | undefined>(),
+    );
+    return of(answers, text, () => entityMatches.call(this, type, entity, filter));
+  };
+  library.getPreferencesAppliedBehaviors = function (type, inferred, override) {
+    const key = [type, inferred.behaviorString, override.behaviorString].join("\n");
+    return of(knownOf(this).applied, key, () =>
+      getPreferencesAppliedBehaviors.call(this, type, inferred, override),
+    );
+  };
+  library.parseBehaviorString = function (text) {
+    return of(knownOf(this).parsed, text, () => parseBehaviorString.call(this, text));
+  };
+}
+
+/** The cached value of a key, computed if it is missing. */
+function of<Key, Value>(
+  known: { get(key: Key): Value | undefined; has(key: Key): boolean; set(key: Key, value: Value): unknown },
+  key: Key,
+  workOut: () => Value,
+): Value {
+  if (known.has(key)) return known.get(key)!;
+  const value = workOut();
+  known.set(key, value);
+  return value;
+}

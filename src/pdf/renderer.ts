@@ -1,0 +1,92 @@
+import { Piscina } from "piscina";
+import { apiError } from "../errors/api-error.ts";
+import { Turns } from "../lib/turns.ts";
+import type { NoTurn } from "../lib/turns.ts";
+
+/** All documents share one queue. */
+const queueName = "documents";
+
+export interface RendererOptions {
+  /** Most threads. They start when they are needed, and stay. */
+  threads?: number;
+  /** Documents that may wait for a thread. */
+  queue?: number;
+  /** Milliseconds for one document. */
+  timeoutMs?: number;
+  /** A module whose `renderPdf` makes a PDF of a config. For tests. */
+  program?: URL;
+}
+
+/**
+ * Renders documents in threads, so that a long one doesn't hold up other requests. Anyone with the address can open a
+ * document, so waiting ones are limited.
+ */
+export class Renderer {
+  readonly #timeoutMs: number;
+  readonly #threads: Piscina<unknown, Uint8Array>;
+  // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
+  readonly #turns: Turns;
+  #isClosed = false;
+
+  constructor({
+    threads = 2,
+    queue = 50,
+    timeoutMs = 10_000,
+    program = new URL("./render.ts", import.meta.url),
+  }: RendererOptions = {}) {
+    this.#timeoutMs = timeoutMs;
+    this.#threads = new Piscina({
+      ...{ filename: program.href, name: "renderPdf", minThreads: 0, maxThreads: threads },
+      idleTimeout: Infinity,
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    });
+    // When a thread crashes, its document gets the error
+    this.#threads.on("error", () => {});
+    const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
+    this.#turns = new Turns({
+      ...{
+        total: () => threads,
+        perClient: () => threads,
+        maxWaiting: queue,
+        maxWaitingPerClient: queue,
+        maxWaitMs,
+      },
+    });
+  }
+
+  /**
+   * Renders a document as PDF.
+   *
+   * @param config the config in the database
+   * @throws when the config has another form, the document takes too long, or too many are waiting
+   */
+  async render(config: unknown): Promise<Uint8Array> {
+    await this.#takeTurn();
+    try {
+      if (this.#isClosed) throw new Error("The renderer has been closed.");
+      const signal = AbortSignal.timeout(this.#timeoutMs);
+      return await this.#threads.run(config, { signal });
+    } catch (error) {
+      // The pool then ends the thread: nothing else would stop it
+      if (error instanceof Error && error.name === "AbortError")
+        throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
+      throw error;
+    } finally {
+      this.#turns.end(queueName);
+    }
+  }
+
+  /** Ends the threads. Waiting documents fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#threads.destroy();
+  }
+
+  async #takeTurn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
+    this.#turns.take(queueName, resolve);
+    if ((await promise) === null) return;
+    const message = "Too many documents are being rendered. Send the request again in a little while.";
+    throw apiError("SERVICE_UNAVAILABLE", message);
+  }
+}

@@ -1,0 +1,39 @@
+import { getDocumentProxy } from "unpdf";
+
+/** The readable content of a PDF. */
+export interface PdfText {
+  /** The text of each page, in the order of printing, with single spaces. */
+  pages: string[];
+  title: string;
+  /** Time of creation, as PDF writes it: `D:` and digits. */
+  created: string;
+  language: string | null;
+  /** Right and lower end of the text on all pages, in points from the left and upper edge. */
+  extent: { right: number; bottom: number };
+}
+
+/** Reads a PDF with a separate library. */
+export async function readPdf(data: Uint8Array): Promise<PdfText> {
+  const document = await getDocumentProxy(new Uint8Array(data), { verbosity: 0 });
+  const { info } = (await document.getMetadata()) as unknown as { info: Record<string, string> };
+  const pages: string[] = [];
+  const extent = { right: 0, bottom: 0 };
+  for (let number = 1; number <= document.numPages; number++) {
+    const page = await document.getPage(number);
+    const { height } = page.getViewport({ scale: 1 });
+    const { items } = await page.getTextContent();
+    const texts = items.filter((item) => "str" in item).filter(({ str }) => str.trim() !== "");
+    for (const { transform, width } of texts) {
+      extent.right = Math.max(extent.right, transform[4] + width);
+      extent.bottom = Math.max(extent.bottom, height - transform[5]);
+    }
+    pages.push(
+      texts
+        .map(({ str }) => str)
+        .join(" ")
+        .replace(/\s+/g, " "),
+    );
+  }
+  await document.cleanup();
+  return { pages, title: info.Title!, created: info.CreationDate!, language: info.Language ?? null, extent };
+}

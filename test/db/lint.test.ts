@@ -32,6 +32,7 @@ const mistakes: Record<string, string> = {
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
   "topic-scope": "update events.topic set scope = 'tags:read' where name = 'order.created'",
+  "upheld-rules": "alter table erp.tag add constraint tag_is_short check (length(name) < 9) not enforced",
   "view-tags":
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
 };

@@ -156,7 +156,7 @@ comment on index erp.fulfillment_line_item_fulfillment_order_line_item_id_id_idx
   'For the figures of a line of a fulfillment order.';
 comment on index events.webhook_subscription_credential_id_idx is
   'For the number of them that a credential may have.';
-comment on index events.lane_claimed_by_idx is 'For a process to renew what it has claimed.';
+comment on index events.delivery_queue_claimed_by_idx is 'For a process to renew what it has claimed.';
 comment on index erp.goods_receipt_line_item_id_idx is 'For erp.fill_default_currency_prices.';
 comment on index mutation.idempotency_key_created_at_idx is 'For the removal of those that are too old.';
 comment on index auth.audit_event_credential_id_idx is 'For the page of a credential.';

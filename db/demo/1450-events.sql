@@ -98,7 +98,7 @@ from events.delivery d
 cross join lateral generate_series(1, d.attempts) n
 cross join lateral (select d.state = 'delivered') v (ok);
 
-insert into events.lane (subscription_id, entity_id, pending, attempts, next_attempt_at)
+insert into events.delivery_queue (subscription_id, entity_id, pending, attempts, next_attempt_at)
 select subscription_id, entity_id, count(*), max(attempts), max(next_attempt_at)
 from events.delivery where state = 'pending' group by subscription_id, entity_id;
 
@@ -108,11 +108,11 @@ set backlog_count = d.backlog, last_sequence = d.last_sequence, last_delivered_a
     = case
       when d.backlog > 0 then demo.today()
         - case s.health when 'DEGRADED' then interval '1 hour' else interval '1 day' end end,
-  consecutive_failures = case when d.backlog > 0 then 3 * d.lanes else 0 end
+  consecutive_failures = case when d.backlog > 0 then 3 * d.queues else 0 end
 from (
   select subscription_id, count(*) filter (where state = 'pending') as backlog,
     max(sequence) as last_sequence, max(delivered_at) as last_delivered_at,
-    count(distinct entity_id) filter (where state = 'pending') as lanes
+    count(distinct entity_id) filter (where state = 'pending') as queues
   from events.delivery group by subscription_id
 ) d where d.subscription_id = s.id;
 update events.webhook_subscription set disabled_at = updated_at where not enabled;

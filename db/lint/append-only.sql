@@ -1,5 +1,7 @@
 -- Rights to change or delete movements, their numbers, counts, or events of the audit. They are only ever
 -- added to; what becomes of movements and counts whose product or place is deleted, foreign keys do.
+-- Way out: revoke the right from the role: revoke update, delete, truncate on the table from it. Add a row
+-- that corrects instead.
 select r.name as object, t.name, p.privilege
 from api_meta.own_role r
 cross join (values ('ledger.stock_movement'::regclass), ('ledger.stock_movement_batch'::regclass),

@@ -1,6 +1,7 @@
--- Checks and unique keys of columns that mutations change, without a user error in their comment, or with one
--- that names no code or no column. Clients who break such a rule would be told of a fault of ours. Where the
--- functions that write see to it that the rule holds, the comment says @internal.
+-- Checks and unique keys of columns that mutations change, without a user error in their comment, or with
+-- one that names no code or no column. Clients who break such a rule would be told of a fault of ours.
+-- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.';
+-- or '@internal' where the functions that write see to it that the rule holds.
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c
 cross join lateral regexp_match(

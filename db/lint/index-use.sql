@@ -1,6 +1,6 @@
 -- Indexes that nothing in the schema needs: they begin neither with the columns of a foreign key nor with one
--- that a list of the API can be filtered by, and are no key themselves. Each makes writing slower. Where
--- something else needs one, a comment on the index says what.
+-- that a list of the API can be filtered by, and are no key themselves. Each makes writing slower.
+-- Way out: drop index OBJECT, or say what else needs it: comment on index OBJECT is 'For …'
 select i.indexrelid::regclass as object
 from pg_index i
 join pg_class x on x.oid = i.indexrelid

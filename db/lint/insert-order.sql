@@ -1,7 +1,8 @@
 -- Inserts of several rows that don't say their order, into a table whose ids sort by when they are drawn.
--- Lists are ordered by id, so the rows would stand in the order in which Postgres came upon them. Say: order
--- by, at the end of the select. The query takes a text apart at its parentheses, from the innermost outwards,
--- so that it looks at each select by itself.
+-- Lists are ordered by id, so the rows would stand in the order in which Postgres came upon them. The query
+-- takes a text apart at its parentheses, from the innermost outwards, so that it looks at each select by
+-- itself.
+-- Way out: order by, at the end of the select.
 with recursive source as (
   select p.oid, lower(regexp_replace(
     regexp_replace(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), '--[^\n]*', '', 'g'), '''[^'']*''', '',

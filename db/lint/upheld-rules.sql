@@ -1,6 +1,6 @@
--- Checks that are declared as not enforced, and that no trigger upholds: api_meta.derive_rules makes one of
--- them after each migration. Where it is missing, switched off, or older than the check, nothing refuses
--- rows that break the rule.
+-- Checks that are declared as not enforced, and that no trigger upholds. Where the trigger is missing,
+-- switched off, or older than the check, nothing refuses rows that break the rule.
+-- Way out: select api_meta.derive_rules(), or: alter table OBJECT enable trigger uphold_rules
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c
 where c.contype = 'c' and not c.conenforced and not exists (

@@ -5,7 +5,7 @@ import type { Jwt, VerifyOptions } from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** How long an access token lasts, in seconds. */
+/** Lifetime of an access token, in seconds. */
 export const accessTokenSeconds = 600;
 
 const issuer = "urn:service:tokens";
@@ -14,7 +14,7 @@ const apiAudience = "urn:service:graphql-api";
 const tokenType = "at+jwt";
 const algorithm = "HS256";
 
-/** What an access token says. */
+/** The claims of an access token. */
 export interface AccessTokenClaims {
   credentialId: string;
   /** The access key that the token was issued for. */
@@ -24,7 +24,7 @@ export interface AccessTokenClaims {
 
 /** Why a token is refused. */
 export class TokenRefusal extends Error {
-  /** `invalid`: no token of ours, or expired. `foreign`: ours and valid, but not for the GraphQL API. */
+  /** `invalid`: not a token of ours, or expired. `foreign`: ours and valid, but not for the GraphQL API. */
   readonly kind: "invalid" | "foreign";
 
   constructor(kind: TokenRefusal["kind"], message: string) {
@@ -45,11 +45,11 @@ interface Verified {
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #now: () => number;
-  // Clients send the same token with every request for ten minutes, so its signature is verified once. What can
-  // change in these minutes, the credential (active-credentials.ts) and the key, is looked at each time.
+  // Clients send the same token with every request for ten minutes, so its signature is verified once. The credential
+  // (active-credentials.ts) and the key may change meanwhile, so they are checked each time.
   readonly #verified = new LRUCache<string, Verified>({ max: 10_000 });
 
-  /** @param now what time it is, in milliseconds since 1970 */
+  /** @param now the time in milliseconds since 1970 */
   constructor(keys: SigningKeys, now: () => number) {
     this.#keys = keys;
     this.#now = now;
@@ -75,7 +75,7 @@ export class AccessTokens {
   }
 
   /**
-   * What a token says.
+   * The claims of a token.
    *
    * @throws {TokenRefusal} when it isn't a valid token for the GraphQL API
    */
@@ -115,7 +115,7 @@ export class AccessTokens {
   }
 }
 
-/** What a token says of itself, unchecked; null when it has no such form. */
+/** The unverified content of a token; null when it is no JWT. */
 function decode(token: string): Jwt | null {
   try {
     return jwt.decode(token, { complete: true });
@@ -124,7 +124,7 @@ function decode(token: string): Jwt | null {
   }
 }
 
-/** @throws {TokenRefusal} when the signature is not by this key, or the time is over */
+/** @throws {TokenRefusal} when the signature is not by this key, or the token has expired */
 function check(token: string, key: KeyObject, options: VerifyOptions): Jwt {
   try {
     return jwt.verify(token, key, { ...options, algorithms: [algorithm], issuer, complete: true });

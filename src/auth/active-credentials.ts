@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { asAuthRole } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
-/** Which access keys work now. */
+/** The present state of an access key. */
 export interface ActiveCredentials {
   /** Scopes that tokens of a key may have now; null when the key is gone or its credential deactivated. */
   of(accessKey: string): Promise<ReadonlySet<string> | null>;
@@ -14,7 +14,7 @@ interface Key {
   remaining: number;
 }
 
-/** Which access keys work now, and with which scopes. */
+/** Which access keys are active, and with which scopes. */
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
     const { rows } = await asAuthRole(pool, (client) =>

@@ -15,7 +15,7 @@ export interface Administrator {
 /**
  * Makes an administrator.
  *
- * @throws {UserError} when the name or the password won't do
+ * @throws {UserError} when the name or the password is not acceptable
  */
 export async function createAdministrator(
   connection: OwnerConnection,
@@ -34,9 +34,9 @@ export async function createAdministrator(
 }
 
 /**
- * Gives an administrator another password, ends their sessions, and lets them in again if they were deactivated.
+ * Sets an administrator's password, ends their sessions, and reactivates a deactivated one.
  *
- * @throws {UserError} when there is no such administrator, or the password won't do
+ * @throws {UserError} when there is no such administrator, or the password is not acceptable
  */
 export async function resetPassword(
   connection: OwnerConnection,
@@ -50,7 +50,7 @@ export async function resetPassword(
 }
 
 /**
- * Ends all sessions of an administrator and lets them in no more.
+ * Ends all sessions of an administrator and refuses further log-ins.
  *
  * @throws {UserError} when there is no such administrator
  */
@@ -58,7 +58,7 @@ export async function deactivateAdministrator(connection: OwnerConnection, name:
   await change(connection, "select auth.deactivate_administrator($1)", [name]);
 }
 
-/** All administrators, by their names. */
+/** All administrators, by name. */
 export async function listAdministrators(connection: OwnerConnection): Promise<Administrator[]> {
   const { rows } = await connection.query<Administrator>(
     `select name, deactivated_at is null as active, created_at as "createdAt", last_log_in_at as "lastLogInAt"

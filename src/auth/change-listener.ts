@@ -5,21 +5,20 @@ import type { Logger } from "pino";
 import { retry } from "../lib/retry.ts";
 
 const changeChannel = "service_credential_change";
-/** What the connection calls itself in pg_stat_activity. */
+/** Its application_name in pg_stat_activity. */
 const listenerName = "service credential listener";
-/** Milliseconds between two checks of the line. */
+/** Milliseconds between two checks of the connection. */
 const checkIntervalMs = 5_000;
-/** Milliseconds after which a check without an echo counts as a lost line. */
+/** Milliseconds without an echo after which the connection counts as lost. */
 const checkTimeoutMs = 5_000;
 /** Milliseconds before the next attempt to connect. */
 const retryPauseMs = 500;
 
 /**
- * Listens, on a connection of its own, for the database saying that a credential has changed.
+ * Listens, on its own connection, to notifications from the database that a credential has changed.
  *
- * Every few seconds something is said to it and it waits for that, so that neither a dead network nor a pooler that
- * swallows notifications goes unnoticed. It is said on another connection: a pooler may well bring back what a
- * connection says to itself.
+ * Every few seconds it sends a notification and waits for its echo, to detect a dead network or a pooler that swallows
+ * notifications. It sends on another connection, because a pooler may return what a connection notifies itself.
  */
 export class ChangeListener {
   readonly #pool: pg.Pool;
@@ -29,12 +28,12 @@ export class ChangeListener {
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
   #listeningUntilMs = 0;
-  /** Whether it has heard since it last tried. */
+  /** Whether the last check succeeded. */
   #hasHeard = false;
   #echo = awaitEcho();
 
   /**
-   * @param pool whose database it is; it listens on a connection of its own
+   * @param pool pool of the database; the listener opens its own connection
    * @param onChange called on each change, and whenever one may have been missed
    */
   constructor(pool: pg.Pool, logger: Logger, onChange: () => void) {
@@ -56,7 +55,7 @@ export class ChangeListener {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    // Each reason is told once: on a standby nothing can be listened to for as long as it is one
+    // Each reason is logged once: on a standby listening fails for as long as it is one
     let told = "";
     const listen = () =>
       this.#listen(signal).finally(() => {
@@ -78,7 +77,7 @@ export class ChangeListener {
 
   /** Listens until the connection is lost or the listener closed. Always ends with an error. */
   async #listen(closing: AbortSignal): Promise<never> {
-    // Not a copy of the options: the pool hides the password in a property that spreading leaves out.
+    // Not a copy of the options: the pool hides the password in a property that spreading omits.
     const client = new pg.Client(this.#pool.options);
     const line = new AbortController();
     const hangUp = () => line.abort(new Error("The connection ended."));
@@ -118,21 +117,21 @@ export class ChangeListener {
     } finally {
       clearTimeout(timer);
     }
-    // What was asked before the line stood may be outdated without our having heard of it.
+    // Answers from before the connection was ready may be outdated without a notification.
     if (!this.isListening) this.#onChange();
     this.#hasHeard = true;
     this.#listeningUntilMs = performance.now() + checkIntervalMs + checkTimeoutMs;
   }
 }
 
-/** An echo to come. When nobody waits for it, that it fails to come is no fault. */
+/** An expected echo. If it fails to come after nobody waits any more, that is no error. */
 function awaitEcho(): PromiseWithResolvers<void> {
   const echo = Promise.withResolvers<void>();
   echo.promise.catch(() => {});
   return echo;
 }
 
-/** Connects. Doesn't leave it to the driver to notice that the wish has gone: it never answers then. */
+/** Connects, until aborted: the driver's own promise would never settle after that. */
 async function connectUnless(aborted: AbortSignal, client: pg.Client): Promise<void> {
   const lost = Promise.withResolvers<never>();
   aborted.addEventListener("abort", () => lost.reject(aborted.reason));

@@ -6,7 +6,7 @@ import { isUuid } from "../lib/uuid.ts";
 /** The owner's connection: credentials are made by administrators, not by clients of the API. */
 type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
-/** Which resources a credential may read or write: their names, such as `products`, or all that there are. */
+/** The resources that a credential may read or write: their names, such as `products`, or all. */
 export type Resources = "all" | readonly string[];
 
 export interface CredentialRequest {
@@ -16,7 +16,7 @@ export interface CredentialRequest {
   write?: Resources;
 }
 
-/** A key with its secret. This is the only time that the secret is known: the database has its hash. */
+/** A key with its secret. The secret is known only now: the database has its hash. */
 export interface ClientCredentials {
   /** Id of the credential. */
   id: string;
@@ -35,7 +35,7 @@ export interface CredentialOverview {
   lastUsedAt: Date | null;
   rotatedAt: Date | null;
   deactivatedAt: Date | null;
-  /** Until when an older key goes on, after a rotation with an overlap. */
+  /** Until when an older key is valid, after a rotation with an overlap. */
   oldKeyEndsAt: Date | null;
 }
 
@@ -102,7 +102,7 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
 /**
  * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
  *
- * @param overlap for how long the old ones go on, in hours; 0: they stop at once
+ * @param overlap hours for which the old ones stay valid; 0: they stop at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated
  */
 export async function rotateCredential(
@@ -122,7 +122,7 @@ export async function rotateCredential(
 }
 
 /**
- * Lets a deactivated credential work again, with the same key and secret.
+ * Reactivates a credential, with the same key and secret.
  *
  * @throws {CredentialError} when there is no such credential
  */
@@ -140,7 +140,7 @@ export async function deactivateCredential(connection: OwnerConnection, id: stri
 }
 
 /**
- * Removes a credential. Its tokens stop at once.
+ * Deletes a credential. Its tokens stop at once.
  *
  * @throws {CredentialError} when there is no such credential
  */
@@ -184,14 +184,14 @@ export function scopesFor(known: string[], read: Resources, write: Resources): s
 
 /** A new key and secret. */
 export function createClientCredentials(): { clientId: string; clientSecret: string } {
-  // The prefixes tell both apart, and let scanners for leaked secrets find the second.
+  // The prefixes distinguish key and secret, and let scanners for leaked secrets find the latter.
   return {
     clientId: `ak_${randomBytes(15).toString("hex")}`,
     clientSecret: `sk_${randomBytes(32).toString("base64url")}`,
   };
 }
 
-/** What the database keeps of a secret. */
+/** The stored form of a secret. */
 export function hashOfSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

@@ -10,16 +10,16 @@ export interface CachedAnswers<Key, Answer> {
 }
 
 /**
- * Caches who may do what: credentials, the plan, and the keys that tokens are checked with.
+ * Caches rights: credentials, the plan, and the keys that verify tokens.
  *
- * The database is asked once, and the answer is kept until something of the kind changes: the database tells every
- * process. While a process can't listen, it keeps nothing and asks each time. So a change takes effect
- * at once everywhere, and a request normally costs no statement.
+ * The database is asked once, and the answer is kept until something of the kind changes, of which the database
+ * notifies every process. While a process can't listen, it caches nothing. So a change takes effect at once everywhere,
+ * and a request normally costs no statement.
  */
 export class InvalidatedCache {
   readonly #listener: ChangeListener;
   readonly #forgetting: (() => void)[] = [];
-  /** Grows when answers become outdated, also those that are still under way. */
+  /** Grows when answers become outdated, including those that are being read. */
   #era = 0;
 
   constructor(pool: Pool, logger: Logger) {
@@ -34,17 +34,17 @@ export class InvalidatedCache {
     return this.#listener.isListening;
   }
 
-  /** For what is kept elsewhere: called on each change, and whenever one may have been missed. */
+  /** For other caches: called on each change, and whenever one may have been missed. */
   onOutdated(forget: () => void): void {
     this.#forgetting.push(forget);
   }
 
   /**
-   * Remembers answers of one kind.
+   * Caches answers of one kind.
    *
    * @param ask asks the database
-   * @param max how many answers are kept
-   * @param lifetime for how many milliseconds an answer holds, where that is known beforehand
+   * @param max how many answers are cached
+   * @param lifetime milliseconds for which an answer is valid, if that is known beforehand
    */
   remember<Key extends string, Answer>(
     ask: (key: Key) => Promise<Answer>,
@@ -52,19 +52,32 @@ export class InvalidatedCache {
     lifetime: (answer: Answer) => number = () => Infinity,
   ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
-    this.onOutdated(() => kept.clear());
+    const asked = new Map<Key, Promise<Answer>>();
+    this.onOutdated(() => {
+      kept.clear();
+      asked.clear();
+    });
+    const askAnew = async (key: Key) => {
+      const era = this.#era;
+      const answer = await ask(key);
+      const ttl = lifetime(answer);
+      if (era === this.#era && this.#listener.isListening && ttl >= 1) {
+        kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+      }
+      return answer;
+    };
     return {
       of: async (key) => {
-        if (this.#listener.isListening) {
-          const known = kept.get(key);
-          if (known) return known.answer;
-        }
-        const era = this.#era;
-        const answer = await ask(key);
-        const ttl = lifetime(answer);
-        if (era === this.#era && this.#listener.isListening && ttl >= 1) {
-          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
-        }
+        if (!this.#listener.isListening) return askAnew(key);
+        const known = kept.get(key);
+        if (known) return known.answer;
+        // After a change nothing is cached: each key is read once, however many requests need it
+        const before = asked.get(key);
+        if (before) return before;
+        const answer = askAnew(key).finally(() => {
+          if (asked.get(key) === answer) asked.delete(key);
+        });
+        asked.set(key, answer);
         return answer;
       },
     };

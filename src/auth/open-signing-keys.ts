@@ -7,8 +7,8 @@ import { StoredSigningKeys } from "./stored-signing-keys.ts";
 /**
  * The keys that sign access tokens: those of the environment, or else those of the database.
  *
- * @param configured of at least 32 characters each
- * @throws {UserError} when the key of the database that signs can't be decrypted
+ * @param configured at least 32 characters each
+ * @throws {UserError} when the signing key of the database can't be decrypted
  */
 export async function openSigningKeys(
   configured: readonly string[],

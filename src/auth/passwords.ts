@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import type { Algorithm } from "@node-rs/argon2";
 
-/** Shorter passwords aren't taken. */
+/** Shorter passwords are refused. */
 export const minPasswordCharacters = 12;
-/** Nor are longer ones, which would only cost time. */
+/** So are longer ones, which would only cost time. */
 const maxPasswordCharacters = 200;
 
-// Of argon2id, what OWASP asks for at least: 19 MiB, two rounds
+// Parameters of argon2id that OWASP demands at least: 19 MiB, two rounds
 const costs = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** The hash by which a password is kept. */
+/** The hash that is stored for a password. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize("NFC"), costs);
 }
@@ -18,9 +18,9 @@ export function hashPassword(password: string): Promise<string> {
 let nobodys: Promise<string> | undefined;
 
 /**
- * Whether a password is the right one.
+ * Whether a password is right.
  *
- * @param kept null when there is nobody of that name: it takes as long as with one, and is never right
+ * @param kept null when there is no such administrator: the check takes as long, and is never right
  */
 export async function isPassword(kept: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword(randomPassword());
@@ -28,14 +28,14 @@ export async function isPassword(kept: string | null, password: string): Promise
   return isRight && kept !== null;
 }
 
-/** A password that nobody can guess, of groups that can be typed. */
+/** A random password in groups that are easy to type. */
 export function randomPassword(): string {
   const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // 32, without 1, 0, l and o
   const text = Array.from(randomBytes(24), (byte) => letters[byte % 32]).join("");
   return text.match(/.{6}/g)!.join("-");
 }
 
-/** What keeps a new password from being taken; null when nothing does. */
+/** Why a new password is refused; null when it isn't. */
 export function complaintAbout(password: string, name: string): string | null {
   if ([...password].length < minPasswordCharacters)
     return `The new password needs at least ${minPasswordCharacters} characters.`;

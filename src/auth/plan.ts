@@ -5,25 +5,25 @@ import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { limitsOfPlan } from "../graphql/limits.ts";
 
-/** What the merchant has booked: nothing, queries, or all of the API. */
+/** What the plan includes: nothing, queries, or all of the API. */
 export type PlanName = "none" | "read_only" | "full";
 
 export interface Plan {
   name: PlanName;
-  /** Those of the settings, changed by those of the plan. */
+  /** The settings' limits, changed by those of the plan. */
   limits: Limits;
 }
 
-/** The plan as it is now. */
+/** The present plan. */
 export type CurrentPlan = CachedAnswers<"current", Plan>;
 
-/** Knows the plan, from `auth.plan`. */
+/** Reads the plan from `auth.plan`. */
 export function currentPlan(
   pool: Pool,
   cache: InvalidatedCache,
   { limits, logger }: { limits: Limits; logger: Logger },
 ): CurrentPlan {
-  // Limits that are equal are to be the same object: documents are read anew for others
+  // Equal limits must be the same object, because other limits empty the cache of documents
   let last = { text: "{}", limits };
   return cache.remember(async () => {
     const { rows } = await asAuthRole(pool, (client) =>

@@ -11,8 +11,8 @@ import { newSigningKey } from "./stored-signing-keys.ts";
 type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
 /**
- * How long a key is accepted after another has taken its place, in seconds: as long as its tokens last, and a minute more,
- * for a process that hears of it late goes on signing with it for some seconds.
+ * How long a key is accepted after its replacement, in seconds: the lifetime of its tokens, and a minute for processes
+ * that hear of the new key late.
  */
 const overlapSeconds = accessTokenSeconds + 60;
 
@@ -20,10 +20,10 @@ const overlapSeconds = accessTokenSeconds + 60;
 export interface StoredKeyOverview {
   id: string;
   createdAt: Date;
-  /** When it is accepted no more; null for the key that signs. */
+  /** End of its acceptance; null for the key that signs. */
   retiresAt: Date | null;
   state: "signs" | "verifies" | "retired";
-  /** The key that it is encrypted with; null when it is plain, or has been erased. */
+  /** Id of the key that encrypts it; null when it is plain, or has been erased. */
   secretsKeyId: string | null;
 }
 
@@ -37,10 +37,10 @@ export async function listSigningKeys(connection: OwnerConnection): Promise<Stor
 }
 
 /**
- * Has a new key sign access tokens.
+ * Makes a new signing key.
  *
- * @returns its id, and until when the one before is accepted
- * @throws {UserError} when it couldn't be kept as the others are
+ * @returns its id, and until when the previous one is accepted
+ * @throws {UserError} when it can't be stored as the others are
  */
 export async function rotateSigningKey(
   connection: OwnerConnection,
@@ -59,8 +59,8 @@ export async function rotateSigningKey(
 /**
  * Ends the acceptance of a key.
  *
- * @param endsTokens whether tokens that it has signed, and that are not over, are to end
- * @throws {UserError} when there is no such key, it signs, or its tokens are not over
+ * @param endsTokens whether unexpired tokens that it has signed may end
+ * @throws {UserError} when there is no such key, it signs, or its tokens have not expired
  */
 export async function retireSigningKey(
   connection: OwnerConnection,

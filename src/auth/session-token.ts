@@ -4,27 +4,32 @@ import { networkOf } from "../lib/network-of.ts";
 import { BucketsInMemory } from "./rate-limits/buckets-in-memory.ts";
 import { asAuthRole } from "../database/as-role.ts";
 
-/** Whether a token belongs to a session of the administration that is alive. @param address who sends it */
+/** Whether a token belongs to a live session of the administration. @param address the sender's address */
 export type SessionCheck = (token: string, address: string) => Promise<boolean>;
 
-/** What tokens of the administration's sessions begin with: it tells them from access tokens, and finds leaked ones. */
+/** Prefix of session tokens: it distinguishes them from access tokens, and helps scanners to find leaked ones. */
 export const sessionTokenPrefix = "as_";
 
-/** A token for a new session. The database gets its hash only. */
+/** A token for a new session. The database gets only its hash. */
 export function newSessionToken(): string {
   return sessionTokenPrefix + randomBytes(32).toString("base64url");
 }
 
-/** What the database knows a token by. */
+/** The hash by which the database finds a token. */
 export function hashOfToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** What one network may ask of sessions in requests to the API. Nobody sends such tokens there, but by mistake. */
+/**
+ * Look-ups of sessions that one network may cause by requests to the API. Nobody sends such tokens there, except by
+ * mistake.
+ */
 const questions = { name: "session-token", capacity: 20, perSecond: 1 };
 const sessionToken = /^as_[A-Za-z0-9_-]{43}$/;
 
-/** Makes a check of tokens that come to the API, which anybody may send: few questions about them reach the database. */
+/**
+ * Makes a check of session tokens that are sent to the API. Anyone may send them, so few look-ups reach the database.
+ */
 export function sessionCheck(pool: Pool): SessionCheck {
   const buckets = new BucketsInMemory();
   return async (token, address) =>
@@ -33,7 +38,7 @@ export function sessionCheck(pool: Pool): SessionCheck {
     (await isSessionToken(pool, token));
 }
 
-/** Whether a token belongs to a session that is alive. */
+/** Whether a token belongs to a live session. */
 export async function isSessionToken(pool: Pool, token: string): Promise<boolean> {
   if (!token.startsWith(sessionTokenPrefix)) return false;
   const { rows } = await asAuthRole(pool, (client) =>

@@ -1,9 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import { createHash, createSecretKey } from "node:crypto";
 
-/** A key for HMAC-SHA256 over access tokens. As a KeyObject, for a string would be tried as a public key each time. */
+/**
+ * A key for HMAC-SHA256 over access tokens. A KeyObject, because a string would be parsed as a public key each time.
+ */
 export interface SigningKey {
-  /** What tokens name it by, in their header `kid`. */
+  /** Its name in tokens' header `kid`. */
   id: string;
   key: KeyObject;
 }
@@ -12,11 +14,11 @@ export interface SigningKey {
 export interface SigningKeys {
   /** The key that signs now. */
   current(): SigningKey | Promise<SigningKey>;
-  /** The key whose signatures are accepted by this name now; undefined when there is none. */
+  /** The accepted key of this name; undefined when there is none. */
   find(id: string): KeyObject | undefined | Promise<KeyObject | undefined>;
 }
 
-/** Keys that the environment gives: the first signs, all are accepted as long as they are given. */
+/** Keys from the environment: the first signs, all are accepted. */
 export class ConfiguredSigningKeys implements SigningKeys {
   readonly #current: SigningKey;
   readonly #byId: ReadonlyMap<string, KeyObject>;
@@ -37,7 +39,7 @@ export class ConfiguredSigningKeys implements SigningKeys {
   }
 }
 
-/** What tokens call a key of the environment: the same in every process, and telling no more than a signature does. */
+/** Name of a key of the environment: the same in every process, and revealing no more than a signature does. */
 export function configuredKeyId(text: string): string {
   return `env-${createHash("sha256").update("id of a signing key:").update(text).digest("hex").slice(0, 16)}`;
 }

@@ -12,14 +12,14 @@ import type { InvalidatedCache } from "./invalidated-cache.ts";
 import type { SigningKey, SigningKeys } from "./signing-keys.ts";
 import { isUuid } from "../lib/uuid.ts";
 
-/** How long what was read holds while changes can't be heard. */
+/** Milliseconds for which keys are cached while notifications can't be heard. */
 const deafHoldsMs = 1_000;
-/** Readings for tokens that name no known key: anybody may send these. */
+/** Readings because of tokens with unknown keys: anyone may send these. */
 const rereads = { name: "signing-keys", capacity: 5, perSecond: 1 };
 
 export interface StoredSigningKeysOptions {
   pool: Pool;
-  /** Tells when something has changed. */
+  /** Notifies of changes. */
   cache: Pick<InvalidatedCache, "isListening" | "onOutdated">;
   secrets: Secrets;
   logger: Logger;
@@ -45,24 +45,24 @@ interface StoredKey {
 }
 
 /**
- * Keys of the database. They are read again when the database says that something has changed; while that can't be
- * heard, every second at most. A token whose key isn't known has them read too, for it may have been signed a moment
- * before the change was heard of, but however many such tokens come, it is done once a second.
+ * Keys in the database. They are read again when the database notifies of a change or, while notifications can't be
+ * heard, every second. A token with an unknown key also causes a reading, since it may have been signed a moment before
+ * the notification, but only once a second for any number of such tokens.
  */
 export class StoredSigningKeys implements SigningKeys {
   readonly #options: StoredSigningKeysOptions;
   readonly #buckets = new BucketsInMemory();
   #keys: ReadonlyMap<string, StoredKey> = new Map();
-  /** Grows when what was read may be outdated. */
+  /** Grows when the cached keys may be outdated. */
   #era = 0;
   #eraOfKeys = -1;
   #readAt = -Infinity;
   #reading: Promise<void> | null = null;
 
   /**
-   * Reads the keys. Of several processes that find none, one makes the first.
+   * Reads the keys. If several processes find none, one makes the first.
    *
-   * @throws {UserError} when the key that signs can't be decrypted
+   * @throws {UserError} when the signing key can't be decrypted
    */
   static async open(options: StoredSigningKeysOptions): Promise<StoredSigningKeys> {
     const keys = new StoredSigningKeys(options);
@@ -127,11 +127,11 @@ export class StoredSigningKeys implements SigningKeys {
   }
 
   async #refresh(): Promise<void> {
-    // What is being read already may have been asked before the change
+    // A reading in progress may have begun before the change
     for (let times = 0; times < 2 && !this.#isFresh; times++) await this.#read();
   }
 
-  /** Reads them, once at a time however many ask. */
+  /** Reads them, once at a time for any number of callers. */
   #read(): Promise<void> {
     return (this.#reading ??= this.#readNow().finally(() => void (this.#reading = null)));
   }
@@ -161,7 +161,7 @@ export class StoredSigningKeys implements SigningKeys {
 
   #keyOf({ id, secret }: Row): KeyObject | null {
     const known = this.#keys.get(id);
-    // A key stays what it is, also when it is encrypted anew by a key that this process lacks
+    // A key stays usable even if it is encrypted again by a key that this process lacks
     if (known?.key) return known.key;
     try {
       return createSecretKey(Buffer.from(this.#options.secrets.open(secret, signingKeyPlace(id)), "base64"));
@@ -178,7 +178,7 @@ function readable({ id, key }: StoredKey): KeyObject {
   throw new UnreadableSecret(`The signing key ${id} can't be read.`);
 }
 
-/** A new key as the database keeps it. */
+/** A new key in its stored form. */
 export function newSigningKey(secrets: Secrets): { id: string; stored: string } {
   const id = randomUUID();
   return { id, stored: secrets.seal(randomBytes(32).toString("base64"), signingKeyPlace(id)) };

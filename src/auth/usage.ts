@@ -2,14 +2,14 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
 
-/** Milliseconds between two times that counts are written. */
+/** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
-/** Different counts that wait at most while the database can't be reached; what comes on top isn't counted. */
+/** Distinct counts that are kept while the database can't be reached; further ones are lost. */
 const maxWaiting = 10_000;
 
 interface Count {
   credential_id: string;
-  /** Of UTC, like 2026-06-30. */
+  /** In UTC, such as 2026-06-30. */
   day: string;
   version: string;
   /** Type.field; empty: all requests. */
@@ -18,7 +18,10 @@ interface Count {
   last_used_at: string;
 }
 
-/** Counts the requests of each credential, by day, version and deprecated field, and writes the sums now and then. */
+/**
+ * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
+ * regularly.
+ */
 export class Usage {
   readonly #pool: Pool;
   readonly #logger: Logger;
@@ -37,12 +40,12 @@ export class Usage {
     this.#add(credentialId, version, "", 1);
   }
 
-  /** Counts a request that uses deprecated fields, given as Type.field. It is to be counted by {@link note} as well. */
+  /** Counts a request that uses deprecated fields, given as Type.field. Call {@link note} for it as well. */
   noteDeprecated(credentialId: string, version: string, fields: Iterable<string>): void {
     for (const field of fields) this.#add(credentialId, version, field, 1);
   }
 
-  /** Writes what has been counted, in one statement. When that fails, it is kept for the next time. */
+  /** Writes the counts in one statement. When that fails, they are kept for the next time. */
   flush(): Promise<void> {
     return (this.#writing = this.#writing.then(() => this.#write()));
   }

@@ -1,6 +1,11 @@
 import { parseArgs } from "node:util";
+import { check } from "../check/check.ts";
+import { isRefused } from "../check/finding.ts";
+import { withRehearsal } from "../check/rehearsal.ts";
+import { printFindings, printJson } from "../check/report.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
+import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { writeSchema } from "../database/migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -13,6 +18,7 @@ const usage = `Usage: npm run db:<command>
   db:watch                       the service, with db/current run again and the API rebuilt at every change
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit                    bring the newest committed migration back into db/current
+  db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make`;
 
 async function setUp(renewPassword: boolean): Promise<void> {
@@ -38,17 +44,42 @@ async function asAdmin(work: (adminUrl: string) => Promise<void>): Promise<void>
   }
 }
 
+/** Checks what is being written, on a database that is made for it. Exit code 1: the check refuses. */
+async function checkCurrent(isJson: boolean): Promise<void> {
+  await asAdmin(async (adminUrl) => {
+    const findings = await withRehearsal(adminUrl, ({ client }) => check(client));
+    if (isJson) process.stdout.write(printJson(findings));
+    else say(printFindings(findings, { color: process.stderr.isTTY }));
+    if (isRefused(findings)) process.exitCode = 1;
+  });
+}
+
+/** @throws {UserError} with what the check finds, when it refuses */
+async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
+  const findings = await withRehearsal(adminUrl, ({ client }) => check(client, { current }), current);
+  if (findings.length === 0) return;
+  const report = printFindings(findings, { color: process.stderr.isTTY });
+  if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);
+  say(report);
+}
+
 await atTheTerminal(async () => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { "new-password": { type: "boolean", default: false } },
+    options: {
+      "new-password": { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+    },
   });
   const [command, message, ...files] = positionals;
   if (command === "setup") await setUp(values["new-password"]);
+  else if (command === "check") await checkCurrent(values.json);
   else if (command === "watch") await untilStopped(watch);
   else if (command === "commit" && message) {
     const options = { locks: readSettings().migrationLocks, onWait: say };
-    await asAdmin((url) => commitMigration(url, message, files, options));
+    await asAdmin((url) =>
+      commitMigration(url, message, files, { ...options, approve: (wanted) => requireClean(url, wanted) }),
+    );
     const what = files.length === 0 ? "db/current" : files.join(", ");
     console.error(`Committed: the newest file of db/committed is what ${what} was.`);
   } else if (command === "uncommit") {

@@ -1,5 +1,6 @@
+import { check } from "../check/check.ts";
+import { printFindings } from "../check/report.ts";
 import { withClient } from "../database/client.ts";
-import { lint } from "../database/lint.ts";
 import { watchCurrentMigration } from "../database/migrations/migrations.ts";
 import { urlAsOwner, requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
@@ -7,7 +8,7 @@ import { startService } from "./start.ts";
 import { say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 
-/** The service, whose API follows the migration in db/current while that is written. */
+/** The service, whose API follows the migration in db/current while you write it. */
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
@@ -21,9 +22,10 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       say(`The API stays as it was: ${String(error)}`);
     }
     try {
-      for (const fault of await withClient(urlAsOwner(adminUrl), lint)) say(`\n${fault}`);
+      const findings = await withClient(urlAsOwner(adminUrl), (client) => check(client));
+      if (findings.length > 0) say(`\n${printFindings(findings, { color: process.stderr.isTTY })}`);
     } catch (error) {
-      say(`db/lint could not be run: ${String(error)}`);
+      say(`The check could not be run: ${String(error)}`);
     }
   });
   const stopWatching = watchCurrentMigration(adminUrl, {
@@ -41,7 +43,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   };
 }
 
-/** Calls of what is under way become one call after it: what they are about may have come too late for it. */
+/** Calls during a run become one run after it: the present run may have missed their changes. */
 function oneAtATime(work: () => Promise<void>): () => void {
   let isRunning = false;
   let isWanted = false;

@@ -1,16 +1,16 @@
 import { GraphQLError, type GraphQLErrorOptions } from "postgraphile/graphql";
 
-/** What there is to say about a code. */
+/** Description of a code. */
 interface ErrorKind {
-  /** Whether the very same request may succeed when sent again. */
+  /** Whether the same request may succeed when it is sent again. */
   retryable: boolean;
-  /** Status of the answer; where there are two, `application/json` gets the first. */
+  /** Status of the answer. Of two, `application/json` gets the first. */
   status: string;
   /** What happened and what to do, for the table in docs/errors.md. */
   meaning: string;
 }
 
-/** Every code that a GraphQL error of this service can carry: answers, documentation and tests read it from here. */
+/** Every code that a GraphQL error of this service can have. Answers, documentation and tests use this list. */
 export const errorCodes = {
   UNAUTHENTICATED: {
     retryable: false,
@@ -91,11 +91,11 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
- * An error whose message a client may read. Errors of any other kind are masked before they leave the service.
+ * An error whose message a client may read. All other errors are masked.
  *
  * @param code what went wrong, for programs
  * @param message what went wrong and what to do, for people
- * @param extensions further details for programs, shown beside the code
+ * @param extensions further details for programs, beside the code
  * @param options where in the document it happened, as in graphql-js
  */
 export function apiError(
@@ -107,7 +107,7 @@ export function apiError(
   return new GraphQLError(message, { ...options, extensions: { code, ...extensions } });
 }
 
-/** Whether an error was made by {@link apiError}, and so may be shown as it is. */
+/** Whether {@link apiError} made an error, so that clients may see it. */
 export function isApiError(error: unknown): error is GraphQLError & { extensions: { code: ErrorCode } } {
   return (
     error instanceof GraphQLError &&

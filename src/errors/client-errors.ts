@@ -5,28 +5,28 @@ import type { ErrorCode } from "./api-error.ts";
 import { apiError, errorCodes, isApiError } from "./api-error.ts";
 import { databaseFailure } from "./postgres-errors.ts";
 
-/** Which request an error belongs to, and where its cause is written down. */
+/** The request of an error, and the log for its cause. */
 export interface ErrorScene {
   requestId: string;
   logger: Logger;
 }
 
 /**
- * Turns whatever was thrown into what a client may read: one of our codes, the request's id, and whether sending the
- * same again can help. The cause of an error that isn't the client's goes to the log, under the same id.
+ * Turns any thrown value into an error for the client: one of our codes, the request's id, and whether repeating can
+ * help. The cause of an error that isn't the client's is logged under the same id.
  */
 export function clientError(error: unknown, scene: ErrorScene): GraphQLError {
   return completed(translate(error, scene), scene.requestId);
 }
 
-/** An error made by `apiError`, with what every error says beside its code. */
+/** An error of `apiError`, with the extensions of every error. */
 export function completed(error: GraphQLError, requestId: string): GraphQLError {
   const { code, ...others } = error.extensions as { code: ErrorCode };
   const extensions = { code, requestId, retryable: errorCodes[code].retryable, ...others };
   return new GraphQLError(shortened(error.message), { ...placeOf(error), extensions });
 }
 
-/** Characters of a message. Some repeat what was sent, which may be as long as a body. */
+/** Characters of a message. Some messages repeat input, which may be as long as a body. */
 const maxMessage = 1_000;
 
 const shortened = (message: string): string =>
@@ -47,7 +47,7 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
     const { code, message, retryable } = failure;
     return apiError(code, message, retryable === undefined ? {} : { retryable }, place);
   }
-  // Complaints of graphql-js itself about the request, before any field: unknown operation name, wrong variables
+  // graphql-js' own errors about the request as a whole: unknown operation name, wrong variables
   if (error instanceof GraphQLError && error.path === undefined && cause instanceof GraphQLError) {
     return apiError("BAD_USER_INPUT", error.message, {}, place);
   }
@@ -56,7 +56,7 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
   return apiError("INTERNAL_SERVER_ERROR", message, {}, place);
 }
 
-/** Places in the document that one error tells. */
+/** Locations in the document that an error shows. */
 const maxPlaces = 10;
 
 function placeOf({ nodes, source, positions, path }: GraphQLError) {

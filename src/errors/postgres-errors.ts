@@ -4,7 +4,7 @@ import type { ErrorCode } from "./api-error.ts";
 export interface DatabaseFailure {
   code: ErrorCode;
   message: string;
-  /** Whether sending the same again can help, where the code alone doesn't say. */
+  /** Whether repeating can help, if the code alone doesn't say. */
   retryable?: boolean;
 }
 
@@ -52,7 +52,7 @@ const readOnly: DatabaseFailure = {
   message: "The merchant's plan allows queries only, no mutations.",
 };
 
-/** From the SQLSTATE of Postgres, or the error code of Node's sockets, to what clients are told. */
+/** From the SQLSTATE of Postgres, or the error code of Node's sockets, to the error for clients. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
   "40001": conflict, // serialization_failure
@@ -66,8 +66,8 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "25P03": unavailable, // idle_in_transaction_session_timeout
   NO_TURN: busy, // of lib/turns.ts
   NO_SECRETS_KEY: unavailable, // of secrets/secrets.ts: another process may have the key
-  "28000": unavailable, // invalid_authorization_specification: it lets nobody in who comes from here
-  "28P01": unavailable, // invalid_password: it was changed
+  "28000": unavailable, // invalid_authorization_specification: it refuses connections from this host
+  "28P01": unavailable, // invalid_password: the password was changed
   "3D000": unavailable, // invalid_catalog_name: the database was dropped or renamed
   "53100": diskFull, // disk_full
   "58030": unavailable, // io_error
@@ -94,19 +94,19 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
  */
 const unavailableClass = /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P[0-9A-Z]{2})$/;
 
-// The driver gives these no code.
+// The driver gives these errors no code.
 const connectionLost =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end)/;
 
 const uncertainErrors = new WeakSet<object>();
 
-/** Notes of an error that, if it is a loss of the connection, it left open whether the work was done. */
+/** Marks a loss of the connection that leaves open whether the work was done. */
 export function markUncertain(error: unknown): unknown {
   if (error instanceof Error) uncertainErrors.add(error);
   return error;
 }
 
-/** What clients are told about an error of the database or of the way to it; null when it is none of these. */
+/** What clients are told about an error of the database or of its connection; null for other errors. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -118,7 +118,7 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
 
 /**
  * Whether Postgres ended the connection with the error. When the disk of its write-ahead log is full it ends all of
- * them, and what was being committed may be there after the recovery.
+ * them, and a commit in progress may turn out done after the recovery.
  */
 function endsConnection(error: Error): boolean {
   return "severity" in error && error.severity !== "ERROR";

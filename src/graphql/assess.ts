@@ -5,13 +5,13 @@ import type { Limits } from "./limits.ts";
 import { operationSize } from "./operation-size.ts";
 import { costOf, refusalOf, refusalOfCost } from "./size.ts";
 
-/** What an operation costs in points, and why it asks for too much; null when it doesn't. */
+/** The cost of an operation in points, and why it is too large; null when it isn't. */
 export interface Assessment {
   cost: number;
   refusal: GraphQLError | null;
 }
 
-/** Reckons what an operation asks for, before anything of it is planned. */
+/** Measures an operation before it is planned. */
 export function assess(
   schema: GraphQLSchema,
   document: DocumentNode,

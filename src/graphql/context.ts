@@ -2,28 +2,26 @@ import type { MutationChecks } from "./mutation-check.ts";
 import type { MutationLog } from "./mutation-log.ts";
 import type { NewSecret } from "./new-secret.ts";
 
-/** Milliseconds that Postgres works on a mutation at most. Writing may take longer than reading. */
+/** Longest time that Postgres may work on a mutation, in milliseconds. Writing may take longer than reading. */
 export const defaultMutationTimeoutMs = 15_000;
 
-/**
- * What the middlewares of an HTTP request hand to the plan of its operation: the third argument of every Grafast execution.
- */
+/** What the HTTP middlewares pass to the plan of an operation: the context of every Grafast execution. */
 export interface ServiceContext {
-  /** The caller's scopes, for example `products:read`. */
+  /** The caller's scopes, such as `products:read`. */
   readonly scopes: ReadonlySet<string>;
-  /** Id of the request, the same that answers and the log carry. */
+  /** Id of the request, as in the answer and the log. */
   readonly requestId: string;
-  /** Which API credential asks; null for calls from inside the service. */
+  /** Id of the caller's credential; null for calls from inside the service. */
   readonly credentialId: string | null;
-  /** Checks of mutations that can't be written in SQL; none when left out. */
+  /** Checks of mutations that can't be written in SQL; none by default. */
   readonly mutationChecks?: MutationChecks;
-  /** Where mutations note what they have come to. */
+  /** Where mutations note their outcome. */
   readonly mutationLog?: MutationLog;
-  /** How long Postgres works on a mutation at most, in milliseconds; the default when left out. */
+  /** Longest time that Postgres may work on a mutation, in milliseconds; a default exists. */
   readonly mutationTimeoutMs?: number;
-  /** Makes a secret for a mutation that shows one; when left out, such mutations fail. */
+  /** Makes a secret for a mutation that shows one; without it, such mutations fail. */
   readonly newSecret?: () => NewSecret;
-  /** Why the one statement that was to answer a read failed, if that has been tried already. */
+  /** The error of the read by one statement, if that was tried. */
   readonly readFailure?: Error | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;

@@ -3,45 +3,49 @@ import { apiError } from "../errors/api-error.ts";
 import { isUuid } from "../lib/uuid.ts";
 
 /**
- * How far a list has been read: rows up to `uuid` have been given, but for those of transactions that were open then.
+ * How far a list has been read: all rows up to `uuid` have been returned, except rows of transactions that were open
+ * then.
  */
 export interface Stage {
-  /** Primary key of the last row that was given. */
+  /** Primary key of the last returned row. */
   uuid: string;
-  /** The transactions that were open when it was read, as `erp.open_transactions()` spells them; "" for none. */
+  /** Transactions that were open at that time, as `erp.open_transactions()` writes them; "" for none. */
   open: string;
 }
 
 /**
- * What a cursor says: which rows were given. The first stage goes farthest. While rows are given that came late, stages
- * follow it that go less far, each read later than the one before: rows up to theirs are all given, but for what was
- * still open by then.
+ * Which rows a cursor's client has. The first stage reaches farthest. While late rows are being returned, further
+ * stages follow; each reaches less far and was read later: up to its uuid, only rows of transactions that were still
+ * open then are missing.
  */
 export type Position = readonly [Stage, ...Stage[]];
 
-// What a cursor says, before it is made opaque: list, stages, checksum.
+// The text of a cursor before encoding: list, stages, checksum.
 const form = /^([A-Za-z0-9]+\.[A-Za-z0-9]+):([^:]{36,}):([0-9a-f]{8})$/;
-// The same that erp.open_transactions() makes
+// What erp.open_transactions() returns
 const openForm = /^~\d{1,18}(\.\d{1,18})*(-\d{1,18}\.\d{1,18})?$/;
-/** Each connection may have a transaction open, at each stage. More than this no server has. */
+/** Enough for any server: each connection may have a transaction open, at each stage. */
 const maxCharacters = 500_000;
-/** Each stage needs a transaction that ended while a reader stood among late rows, all behind those of the one before. */
+/**
+ * A further stage needs a transaction that ended while a reader was among late rows, all behind those of the stage
+ * before.
+ */
 const maxStages = 100;
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
 
-/** A stage as it stands in cursors. */
+/** A stage as cursors contain it. */
 export const stageText = ({ uuid, open }: Stage): string => uuid + open;
 
 /**
  * The cursor of an entry.
  *
- * @param list the field that lists it, for example `Tag.products`; a cursor is good for that list only
- * @param uuid the primary key, which is what lists are ordered by
- * @param open the transactions that were open when it was read, in a list that is followed
- * @param before where the page began that it is on
+ * @param list the field that lists it, for example `Tag.products`; a cursor is valid for that list only
+ * @param uuid the primary key, by which lists are ordered
+ * @param open the transactions that were open at the time, if the list is followed
+ * @param before the position where its page began
  */
 export function encodeCursor(list: string, uuid: string, open = "", before: readonly Stage[] = []): string {
-  // Keys are ordered as their texts are. Of what goes less far than this entry, nothing is left to say.
+  // Text order of uuids is their order as keys. Stages that reach less far than this entry are complete.
   const stages = [...before.filter((stage) => stage.uuid > uuid), { uuid, open }];
   const position = `${list}:${stages.map(stageText).join("/")}`;
   return Buffer.from(`${position}:${checksum(position)}`).toString("base64url");
@@ -59,16 +63,16 @@ function readStages(text: string): Position | null {
 }
 
 /**
- * What a cursor says. The entry that it belongs to may be gone.
+ * The position in a cursor. Its entry may have been deleted.
  *
- * @param isFollowed whether the list is one whose cursors remember open transactions
- * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or has a form of another release
+ * @param isFollowed whether cursors of this list remember open transactions
+ * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or was made by an incompatible release
  */
 export function decodeCursor(list: string, cursor: string, isFollowed = false): Position {
   const match = cursor.length > maxCharacters ? null : form.exec(Buffer.from(cursor, "base64url").toString());
   const [text, foundList, stages, sum] = match ?? [];
   const position = stages === undefined ? null : readStages(stages);
-  // Decoding skips over characters that are not base64url; the round trip does not.
+  // Decoding skips characters that are not base64url; encoding it again finds them.
   if (
     !position ||
     checksum(`${foundList}:${stages}`) !== sum ||
@@ -86,7 +90,7 @@ export function decodeCursor(list: string, cursor: string, isFollowed = false): 
   return position;
 }
 
-/** Transactions as cursors spell them, as a multirange of Postgres. */
+/** Transactions of a cursor as a multirange of Postgres. */
 export function openRanges(open: string): string {
   const [, oldest, offsets, first, count] = /^~(\d+)((?:\.\d+)*)(?:-(\d+)\.(\d+))?$/.exec(open) ?? [];
   if (oldest === undefined) return "{}";

@@ -1,10 +1,10 @@
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { TypeInfo, visit, visitWithTypeInfo } from "postgraphile/graphql";
 
-// The same text is the same document (documents.ts), so each is looked through once
+// The same text is the same document object (documents.ts), so each is searched once
 const known = new WeakMap<DocumentNode, readonly string[]>();
 
-/** The deprecated fields and arguments that a document uses, as Type.field or Type.field(argument:). */
+/** The deprecated fields and arguments in a document, as Type.field or Type.field(argument:). */
 export function deprecatedFieldsOf(schema: GraphQLSchema, document: DocumentNode): readonly string[] {
   let found = known.get(document);
   if (!found) known.set(document, (found = find(schema, document)));

@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { DocumentNode } from "postgraphile/graphql";
 
-/** Bytes that the documents of all versions may take together, by estimate. */
+/** Estimated bytes that the documents of all versions may take together. */
 const maxKeptBytes = 48_000_000;
-/** Documents of which it is remembered that they came before. */
+/** Documents that are known to have been sent before. */
 const maxSeenDocuments = 20_000;
-/** What a node of a document's tree takes, with its place in the text (measured: 246 bytes). */
+/** Bytes of a node of a document's tree, with its location (measured: 246). */
 const bytesPerNode = 300;
 
 /** A valid document. */
@@ -15,7 +15,7 @@ export interface ReadDocument {
   nodes: number;
 }
 
-/** A document that is kept, and where: by its text, in a map of the schema that it was read for. */
+/** A kept document, and where: by its text, in a map for the schema that it was read for. */
 export interface KeptDocument extends ReadDocument {
   id: number;
   text: string;
@@ -23,9 +23,8 @@ export interface KeptDocument extends ReadDocument {
 }
 
 /**
- * Keeps the documents that come again and again, of all versions together, by what they hold in memory. A tree is a
- * hundred times as large as its text, so a document is kept when it comes for the second time, and one that was
- * refused never.
+ * Keeps documents that are sent repeatedly, of all versions together, within a limit of memory. A tree is a hundred
+ * times as large as its text, so a document is kept from its second use on, and never if it was refused.
  */
 export class DocumentCache {
   readonly #kept = new LRUCache<number, KeptDocument>({
@@ -36,12 +35,12 @@ export class DocumentCache {
   readonly #seen = new LRUCache<string, true>({ max: maxSeenDocuments });
   #count = 0;
 
-  /** Notes that a kept document was used. */
+  /** Notes the use of a kept document. */
   touch({ id }: KeptDocument): void {
     this.#kept.get(id);
   }
 
-  /** Keeps a document in the map of its owner, if it has come before. */
+  /** Keeps a document in the map of its owner, if it was sent before. */
   offer(owner: Map<string, KeptDocument>, digest: string, text: string, read: ReadDocument): void {
     if (!this.#seen.has(digest)) return void this.#seen.set(digest, true);
     const kept = { ...read, id: this.#count++, text, owner };
@@ -54,7 +53,7 @@ export class DocumentCache {
     for (const { id } of [...owner.values()]) this.#kept.delete(id);
   }
 
-  /** What is held now, in bytes by estimate. */
+  /** Estimated bytes in use. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }

@@ -11,18 +11,18 @@ import { defaultBound } from "./payload-bound.ts";
 import { maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
-/** Operators that no index answers: they look at one row after the other. */
+/** Operators that no index answers: Postgres examines every row. */
 const scanning = new Set(["contains", "endsWith"]);
-/** Rows that such a comparison counts as. Any other counts as one. */
+/** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
-/** What a size depends on: nothing but the document, which variables are given, or what they are. */
+/** What a size depends on: the document alone, which variables are given, or their values. */
 export type Dependence = "document" | "given" | "values";
 
-/** An argument, such as the input of a mutation, as far as it is known before it is checked: anything may be in it. */
+/** An argument, such as the input of a mutation. It is not validated yet, so it may contain anything. */
 export class GivenArgument {
   readonly #value: unknown;
-  /** What its comparisons and lines depend on. A variable of a scalar type is one comparison, whatever its value. */
+  /** What its comparisons and lines depend on. A variable of a scalar type is one comparison for any value. */
   readonly dependence: Dependence;
 
   constructor(
@@ -42,7 +42,7 @@ export class GivenArgument {
     return elementsIn(this.#value);
   }
 
-  /** What its comparisons, when it is a filter, weigh in rows. */
+  /** The rows that its comparisons count as, if it is a filter. */
   get comparisons(): number {
     let rows = 0;
     forEachPart(this.#value, (value, name) => {
@@ -52,7 +52,7 @@ export class GivenArgument {
     return rows;
   }
 
-  /** Rows that a list of the payload can have. A list that isn't given may stand for anything. */
+  /** Rows that a list of the payload can have. An input list that isn't given counts as the longest. */
   rowsWithin({ atMost, perLine }: PayloadBound = defaultBound): number {
     let rows = atMost;
     for (const [field, each] of perLine) {
@@ -68,10 +68,10 @@ export class GivenArgument {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** A single value stands for a list of one. Of more than can be given, nothing is done. */
+/** A single value stands for a list of one. Elements beyond the maximum aren't counted. */
 const lengthOf = (value: unknown): number => Math.min(Array.isArray(value) ? value.length : 1, maxPageSize);
 
-/** Without recursion: what clients send may be nested more deeply than that can go. Elements of lists have no name. */
+/** Iterative, because clients may nest input more deeply than recursion allows. Elements of lists have no name. */
 function forEachPart(value: unknown, look: (value: unknown, name: string) => void): void {
   const left: [value: unknown, name: string][] = [[value, ""]];
   for (let next; (next = left.pop());) {

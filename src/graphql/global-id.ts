@@ -3,14 +3,14 @@ import { isUuid } from "../lib/uuid.ts";
 
 const globalId = /^gid:\/\/service\/([A-Z][A-Za-z0-9]*)\/(.{36})$/;
 
-/** What every global id of a type begins with. */
+/** The beginning of every global id of a type. */
 export const globalIdPrefix = (typeName: string): string => `gid://service/${typeName}/`;
 
 /** The global id of a row. */
 export const encodeGlobalId = (typeName: string, id: string): string => globalIdPrefix(typeName) + id;
 
 /**
- * Type and uuid of a global id, or null when the text is none. Clients compare ids as text, so the uuid has exactly one
+ * Type and uuid of a global id, or null if the text is none. Clients compare ids as text, so a uuid has exactly one
  * spelling.
  */
 export function decodeGlobalId(text: unknown): { typeName: string; uuid: string } | null {
@@ -37,7 +37,7 @@ export function requireUuid(typeName: string, text: unknown): string {
 export function requireGlobalId(text: unknown, typeName = "<Type>"): { typeName: string; uuid: string } {
   const decoded = decodeGlobalId(text);
   if (decoded) return decoded;
-  // Shortened, because it comes from the client and goes back and into the log.
+  // Shortened, because it is the client's input and goes into the answer and the log.
   const shown = JSON.stringify(String(text).slice(0, 80));
   throw apiError(
     "BAD_USER_INPUT",

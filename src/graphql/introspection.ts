@@ -10,22 +10,22 @@ import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
 import { apiError } from "../errors/api-error.ts";
 
-/** What an operation asks about the schema itself. */
+/** The introspection in an operation. */
 export interface Introspection {
-  /** How often it asks for `__schema`. */
+  /** Number of `__schema` fields. */
   schemas: number;
-  /** Whether it asks for nothing else. */
+  /** Whether the operation contains nothing else. */
   isAll: boolean;
-  /** Things that the answer lists, by estimate: types, fields, arguments and so on. */
+  /** Estimated number of things that the answer lists: types, fields, arguments and so on. */
   things: number;
 }
 
 const thingsPerPoint = 100;
 
-/** What the introspection in an operation costs, in points. */
+/** Cost of the introspection in an operation, in points. */
 export const costOfIntrospection = ({ things }: Introspection): number => Math.ceil(things / thingsPerPoint);
 
-/** Why an operation asks for too much of the schema; null when it doesn't. */
+/** Why an operation's introspection is refused; null when it isn't. */
 export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError | null {
   if (schemas <= 1) return null;
   const message = `The operation asks for \`__schema\` ${schemas} times; once is allowed.`;
@@ -35,7 +35,7 @@ export function refusalOfIntrospection({ schemas }: Introspection): GraphQLError
 const none: Introspection = { schemas: 0, isAll: false, things: 0 };
 const known = new WeakMap<GraphQLSchema, { sizes: SchemaSizes; documents: WeakMap<DocumentNode, boolean> }>();
 
-/** Finds out what an operation asks about the schema. */
+/** Measures an operation's introspection. */
 export function introspectionOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -44,7 +44,7 @@ export function introspectionOf(
 ): Introspection {
   let ofSchema = known.get(schema);
   if (!ofSchema) known.set(schema, (ofSchema = { sizes: sizesOf(schema), documents: new WeakMap() }));
-  // Hardly any operation has it, so this is all that most of them cost
+  // Most operations have none and return here
   let hasAny = ofSchema.documents.get(document);
   if (hasAny === undefined) ofSchema.documents.set(document, (hasAny = mentions(document)));
   if (!hasAny) return none;
@@ -53,7 +53,7 @@ export function introspectionOf(
   const found = { ...none, isAll: true };
   const { sizes } = ofSchema;
 
-  /** Things in the answer to a selection set, of one thing that it is asked of. */
+  /** Estimated things in the answer to a selection set on one object. */
   const thingsIn = (set: SelectionSetNode, isRoot: boolean): number => {
     let things = 0;
     for (const node of set.selections) {
@@ -89,7 +89,7 @@ function mentions({ definitions }: DocumentNode): boolean {
   return definitions.some((definition) => "selectionSet" in definition && inSet(definition.selectionSet));
 }
 
-/** How many things the lists of introspection hold on average, by their fields' names. */
+/** Average lengths of the lists of introspection, by field name. */
 type SchemaSizes = Record<string, number>;
 
 function sizesOf(schema: GraphQLSchema): SchemaSizes {

@@ -1,28 +1,28 @@
 import { z } from "zod";
 
-/** How much an operation, and a client, may ask for. docs/settings.md explains each to operators. */
+/** Limits of an operation and of a client. docs/settings.md explains each to operators. */
 export interface Limits {
-  /** Fields below one another. */
+  /** Depth: fields within fields. */
   depth: number;
   /** Relations and lists, fragments counted each time they are spread. Postgres plans a join for each. */
   relations: number;
-  /** Fields with another name than their own, in the whole document. */
+  /** Aliases in the whole document. */
   aliases: number;
-  /** Uses of directives in the whole document. */
+  /** Directives in the whole document. */
   directives: number;
-  /** Words, numbers and signs of a document. */
+  /** Tokens of a document: words, numbers and signs. */
   tokens: number;
   /** Mutations of one operation. */
   mutations: number;
   /** Points of one operation, see size.ts. */
   cost: number;
-  /** Points that a token has to spend in the time that it takes to refill its bucket. */
+  /** Size of a token's bucket, in points. */
   bucket: number;
-  /** Points that come back per second, on average. */
+  /** Points that flow into the bucket per second. */
   refill: number;
 }
 
-/** What holds unless settings or the plan say otherwise. */
+/** Limits that apply unless settings or the merchant's plan differ. */
 export const defaultLimits: Limits = {
   depth: 12,
   relations: 100,
@@ -37,7 +37,7 @@ export const defaultLimits: Limits = {
 
 const positive = z.number().int().min(1).max(1_000_000_000);
 
-/** Limits that differ from others: of a plan, in the database. Other names and values are refused. */
+/** A merchant's plan's own limits, from the database. Other names and values are refused. */
 export const limitsOfPlan = z.strictObject(
   Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, positive.optional()])) as {
     [name in keyof Limits]: z.ZodOptional<typeof positive>;

@@ -29,13 +29,13 @@ export function missingScopes(
 }
 
 interface Known {
-  /** Variables that @skip and @include look at. */
+  /** Variables in @skip and @include. */
   flags: readonly string[];
   /** By the operation's name and the values of its flags. */
   variants: Map<string, RequiringField[]>;
 }
 
-// Documents are cached by the server, so the same query comes as the same object.
+// The server caches documents, so the same query is the same object.
 const known = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, Known>>();
 const maxVariants = 32;
 
@@ -56,7 +56,7 @@ function knownFields({ schema, document, operationName, variableValues }: Asked)
   let found = documents.get(document);
   if (!found) documents.set(document, (found = { flags: flagsOf(document), variants: new Map() }));
   const { flags, variants } = found;
-  // Given or not, true or false: more isn't looked at
+  // Only whether it is given, true or false matters
   let key = operationName ?? "";
   for (const name of flags)
     key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
@@ -68,14 +68,23 @@ function knownFields({ schema, document, operationName, variableValues }: Asked)
   return fields;
 }
 
-/** An operation, and who asks for it. */
+/** An operation and its caller. */
 export type Asked = Pick<
   GrafastExecutionArgs,
   "schema" | "document" | "operationName" | "variableValues" | "contextValue"
 >;
 
-/** Why an operation is refused: FORBIDDEN, when the caller lacks a scope for one of its fields; else null. */
+// Both stay the same objects, of a document that is kept and of a caller
+const refusals = new WeakMap<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>();
+const noScopes: ReadonlySet<string> = new Set();
+
+/** FORBIDDEN when the caller lacks a scope for a field of the operation; else null. */
 export function scopeRefusal(args: Asked): GraphQLError | null {
-  const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
-  return missingScopes(knownFields(args), scopes);
+  const { scopes = noScopes } = args.contextValue as Grafast.Context;
+  const fields = knownFields(args);
+  let ofFields = refusals.get(fields);
+  if (!ofFields) refusals.set(fields, (ofFields = new WeakMap()));
+  let refusal = ofFields.get(scopes);
+  if (refusal === undefined) ofFields.set(scopes, (refusal = missingScopes(fields, scopes)));
+  return refusal;
 }

@@ -1,4 +1,4 @@
-/** A user error, or a warning, as `mutation.user_error` makes it: the way to the input in names of columns. */
+/** A user error or a warning, as `mutation.user_error` makes it: the path to the input has column names. */
 export interface UserErrorRow {
   code: string;
   message: string;
@@ -6,17 +6,17 @@ export interface UserErrorRow {
   details: unknown;
 }
 
-/** What a check may look at. */
+/** What a check may use. */
 export interface CheckScene {
   /** The Postgres schema of the version. */
   version: string;
   /** The caller's scopes. */
   scopes: ReadonlySet<string>;
-  /** Reads as the caller may. */
+  /** Reads with the caller's rights. */
   query: <Row>(text: string, values: unknown[]) => Promise<readonly Row[]>;
 }
 
-/** Looks at the input of a mutation, fields named as columns, before that runs. Answers what speaks against it. */
+/** Checks the input of a mutation, with fields named as columns, before the mutation runs. Returns user errors. */
 export type MutationCheck = (input: Record<string, unknown>, scene: CheckScene) => Promise<UserErrorRow[]>;
 
 /** Checks that can't be written in SQL, by the functions of the mutations. */

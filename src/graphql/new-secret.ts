@@ -1,8 +1,11 @@
-/** A secret that a mutation is to keep, and to show once. Made here, so that the database need never see it. */
+/**
+ * A secret that a mutation stores and shows once. The service makes it, so that the database never sees it in plain
+ * text.
+ */
 export interface NewSecret {
-  /** Of the row that keeps it. */
+  /** Id of the row that stores it. */
   id: string;
   plain: string;
-  /** What the database keeps: encrypted, where keys are given for that. */
+  /** The stored form: encrypted if there is a key. */
   stored: string;
 }

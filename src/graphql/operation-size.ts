@@ -24,14 +24,14 @@ import type { Dependence } from "./given-argument.ts";
 import { GivenArgument, stronger } from "./given-argument.ts";
 import type { OperationSize } from "./size.ts";
 
-/** Values that a row may have; so many more count as another row. */
+/** Fields of a row that count as one row; every so many more count as another. */
 const valuesPerRow = 25;
 
 type Measured = Map<SelectionSetNode, OperationSize>;
 
 const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, mutations: 0 };
 
-/** The `first` of a list. One that is no page size counts as one: the list itself will refuse it. */
+/** The `first` of a list. An invalid one counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
   let value = node.arguments?.find(({ name }) => name.value === "first")?.value;
   let size: unknown;
@@ -44,14 +44,14 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
   return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : defaultPageSize;
 }
 
-// Most operations have their page sizes in the document, and so the same size whenever the same variables are given
+// Most operations have their page sizes in the document, so their size depends only on which variables are given
 const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>();
 
 type KnownSizes = Map<number | "always", OperationSize>;
-/** Sizes of an operation that are kept: it may be sent with ever other variables. */
+/** Cached sizes per operation: clients may send ever new variables. */
 const maxKnownSizes = 8;
 
-/** Which variables are given, a bit for each; null when there are more variables than bits. */
+/** Which variables are given, one bit each; null when there are more variables than bits. */
 function givenVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Variables,
@@ -64,9 +64,9 @@ function givenVariables(
 }
 
 /**
- * Measures an operation before it is planned. Introspection counts nothing.
+ * Measures an operation before it is planned. Introspection isn't counted here.
  *
- * Each selection set is measured once, however often fragments spread it, so the work is bounded by the length of the
+ * Each selection set is measured once, however often fragments spread it, so the work is limited by the length of the
  * document.
  */
 export function operationSize(
@@ -92,7 +92,7 @@ export function operationSize(
   return size;
 }
 
-/** The input of a mutation, and what was measured of its payload. */
+/** The input of a mutation, and the measurements of its payload. */
 interface Payload {
   input: GivenArgument;
   measured: Measured;
@@ -122,7 +122,7 @@ class Measurement {
     this.size = this.#ofSet(schema.getRootType(operation.operation), operation.selectionSet);
   }
 
-  // Only the fields of a payload itself depend on the input; whatever is below is the same everywhere
+  // Only the payload's own fields depend on the input; selections below them have the same size everywhere
   #ofSet(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, payload?: Payload): OperationSize {
     const measured = payload?.measured ?? this.#shared;
     const earlier = measured.get(set);
@@ -168,13 +168,13 @@ class Measurement {
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
     const { depth, relations, rows, values } = this.#ofSet(target, node.selectionSet);
     const isList = target.name.endsWith("Connection");
-    // The lists in payloads of mutations have no pages
+    // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariable(node)) this.dependence = "values";
     const compared = isList ? this.#comparisons(node) : 0;
-    // The node of an edge is the row that its list has counted
+    // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { ...nothing, depth: depth + 1, relations, rows, values };
     const ofRow = 1 + Math.floor(values / valuesPerRow);
@@ -195,7 +195,7 @@ class Measurement {
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   }
 
-  /** Rows that the comparisons of a list's filter weigh. */
+  /** Rows that the comparisons of a list's filter count as. */
   #comparisons(node: FieldNode): number {
     if (!node.arguments?.some(({ name }) => name.value === "filter")) return 0;
     const filter = this.#argument(node, "filter");

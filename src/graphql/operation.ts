@@ -7,10 +7,10 @@ import type {
 } from "postgraphile/graphql";
 import { Kind } from "postgraphile/graphql";
 
-/** Values of variables, as they came with the request. */
+/** Values of variables, as the request has them. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** The operation that a request asks for, and the fragments of its document. */
+/** The requested operation, and the fragments of its document. */
 export function findOperation(document: DocumentNode, operationName: string | null | undefined) {
   const fragments = new Map<string, FragmentDefinitionNode>();
   let operation: OperationDefinitionNode | undefined;
@@ -40,9 +40,9 @@ function booleanOf(
 /**
  * Whether @skip or @include leave a part of the operation out. In doubt they don't.
  *
- * Everything asks here, so that no field is answered that was not checked: scopes, costs, and the statements of reads.
+ * Scopes, costs and the statements of reads all use this function, so that no unchecked field is answered.
  *
- * @param variables as they came with the request, or coerced
+ * @param variables as the request has them, or coerced
  */
 export function isLeftOut(
   { directives }: SelectionNode,

@@ -1,8 +1,8 @@
 import { apiError } from "../errors/api-error.ts";
 
-/** Entries on a page when the caller doesn't say. */
+/** Default number of entries on a page. */
 export const defaultPageSize = 10;
-/** The most entries that a page can have. */
+/** Maximum number of entries on a page. */
 export const maxPageSize = 250;
 
 /** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */

@@ -1,10 +1,10 @@
 import { maxPageSize } from "./page-size.ts";
 
-/** How many rows a list of a payload can have, by the input of its mutation. */
+/** How many rows a list of a payload can have, depending on the input of its mutation. */
 export interface PayloadBound {
-  /** Whatever the input says. */
+  /** For any input. */
   atMost: number;
-  /** For each element of lists of the input, by the names of its fields. */
+  /** For each element of input lists, by field name. */
   perLine: ReadonlyMap<string, number>;
 }
 
@@ -14,5 +14,5 @@ declare module "postgraphile/graphql" {
   }
 }
 
-/** What a list has that says nothing about itself: as many rows as a page can have. */
+/** The bound of a list without tags: as many rows as a page. */
 export const defaultBound: PayloadBound = { atMost: maxPageSize, perLine: new Map() };

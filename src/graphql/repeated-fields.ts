@@ -1,18 +1,18 @@
 import type { DocumentNode, FragmentDefinitionNode, SelectionSetNode } from "postgraphile/graphql";
 import { Kind } from "postgraphile/graphql";
 
-/** Fields by the names that they have in the answer, each with what is asked of it. */
+/** Selection sets by their fields' names in the answer. */
 type Fields = Map<string, (SelectionSetNode | undefined)[]>;
 
-/** Found to be too much: there is no need to look on. */
+/** The limit is exceeded; stops counting. */
 class TooMuch extends Error {}
 
 /**
- * Whether validating a document would take too long: whether fields of the same name can be merged is found by comparing
- * each with each, and fragments that stand side by side too. Counts these comparisons, and gives up where they are
- * more than allowed, so that counting takes no longer either.
+ * Whether validating a document would take too long. To find out whether fields of the same name can be merged,
+ * graphql-js compares each with each, and neighbouring fragments too. This counts those comparisons, and stops at the
+ * maximum, so that counting is fast as well.
  *
- * @param max comparisons that are allowed
+ * @param max allowed comparisons
  */
 export function comparesTooMuch(document: DocumentNode, max: number): boolean {
   const counting = new Counting(document, max);
@@ -38,7 +38,7 @@ class Counting {
     this.#left = max;
   }
 
-  /** Counts what a selection set, and each below it, is compared for by itself. */
+  /** Counts the comparisons within a selection set and those below it. */
   countBelow(set: SelectionSetNode): void {
     this.#count([set]);
     for (const selection of set.selections)
@@ -46,7 +46,7 @@ class Counting {
         this.countBelow(selection.selectionSet);
   }
 
-  /** Counts what selection sets that are merged are compared for. */
+  /** Counts the comparisons between merged selection sets. */
   #count(sets: readonly SelectionSetNode[]): void {
     const fields: Fields = new Map();
     const spread = new Set<string>();

@@ -8,15 +8,15 @@ import type { ScopeRequirement } from "./scopes.ts";
 export interface RequiringField extends ScopeRequirement {
   /** Type and field, for example `Product.tags`. */
   field: string;
-  /** Where the operation first asks for it: the names in the answer. */
+  /** Its first place in the operation, as names in the answer. */
   path: string[];
 }
 
 /**
  * The fields of an operation that require scopes, each once.
  *
- * The operation must be valid for the schema. Every selection set is visited once, however often fragments are
- * spread, so the work is bounded by the length of the document.
+ * The operation must be valid for the schema. Every selection set is visited once, however often fragments are spread,
+ * so the work is limited by the length of the document.
  */
 export function requiringFields(
   schema: GraphQLSchema,

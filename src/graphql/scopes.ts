@@ -6,7 +6,7 @@ import {
   GraphQLString,
 } from "postgraphile/graphql";
 
-/** What a caller needs to use a field: one of `anyOf`, and all of `allOf`. */
+/** Scopes that a field requires: one of `anyOf`, and all of `allOf`. */
 export interface ScopeRequirement {
   anyOf?: string[];
   allOf?: string[];

@@ -2,18 +2,18 @@ import type { GraphQLError } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import type { Limits } from "./limits.ts";
 
-/** How much an operation asks for. */
+/** Size of an operation. */
 export interface OperationSize {
-  /** Fields below one another. */
+  /** Depth: fields within fields. */
   depth: number;
   /** Relations and lists, fragments counted each time they are spread. */
   relations: number;
   /**
-   * Rows that the answer can hold, reckoned from `first` and inputs; what lists of inputs have in them; and comparisons of
-   * filters, as many rows as they weigh.
+   * Rows that the answer can have, by `first` and inputs; elements of input lists; and comparisons of filters, as the
+   * rows that they count as.
    */
   rows: number;
-  /** Fields of the row that it is about which are no relations. */
+  /** Selected fields of the present row that are no relations. */
   values: number;
   mutations: number;
 }
@@ -22,8 +22,8 @@ const pointsPerMutation = 10;
 const rowsPerPoint = 10;
 
 /**
- * What an operation costs, in points: one for each relation or list, and for every ten rows that it gives or can be
- * answered, ten for each mutation.
+ * Cost of an operation in points: one for each relation or list, one for every ten rows in answer or input, ten for
+ * each mutation.
  */
 export function costOf({
   relations,
@@ -33,7 +33,7 @@ export function costOf({
   return Math.max(1, relations + Math.ceil(rows / rowsPerPoint) + mutations * pointsPerMutation);
 }
 
-/** Why an operation asks for too much; null when it doesn't. */
+/** Which limit an operation exceeds; null if none. */
 export function refusalOf(size: OperationSize, limits: Limits): GraphQLError | null {
   const { depth, relations, mutations } = size;
   if (depth > limits.depth) {

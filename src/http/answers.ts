@@ -8,23 +8,23 @@ import type { Request, Response } from "./pipeline.ts";
 declare global {
   namespace Express {
     interface Locals {
-      /** Code of the error that the request was refused with. */
+      /** Code of the error that refused the request. */
       refusal?: ErrorCode | undefined;
     }
   }
 }
 
-/** Media types of GraphQL answers. The first is what clients get that don't care, as GraphQL over HTTP asks for. */
+/** Media types of GraphQL answers. Clients without a preference get the first, as GraphQL over HTTP demands. */
 export const graphqlMediaTypes = [
   "application/json; charset=utf-8",
   "application/graphql-response+json; charset=utf-8",
 ];
 
-/** The media type of GraphQL answers that a client prefers; false when it takes none of them. */
+/** The media type of GraphQL answers that a client prefers; false when it accepts none of them. */
 export const mediaTypeFor = (request: Request): string | false =>
   accepts(request).type(graphqlMediaTypes) as string | false;
 
-/** Says that the answer depends on a header. */
+/** Adds a header to `Vary`. */
 export function addVary(response: Response, header: string): void {
   const before = response.getHeader("vary");
   if (before === undefined) response.setHeader("vary", header);
@@ -32,7 +32,7 @@ export function addVary(response: Response, header: string): void {
     response.setHeader("vary", `${String(before)}, ${header}`);
 }
 
-/** Answers with JSON that is no answer of GraphQL. */
+/** Answers with JSON that is no GraphQL answer. */
 export function sendJson(response: Response, status: number, value: unknown): void {
   response.statusCode = status;
   response.setHeader("content-type", "application/json; charset=utf-8");

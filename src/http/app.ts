@@ -10,6 +10,7 @@ import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { documentDownload, documentPath } from "./middleware/document-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
+import { fairTurns } from "./middleware/fair-turns.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
@@ -19,7 +20,7 @@ import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
 import { onlyPost } from "./middleware/only-post.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
-import { readOperation, refuseOperation } from "./middleware/read-operation.ts";
+import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requirePlan } from "./middleware/require-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
@@ -29,7 +30,7 @@ import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
 
-/** The service's HTTP side: which middlewares there are, and in which order requests pass them. */
+/** The service's HTTP side: the middlewares, in the order in which requests pass them. */
 export function createApp(parts: Parts): RequestListener {
   const { settings, logger, now, pool, served, versions } = parts;
   const trust = trustOf(settings.trustProxy);
@@ -44,7 +45,7 @@ export function createApp(parts: Parts): RequestListener {
     .set("trust proxy", trust);
   app.use(ofEveryRequest);
   app.get("/livez", liveness);
-  // `/healthz` is what it was called
+  // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
   app.all("/api/oauth/token", tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(documentPath, documentDownload(pool, parts.renderer));
@@ -61,9 +62,9 @@ export function createApp(parts: Parts): RequestListener {
   };
 }
 
-/** What a request to the GraphQL endpoint passes. */
+/** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
-  const { settings, logger, versions, served, plan, usage, spending, unread, heavyWork } = parts;
+  const { settings, logger, versions, served, plan, usage, spending, unread, thread } = parts;
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
@@ -76,14 +77,16 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes, heavyWork),
+    readGraphqlBody(settings.maxBodyBytes),
+    fairTurns(),
     spending.forDocument,
-    readOperation(served, parts.meter, heavyWork),
+    readOperation(served, parts.meter, thread),
     countDeprecatedFields(usage, served),
     spending.forOperation,
     refuseOperation,
+    refuseMissingScopes(served),
     costlyTurns(),
-    answerIntrospection(served, unread, heavyWork),
+    answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     executeOperation(served, unread),
   ];

@@ -3,18 +3,18 @@ import type { RequestListener, Server } from "node:http";
 import { Connections } from "./connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-/** Milliseconds that a request's head, and all of it, may take to arrive. */
+/** Milliseconds in which a request's head, and the whole request, must arrive. */
 const [headersTimeout, requestTimeout] = [10_000, 30_000];
-/** Milliseconds between two looks for requests that are late. */
+/** Milliseconds between two checks for late requests. */
 const connectionsCheckingInterval = 5_000;
-/** Milliseconds without a byte moving, after which a connection ends. Longer than any operation takes. */
+/** Milliseconds without traffic after which a connection is closed: longer than any operation takes. */
 const silenceTimeoutMs = 90_000;
 
 /**
- * A server that bounds what connections may take: how many there are, how long a request may take to arrive, how many are
- * worked on, and how long nobody may read an answer.
+ * A server with limits for connections: their number, the time for a request to arrive, the requests that run at once,
+ * and the time for reading an answer.
  *
- * @param maxConnections at the same time; more close those on which nothing is done
+ * @param maxConnections at the same time; beyond that, idle ones are closed
  */
 export function boundedServer(listener: RequestListener, maxConnections: number): Server {
   const connections = new Connections(maxConnections);

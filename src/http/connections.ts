@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Connections on which nothing has been asked yet, as a part of all that there may be. Usually they are a handful. */
+/** Connections that have sent no request yet, as a share of the maximum. Usually they are a handful. */
 const maxUnusedShare = 0.2;
 
 /**
- * Bounds the connections of clients. When there are too many, one is closed on which nothing is being done, rather than the
- * new one: otherwise who opens all that there may be, and holds them, would shut everybody else out.
+ * Limits clients' connections. Beyond the maximum an idle connection is closed rather than the new one: otherwise a
+ * client that opens all connections and holds them would shut everyone else out.
  */
 export class Connections {
   readonly #max: number;
   /** In the order in which they were opened. */
   readonly #unused = new Set<Socket>();
-  /** In the order of their last requests, since there were many. */
+  /** In the order of their last requests, kept since there were many. */
   readonly #used = new Set<Socket>();
 
   /** @param max at the same time */
@@ -20,7 +20,7 @@ export class Connections {
     this.#max = max;
   }
 
-  /** Takes a new connection in. */
+  /** Adds a new connection. */
   add(socket: Socket): void {
     this.#unused.add(socket);
     socket.once("close", () => this.#remove(socket));
@@ -30,10 +30,10 @@ export class Connections {
     closed.destroy();
   }
 
-  /** Notes that a request has come on a connection. */
+  /** Notes a request on a connection. */
   use(socket: Socket): void {
     if (socket.destroyed) return;
-    // The order is of no concern as long as there is room for as many again
+    // The order doesn't matter while less than half of the maximum is open
     if (this.#used.has(socket) && 2 * this.count < this.#max) return;
     this.#remove(socket);
     this.#used.add(socket);
@@ -43,7 +43,7 @@ export class Connections {
     return this.#unused.size + this.#used.size;
   }
 
-  /** The one that is missed least: unused, where these are many, then the one that has been idle for longest. */
+  /** The connection to close: one without a request, if these are many, or else the one that has been idle longest. */
   #worstBeside(newcomer: Socket): Socket | undefined {
     const [unused] = this.#unused;
     if (this.#unused.size > this.#max * maxUnusedShare) return unused;
@@ -56,7 +56,9 @@ export class Connections {
   }
 }
 
-/** Whether a request has come as a whole, and not been answered. This property is not documented; a test holds it. */
+/**
+ * Whether a request has arrived completely and is not answered yet. This property is not documented; a test covers it.
+ */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse<IncomingMessage> | null };
   return response?.req.complete ?? false;

@@ -1,2 +1,2 @@
-/** What every answer to an operation says beside its data and errors. */
+/** The extensions of every answer to an operation. */
 export const extensionsOf = ({ operation }: Express.Locals) => ({ cost: operation!.cost });

@@ -6,41 +6,41 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * Milliseconds between the moment from which no connection is accepted and that from which answers close theirs.
- * Clients whose connection is closed come again at once, and must not meet a door that is just closing.
+ * Milliseconds between closing the port and the first answers that close their connections. Clients reconnect at once
+ * after such an answer, and must not reach a port that is about to close.
  */
 const closedDoorMs = 100;
-/** Milliseconds that a connection without a request has from then on to send one, and be told by its answer. */
+/** Milliseconds that an idle connection then has to send a request, whose answer closes it. */
 const idleGraceMs = 1_000;
-/** Milliseconds between two looks for such connections. */
+/** Milliseconds between two checks for such connections. */
 const idleCheckMs = 50;
 
-/** An HTTP server that stops without cutting anybody off. */
+/** An HTTP server that stops without cutting requests off. */
 export class HttpServer {
   readonly #server: Server;
   /**
-   * Connections, each with the last answer that was begun on it. Not a set of answers under way: what is added and taken
-   * out with each request leaves tables behind that keep requests alive, and doubled what garbage collection costs.
+   * Connections, each with the last answer begun on it. Not a set of running answers: adding and removing with each
+   * request leaves tables behind that keep requests alive, which doubled the cost of garbage collection.
    */
   readonly #sockets = new Map<Socket, { response: ServerResponse | null }>();
   #isClosing = false;
 
-  /** @param server one that doesn't listen yet */
+  /** @param server a server that doesn't listen yet */
   constructor(server: Server) {
     this.#server = server;
     this.#server.on("connection", (socket) => {
       this.#sockets.set(socket, { response: null });
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    // Before those that answer
+    // Before the listeners that answer
     this.#server.prependListener("request", ({ socket }, response) => {
-      // One that waits for an earlier answer of its connection may never get its turn
+      // An answer that waits for an earlier one on its connection may never be sent
       if (response.socket) this.#note(socket, response);
       else response.once("socket", () => this.#note(socket, response));
     });
   }
 
-  /** Where it listens. */
+  /** The address on which it listens. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
@@ -58,19 +58,19 @@ export class HttpServer {
   }
 
   /**
-   * Accepts no more connections, answers what comes on those that are there, and closes each after its answer. Ends
-   * when none is left.
+   * Accepts no more connections, answers requests on existing ones, and closes each after its answer. Ends when none is
+   * left.
    *
-   * Node's own `close()`, which `stoppable` and `http-terminator` build upon, ends idle connections at the very moment
-   * it is called. On a busy server a connection is idle for a millisecond between two requests, of which the next may
-   * be on its way: its client would get a reset, and couldn't know whether it was served.
+   * Node's `close()`, which `stoppable` and `http-terminator` use, ends idle connections at once. On a busy server a
+   * connection is idle for a millisecond between two requests, and the next one may be on its way: its client would get
+   * a reset, and couldn't know whether it was served.
    *
-   * @param deadline when to cut what is left, on the clock of `performance`
-   * @param onLate called a second before that, to break off what is still being worked on
+   * @param deadline when to cut remaining connections, on the clock of `performance`
+   * @param onLate called a second before that, to cancel running work
    */
   async stop(deadline: number, onLate: () => void = () => {}): Promise<void> {
     const ended = new Promise<void>((done) => {
-      // That of sockets, for that of HTTP is the one that ends idle connections
+      // The method of net.Server, because that of http.Server ends idle connections
       NetServer.prototype.close.call(this.#server, () => done());
     });
     const late = setTimeout(onLate, remaining(deadline - 1_000));
@@ -81,12 +81,12 @@ export class HttpServer {
       if (response && !response.headersSent) response.setHeader("connection", "close");
     await Promise.race([ended, sleep(idleGraceMs)]);
     const idle = setInterval(() => {
-      // After what has arrived was read, so that its connection doesn't count as idle
+      // After input was read, so that a connection with a new request doesn't count as idle
       setImmediate(() => this.#closeIdle());
     }, idleCheckMs);
     await ended;
     for (const timer of [late, cut, idle]) clearTimeout(timer);
-    this.#server.close(); // Ends its watch over slow requests, which is all that is left
+    this.#server.close(); // Ends its timer for slow requests, which is all that is left
   }
 
   #note(socket: Socket, response: ServerResponse): void {
@@ -97,7 +97,7 @@ export class HttpServer {
 
   #closeIdle(): void {
     this.#server.closeIdleConnections();
-    // To Node, those that nothing has come on yet aren't idle. Browsers open such ones in advance.
+    // Node doesn't count connections without any request as idle. Browsers open such ones in advance.
     for (const socket of this.#sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 }

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import { readCounts } from "../reads/counts.ts";
 import type { Middleware } from "./pipeline.ts";
 
-/** What a process counts about itself, for Prometheus. */
+/** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = new Counter({
@@ -65,7 +65,7 @@ export class Metrics {
     response.once("close", () => {
       end();
       const { version, operation } = response.locals;
-      // Versions that there are not would be labels without end
+      // Versions that don't exist would make an unlimited number of labels
       this.#requests.inc({ version: version?.slug ?? "none", status: response.statusCode });
       if (operation) this.#points.inc(operation.cost.requested);
     });

@@ -5,10 +5,10 @@ import type { Socket } from "node:net";
 const maxWaiting = 30;
 
 /**
- * Begins with a request when the one before it on the same connection has been answered. Node would begin with all that
- * a client sends at once, hundreds in a turn of the event loop, and hold back the answers.
+ * Begins a request when the previous one on the same connection has been answered. Node would begin all requests that a
+ * client sends at once, hundreds in one turn of the event loop, and hold back the answers.
  *
- * An answer whose turn it isn't has no socket yet.
+ * An answer has no socket until its turn comes.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();

@@ -10,7 +10,7 @@ import type { Usage } from "../auth/usage.ts";
 import type { ReadText } from "../database/pipeline/read-text.ts";
 import type { Renderer } from "../documents/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
-import type { HeavyWork } from "../lib/heavy-work.ts";
+import type { SchemaThread } from "../graphql/schema-thread.ts";
 import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
@@ -21,20 +21,20 @@ import type { Spending } from "./middleware/spend-points.ts";
 import type { Refusals } from "./refusals.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
-/** What the middlewares need, opened elsewhere (src/process/open-app.ts). */
+/** Resources that the middlewares use, opened by src/process/open-app.ts. */
 export interface Parts {
   settings: PartSettings;
   logger: Logger;
-  /** What time it is, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   now: () => number;
   /** Connections of the login role. */
   pool: Pool;
-  /** The shortest way to the answer of a read; null when it can't be taken. */
+  /** Reads by one statement; null when they are switched off. */
   readText: ReadText | null;
   readiness: Readiness;
   metrics: Metrics;
   refusals: Refusals;
-  /** All versions that there are. */
+  /** All existing versions. */
   versions: readonly Version[];
   served: readonly ServedVersion[];
   availability: Availability;
@@ -47,25 +47,25 @@ export interface Parts {
   rates: RateLimits;
   meter: Meter;
   spending: Spending;
-  heavyWork: HeavyWork;
+  thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
 }
 
-/** What of the settings the middlewares look at. */
+/** Settings that the middlewares read. */
 export interface PartSettings {
   /** Whether to serve the explorer. */
   explorer: boolean;
-  /** Where clients reach the service, when that differs from host and port. */
+  /** The address that clients use, if it differs from host and port. */
   publicUrl: string | undefined;
-  /** Destinations of webhooks that are allowed beside those of the public internet. */
+  /** Webhook destinations that are allowed beside the public internet. */
   webhookAllow: readonly string[];
-  /** What operations and clients may ask for, where the plan says nothing else. */
+  /** Limits of operations and clients that apply unless the plan has its own. */
   limits: Limits;
-  /** Of a GraphQL request's body, in bytes. */
+  /** Longest body of a GraphQL request, in bytes. */
   maxBodyBytes: number;
-  /** Of one client from one address. */
+  /** Per minute, of one client from one address. */
   tokenRequestsPerMinute: number;
-  /** Which proxies are believed about the client's address, as Express has it. */
+  /** Which proxies are trusted about the client's address, as for Express. */
   trustProxy: string | number | false;
 }

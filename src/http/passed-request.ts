@@ -3,7 +3,7 @@ import type { PassedRequest } from "../versions/serve-version.ts";
 import { extensionsOf } from "./extensions.ts";
 import type { Response } from "./pipeline.ts";
 
-/** A request whose operation is about to be executed: what the middlewares have found out about it. */
+/** A request whose operation is about to be executed, with the results of the middlewares. */
 export function passedRequestOf(response: ServerResponse): PassedRequest {
   const { locals } = response as Response;
   const { requestId, caller, locale, operation, readFailure } = locals;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
-/** A request as Node has it, with its body when that has been read. */
+/** Node's request, with its body when that has been read. */
 export interface Request extends IncomingMessage {
   body?: unknown;
 }
 
-/** A response as Node has it, with what middlewares have found out about the request. */
+/** Node's response, with the results of the middlewares. */
 export interface Response extends ServerResponse {
   locals: Express.Locals;
 }
@@ -13,17 +13,17 @@ export interface Response extends ServerResponse {
 export type Next = (error?: unknown) => void;
 
 /**
- * Answers a request, or calls `next` to have it passed on; with an error, which ends the way. It takes nothing of
- * Express, so it also fits into Express.
+ * Answers a request, or calls `next` to pass it on; `next` with an error ends the pipeline. It uses nothing of Express,
+ * so it also fits into Express.
  */
 export type Middleware = (request: Request, response: Response, next: Next) => void | Promise<void>;
 
-/** Answers a request at which a middleware failed. It passes on what it can't answer any more. */
+/** Answers a request on which a middleware failed. It passes the error on when it can't answer any more. */
 export type ErrorMiddleware = (error: unknown, request: Request, response: Response, next: Next) => void;
 
 /**
- * Lets requests pass middlewares one after the other, the last of which answers whatever gets there. It has no routes:
- * Express looks for them at each request, which takes longer than most middlewares do.
+ * Passes requests through middlewares one after the other; the last one answers all that reach it. It has no routes:
+ * Express searches its routes at each request, which takes longer than most middlewares do.
  */
 export function pipeline(middlewares: readonly Middleware[], onError: ErrorMiddleware): RequestListener {
   return (request, plainResponse) => {

@@ -4,18 +4,18 @@ import type { Registry } from "prom-client";
 import { networkOf } from "../lib/network-of.ts";
 import type { Request, Middleware } from "./pipeline.ts";
 
-/** Lines of the log about one reason and address, and altogether, in each span of time. The rest becomes a sum. */
+/** Log lines for one reason and address, and in all, per period. The rest is summed up. */
 const maxLines = { ofOne: 5, ofAll: 100 };
-/** Reasons and addresses that are told apart in each span of time. */
+/** Reasons and addresses that are counted separately per period. */
 const maxTold = 1_000;
 const defaultSpanMs = 60_000;
 
-/** What is of no concern to an operator by itself: the client has made a mistake. */
+/** Refusals that don't concern operators: the client has made a mistake. */
 const mistakes = new Set(["BAD_USER_INPUT", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED"]);
 
 /**
- * Leaves a trace of requests that are refused: counts them by reason, and tells the log of failed authentications,
- * refused operations and exhausted buckets, only so often that nobody can fill it.
+ * Records refused requests: counts them by reason, and logs failed authentications, refused operations and empty
+ * buckets, within limits so that no client can fill the log.
  */
 export class Refusals {
   readonly #counter: Counter;
@@ -37,7 +37,7 @@ export class Refusals {
     });
   }
 
-  /** Notes requests to the GraphQL endpoint that middlewares refuse, when they have been answered. */
+  /** Records refusals by middlewares of the GraphQL endpoint, when they have been answered. */
   watch(addressOf: (request: Request) => string): Middleware {
     return (request, response, next) => {
       response.once("close", () => {
@@ -49,7 +49,7 @@ export class Refusals {
     };
   }
 
-  /** Notes a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
+  /** Records a refusal. @param reason a code of ours or of OAuth: they are few, and labels of a metric */
   note(reason: string, ip: string, details: Record<string, unknown>): void {
     this.#counter.inc({ reason });
     if (mistakes.has(reason)) return;

@@ -1,9 +1,12 @@
 import { refuse } from "./answers.ts";
 import type { Middleware, Response } from "./pipeline.ts";
 
-/** Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond them no more is done. */
+/**
+ * Bytes of answers that clients haven't read yet: of one credential, and of all together. Beyond that, operations are
+ * refused.
+ */
 const maxUnreadBytes = { ofOne: 32_000_000, ofAll: 192_000_000 };
-/** Shorter answers lie in the buffers of the system, and aren't worth counting. */
+/** Shorter answers fit into the system's buffers and aren't counted. */
 const smallestCounted = 16_384;
 
 export interface UnreadLimits {
@@ -12,8 +15,8 @@ export interface UnreadLimits {
 }
 
 /**
- * Bounds the answers that nobody reads: what has been made for a client stays in memory until it has come and got it.
- * One that doesn't read gets no more answers; and when all together is too much, nobody does, for a moment.
+ * Limits unread answers: an answer stays in memory until its client has read it. A client that doesn't read gets no
+ * more answers; beyond the total limit, no client does for a moment.
  */
 export class UnreadAnswers {
   readonly #limits: UnreadLimits;
@@ -24,7 +27,7 @@ export class UnreadAnswers {
     this.#limits = limits;
   }
 
-  /** Refuses operations of clients that don't read what they asked for, and counts the answers of others. */
+  /** Refuses operations of clients that don't read their answers, and counts the answers of others. */
   readonly bound: Middleware = (request, response, next) => {
     const { credentialId } = response.locals.caller!;
     if ((this.#ofCredential.get(credentialId) ?? 0) > this.#limits.ofOne) {
@@ -40,7 +43,7 @@ export class UnreadAnswers {
     next();
   };
 
-  /** Counts an answer that has just been ended, until it is read or its connection gone. */
+  /** Counts an answer that has just been ended, until it is read or its connection closes. */
   count(response: Response): void {
     const bytes = response.writableLength;
     if (bytes < smallestCounted) return;
@@ -49,7 +52,7 @@ export class UnreadAnswers {
     response.once("close", () => this.#add(credentialId, -bytes));
   }
 
-  /** Counts the answer when it is ended, which is not by us. */
+  /** Counts the answer when other code ends it. */
   countEnd(response: Response): void {
     const end = response.end.bind(response) as (...args: unknown[]) => Response;
     response.end = (...args: unknown[]) => {
@@ -59,7 +62,7 @@ export class UnreadAnswers {
     };
   }
 
-  /** Bytes that wait to be read. */
+  /** Bytes that are not read yet. */
   get bytes(): number {
     return this.#bytes;
   }

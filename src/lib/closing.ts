@@ -1,13 +1,13 @@
-/** What has been opened, to be closed the other way round. */
+/** Resources that have been opened, to be closed in reverse order. */
 export class Closing {
   readonly #steps: (() => unknown)[] = [];
 
-  /** Notes how to close what has just been opened. */
+  /** Notes how to close a resource that has just been opened. */
   add(close: () => unknown): void {
     this.#steps.push(close);
   }
 
-  /** Closes everything, what was opened last first. */
+  /** Closes everything, the newest first. */
   async close(): Promise<void> {
     for (let step; (step = this.#steps.pop());) await step();
   }

@@ -4,26 +4,26 @@ import type { Logger } from "pino";
 /** Milliseconds that a check may take. */
 const checkTimeoutMs = 2_000;
 
-/** Why a part of the service can't do its work now. */
+/** Why a part of the service can't work now. */
 export interface Obstacle {
-  /** For programs, like `DATABASE_AWAY`. */
+  /** For programs, such as `DATABASE_AWAY`. */
   code: string;
-  /** For people. Anybody may read it, so it names no host and no address. */
+  /** For people. Anyone may read it, so it names no host and no address. */
   message: string;
-  /** True where all other work goes on: the process is ready then, and says so with this remark. */
+  /** True if all other work continues: the process is ready, with this remark. */
   isPartial?: boolean;
 }
 
-/** Looks at one part of the service: null while nothing is in its way. A check that fails counts as an obstacle. */
+/** Checks one part of the service: null when it works. A check that fails counts as an obstacle. */
 export type Check = () => Obstacle | null | Promise<Obstacle | null>;
 
-/** An obstacle, and the part of the service that it stands before. */
+/** An obstacle, and the part of the service that it affects. */
 export interface FailedCheck extends Obstacle {
   part: string;
 }
 
 /**
- * Knows whether this process can do its work now. Whoever has a part that may fail adds a check of it:
+ * Knows whether this process can work now. Each part that may fail adds a check:
  *
  *     readiness.add("versions", () => (isBuilt ? null : { code: "VERSION_NOT_BUILT", message: "…" }));
  */
@@ -36,12 +36,12 @@ export class Readiness {
     this.#logger = logger;
   }
 
-  /** Adds the check of a part, or puts it in the place of the one that the part had. */
+  /** Adds the check of a part, or replaces it. */
   add(part: string, check: Check): void {
     this.#checks.set(part, check);
   }
 
-  /** What is in the way now, in the order of the parts; nothing while the process can do its work. */
+  /** Present obstacles, in the order of the parts; empty when the process can work. */
   async look(): Promise<FailedCheck[]> {
     const answers = await Promise.all(
       [...this.#checks].map(async ([part, check]): Promise<FailedCheck[]> => {
@@ -70,7 +70,7 @@ export class Readiness {
     }
   }
 
-  /** Writes changes to the log, not each look: a balancer looks every second. */
+  /** Logs changes only, because a load balancer asks every second. */
   #log(failed: readonly FailedCheck[]): void {
     const now = failed.map(({ part, code }) => `${part}: ${code}`).join(", ");
     if (now === this.#last) return;

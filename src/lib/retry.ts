@@ -4,21 +4,21 @@ export interface RetryOptions {
   /**
    * Called after each failure.
    *
-   * @param failures how many there were, this one included
+   * @param failures how many there were, including this one
    * @returns milliseconds before the next attempt
-   * @throws what `retry` is to throw, to give up
+   * @throws the error that `retry` throws, to give up
    */
   pauseMs(error: unknown, failures: number): number | Promise<number>;
 }
 
 /**
- * Does something until it succeeds, with pauses between the attempts.
+ * Tries something until it succeeds, with pauses between the attempts.
  *
  *     const client = await retry(connect, {
  *       pauseMs: (error, failures) => growingPause(failures, { firstMs: 500, longestMs: 15_000 }),
  *     });
  *
- * With a signal, as background work has one, it answers null when that is aborted before it has succeeded.
+ * With a signal, it returns null when that is aborted before a success.
  */
 export async function retry<T>(
   work: () => Promise<T>,
@@ -40,13 +40,13 @@ export async function retry<T>(
   }
 }
 
-/** Waits. A signal ends that, and lets the process end meanwhile. */
+/** Waits. A signal ends the wait, and the wait doesn't keep the process alive. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal) await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
   else await sleep(ms);
 }
 
-/** The pause after so many failures: each is longer than the one before by a factor, up to the longest. */
+/** The pause after a number of failures: it grows by a factor up to the longest. */
 export function growingPause(
   failures: number,
   { firstMs, longestMs, factor = 2 }: { firstMs: number; longestMs: number; factor?: number },

@@ -1,4 +1,4 @@
-/** Wakes a loop that waits for something to do. A notification while it does not wait is kept. */
+/** Wakes a loop that waits for work. A notification that comes while it is not waiting is kept. */
 export class Signal {
   #isSet = false;
   #wake: (() => void) | null = null;
@@ -8,7 +8,7 @@ export class Signal {
     this.#wake?.();
   }
 
-  /** Waits for a notification, but not for longer than this. */
+  /** Waits for a notification, at most for this time. */
   async wait(maxMs: number, stopping: AbortSignal): Promise<void> {
     if (!this.#isSet && !stopping.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,17 +1,24 @@
-/** Why nobody gets a turn: too many wait already, or it has waited too long. */
+/** Refuses a turn: too many wait already, or this one has waited too long. */
 export class NoTurn extends Error {
   readonly code = "NO_TURN";
+  /** Whether it is the client's own turns that are too many. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, isOwn = false) {
+    super(message);
+    this.isOwn = isOwn;
+  }
 }
 
 export interface TurnOptions {
-  /** Turns at the same time. */
-  total: number;
-  /** Those of them that one client may have, by now. */
+  /** Turns in use at the same time, at present. Whoever makes it more calls `proceed`. */
+  total: () => number;
+  /** Turns that one client may have, at present. */
   perClient: (client: string) => number;
-  /** Who may wait, altogether and of one client. */
+  /** Waiting turns, in all and of one client. */
   maxWaiting?: number;
   maxWaitingPerClient?: number;
-  /** How long, in milliseconds, by now. */
+  /** Longest wait at present, in milliseconds. */
   maxWaitMs?: () => number;
 }
 
@@ -23,12 +30,12 @@ interface Line {
 }
 
 /**
- * Shares what there is little of among clients: each has a few turns at most, and those that wait get theirs client by
- * client, not in the order in which they came. So a client that asks for much waits for itself, and for nobody else.
+ * Shares a scarce resource among clients. Each has a few turns at most, and waiting ones are served client by client,
+ * not in their order of arrival: a client with many requests waits for itself, and holds up no other.
  */
 export class Turns {
   readonly #options: Required<TurnOptions>;
-  /** Clients that have a turn or wait for one. Those that wait longest since their last turn come first. */
+  /** Clients that have a turn or wait for one, longest since its last turn first. */
   readonly #lines = new Map<string, Line>();
   #running = 0;
   #waiting = 0;
@@ -38,24 +45,25 @@ export class Turns {
     this.#options = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000, ...options };
   }
 
-  /** Calls back when the client has a turn, which is at once where possible, or won't get one. */
+  /** Calls back when the client has its turn, at once if possible, or with a refusal. */
   take(client: string, begin: Begin): void {
     const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total && line.running < perClient(client)) {
+    if (this.#running < total() && line.running < perClient(client)) {
       this.#running++;
       line.running++;
       return begin(null);
     }
-    if (this.#waiting >= maxWaiting || line.waiting.length >= maxWaitingPerClient)
-      return begin(new NoTurn("Too many operations wait for the database."));
+    const isOwn = line.waiting.length >= maxWaitingPerClient;
+    if (isOwn || this.#waiting >= maxWaiting)
+      return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
     line.waiting.push({ begin, until: performance.now() + maxWaitMs() });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
   }
 
-  /** Ends a turn of a client, and lets the next one begin. */
+  /** Ends a turn of a client, and begins the next one. */
   end(client: string): void {
     const line = this.#lines.get(client)!;
     line.running--;
@@ -68,10 +76,15 @@ export class Turns {
       this.#lines.delete(client);
       this.#lines.set(client, line);
     }
-    this.#next();
+    this.proceed();
   }
 
-  /** Who has a turn, and who waits. */
+  /** Begins the next turn, if one is free. */
+  proceed(): void {
+    if (this.#waiting > 0 && this.#running < this.#options.total()) this.#next();
+  }
+
+  /** How many have a turn, and how many wait. */
   get counts(): { running: number; waiting: number } {
     return { running: this.#running, waiting: this.#waiting };
   }
@@ -91,7 +104,7 @@ export class Turns {
     }
   }
 
-  /** Tells those who have waited too long. */
+  /** Refuses those that have waited too long. */
   #giveUp(): void {
     const now = performance.now();
     let next = Infinity;

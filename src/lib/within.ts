@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits for work to end, in whatever way, but not for longer than this. Answers whether it has ended. */
+/** Waits for work to end, successfully or not, at most for this time. Returns whether it has ended. */
 export async function within(timeoutMs: number, work: PromiseLike<unknown>): Promise<boolean> {
   const timer = new AbortController();
   try {

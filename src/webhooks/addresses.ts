@@ -1,37 +1,37 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-// Where IANA has given out addresses for the public internet. Whatever lies outside, such as addresses that carry one
-// of IPv4 within them for translation, is none of it, also what the library doesn't know by name.
+// The part of IPv6 that IANA has assigned to the public internet. Everything else is not public, such as addresses that
+// embed one of IPv4 for translation, even if the library doesn't recognise it.
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** An address like any other, but in Azure it leads to the host of the virtual machine, which tells it secrets. */
+/** Looks public, but in Azure it is the host of the virtual machine, which reveals secrets. */
 const azureHost = "168.63.129.16";
 
 /**
- * Whether an IP address belongs to the public internet. Private networks, this machine, link-local addresses (among
- * them those where clouds keep the credentials of a machine), shared, reserved and multicast ones don't.
+ * Whether an IP address belongs to the public internet. Private networks, this machine, link-local addresses (where
+ * clouds serve a machine's credentials), shared, reserved and multicast ones don't.
  */
 export function isPublic(address: string): boolean {
   if (!isIP(address)) return false;
-  // An address of IPv4 that is written as one of IPv6 leads where that of IPv4 leads
+  // An IPv4 address written as IPv6 leads to the IPv4 address
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast" || parsed.toString() === azureHost) return false;
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 }
 
-/** Ports of the public internet that messages are sent to, unless an operator says otherwise. */
+/** Ports of the public internet that webhooks may use by default. */
 export const defaultWebhookPorts: readonly number[] = [443, 80];
 
-/** Which destinations an operator allows: beside those of the public internet, and which ports of that. */
+/** Destinations that an operator allows beside the public internet, and the allowed ports of that. */
 export class AllowList {
-  /** Ports of destinations that are not on the list; those that are may have any. */
+  /** Ports of destinations that are not on the list; those on it may have any port. */
   readonly ports: readonly number[];
   readonly #names = new Set<string>();
   readonly #ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
 
   /**
-   * @param entries names of hosts, addresses, and ranges of addresses such as `10.1.0.0/16`
+   * @param entries host names, addresses, and ranges of addresses such as `10.1.0.0/16`
    * @throws {TypeError} when one is none of these
    */
   constructor(entries: readonly string[], ports = defaultWebhookPorts) {
@@ -44,7 +44,7 @@ export class AllowList {
     }
   }
 
-  /** Whether this host is allowed wherever its name leads. */
+  /** Whether this host name is allowed, whatever its addresses are. */
   hasName(host: string): boolean {
     return this.#names.has(host.toLowerCase());
   }

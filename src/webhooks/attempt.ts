@@ -9,17 +9,17 @@ import { NoAnswer } from "./webhook-client.ts";
 import { parseRetryAfter } from "./retry.ts";
 import type { ReadSecrets } from "./secrets.ts";
 
-/** Milliseconds after which a delivery is looked at again whose secret this process can't read; another may. */
+/** Milliseconds until the next try of a delivery whose secret this process can't decrypt. Another process may. */
 const unreadableRetryMs = 2_000;
 
-/** What came of one attempt. */
+/** Result of one attempt. */
 export interface Attempted {
   delivery: Delivery;
   /** What it means for the subscription; null when it says nothing about the receiver. */
   outcome: Outcome | null;
-  /** Null when nothing was tried. */
+  /** Null when nothing was sent. */
   attempt: Attempt | null;
-  /** Milliseconds until the next attempt at the earliest; null when neither the receiver nor this process asks for a delay. */
+  /** Least milliseconds until the next attempt; null when neither the receiver nor this process asks for a delay. */
   retryAfterMs: number | null;
 }
 
@@ -27,13 +27,13 @@ export interface AttemptTools {
   client: Pick<WebhookClient, "post">;
   readPayload: ReadPayload;
   readSecrets: ReadSecrets;
-  /** Whether the delivery is still ours to send: nobody else can have taken it meanwhile. */
+  /** Whether this process still holds the lease, so that no other can have taken the delivery. */
   isHeld: (delivery: Delivery) => boolean;
   /** In milliseconds since 1970. */
   now: () => number;
 }
 
-/** Tries once to deliver. Throws only what is a fault of ours. */
+/** Tries to deliver once. Throws only when the fault is ours. */
 export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<Attempted> {
   const { client, readPayload, readSecrets, isHeld, now } = tools;
   const withheld =
@@ -52,7 +52,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   let request_headers: Record<string, string> = {};
   try {
     const { headers, body } = messageOf(delivery, await readPayload(delivery), secrets, now());
-    // This process may have stood still meanwhile, and another one may be sending it
+    // This process may have stood still, and another one may be sending it by now
     if (!isHeld(delivery)) return untried(delivery);
     request_headers = withoutSignature(headers);
     const answer = await client.post(delivery.url, headers, body);
@@ -75,7 +75,7 @@ export async function attempt(delivery: Delivery, tools: AttemptTools): Promise<
   }
 }
 
-/** What is given back as if it hadn't been begun. */
+/** A delivery that is returned as if it hadn't been tried. */
 export const untried = (delivery: Delivery, retryAfterMs: number | null = null): Attempted => ({
   ...{ delivery, outcome: null, attempt: null, retryAfterMs },
 });

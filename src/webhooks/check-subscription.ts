@@ -4,22 +4,22 @@ import type { AllowList } from "./addresses.ts";
 import { destinationOf, RefusedDestination } from "./destination.ts";
 
 export interface CheckTools {
-  /** Destinations that are allowed beside those of the public internet. */
+  /** Destinations that are allowed beside the public internet. */
   allowed: AllowList;
-  /** Knows the schema of a version of the API; undefined when it isn't served. */
+  /** Returns a reader for a version of the API; undefined when it isn't served. */
   readerOf: (version: string) => Reader | undefined;
-  /** Points that a payloadQuery may cost. */
+  /** Most points that a payloadQuery may cost. */
   maxCost: number;
 }
 
-/** What of a subscription can't be checked in SQL: whether its payloadQuery can be run, and its address called. */
+/** Checks of a subscription that SQL can't do: whether its payloadQuery can be run, and its address may be called. */
 export function subscriptionChecks(tools: CheckTools): MutationChecks {
   const settingsCheck = async (settings: Settings, scopes: ReadonlySet<string>): Promise<UserErrorRow[]> => [
     ...addressErrors(settings.url, tools.allowed),
     ...(await queryErrors(settings, scopes, tools)),
   ];
   const create: MutationCheck = async (input, { scopes }) => settingsCheck(input, scopes);
-  // From a change on the scopes of whoever made it decide, also about a query that stays as it was
+  // The scopes of the client that changes it will be used, also for an unchanged query
   const update: MutationCheck = async ({ id, ...changes }, { scopes, version, query }) => {
     const [present] = await query<Settings>(
       `select api_version, payload_query from ${version}.webhook_subscriptions where id = $1`,
@@ -41,7 +41,7 @@ interface Settings {
 }
 
 function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
-  // Whether it is an address of the web at all is told in SQL
+  // SQL checks whether it is an http address at all
   const { protocol, username, password } = URL.parse(String(url)) ?? {};
   if (!/^https?:$/.test(protocol ?? "") || username || password) return [];
   try {
@@ -53,7 +53,7 @@ function addressErrors(url: unknown, allowed: AllowList): UserErrorRow[] {
   }
 }
 
-/** An id of the form that queries will be given. */
+/** A well-formed id for checking queries. */
 const someId = "gid://service/Order/00000000-0000-7000-8000-000000000000";
 
 async function queryErrors(
@@ -63,7 +63,7 @@ async function queryErrors(
 ): Promise<UserErrorRow[]> {
   const reader = readerOf(String(api_version));
   if (typeof payload_query !== "string" || !reader) return [];
-  // Whether there is such a version, and the length of the query, are told in SQL
+  // SQL checks the version and the length of the query
   if (payload_query.trim() === "" || payload_query.length > 10_000) return [];
   const variables = { id: someId };
   const refusal = await reader.refusal(payload_query, variables, scopes);

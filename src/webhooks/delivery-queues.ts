@@ -1,58 +1,58 @@
 import type { Pool, PoolClient } from "pg";
 import type { HealthState } from "./health.ts";
 
-/** A message, as events.message_body has it and events.schema describes it. */
+/** A message, as events.message_body makes it and events.schema describes it. */
 export interface Body {
   data: Record<string, unknown>;
   [field: string]: unknown;
 }
 
-/** The delivery that is the turn of a claimed queue, as events.lane_head has it. */
+/** The next delivery of a claimed queue, as in events.next_delivery. */
 export interface Delivery {
   subscription_id: string;
   entity_id: string;
   claim: string;
-  /** How often it has failed so far. */
+  /** Failures so far. */
   failures: number;
   delivery_id: string;
   event_id: string;
   topic: string;
-  /** What is to be sent, when there is no payload_query. */
+  /** The data to send if there is no payload_query. */
   body: Body;
   url: string;
   api_version: string;
   payload_query: string | null;
   credential_id: string | null;
-  /** Of the credential that the subscription was made with; null when that is gone. */
+  /** The credential that the subscription belongs to; null when that was deleted. */
   scopes: string[] | null;
   /** Why it must not be sent; null when it may. */
   withheld: string | null;
-  /** What it is signed with, the newest first, as the database keeps it. */
+  /** Secrets to sign with, newest first, in their stored form. */
   secrets: string[];
-  /** Ids of the rows that they are of. */
+  /** Ids of their rows. */
   secret_ids: string[];
-  /** Whether it was taken before its schedule, to try whether the receiver is back. */
+  /** Whether it was taken before its schedule, to test whether the receiver is back. */
   is_early: boolean;
 }
 
 /** A queue that a claim has taken. */
 export type ClaimedQueue = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
 
-/** How much a process takes of what is due. */
+/** How much due work a process takes. */
 export interface Take {
   /** A name that no other claim has. */
   claim: string;
-  /** How many queues at most. */
+  /** Maximum number of queues. */
   wanted: number;
-  /** How many of one subscription at most, with those that this process is busy with; of one credential likewise. */
+  /** Maximum of one subscription, including those that this process is working on; likewise of one credential. */
   share: number;
   credentialShare: number;
-  /** How many queues of each subscription this process is busy with, and how many of these with one attempt for long. */
+  /** Queues of each subscription that this process is working on, and how many of these hang. */
   busy: Map<string, number>;
   hanging: Map<string, number>;
 }
 
-/** What is kept of an attempt. */
+/** The part of an attempt that is stored. */
 export interface Attempt {
   at: string;
   duration_ms: number;
@@ -63,7 +63,7 @@ export interface Attempt {
   response_body: string | null;
 }
 
-/** What came of a delivery, for events.record_attempts. */
+/** Result of a delivery, for events.record_attempts. */
 export interface Result {
   delivery: string;
   subscription: string;
@@ -72,49 +72,49 @@ export interface Result {
   state: "pending" | "delivered" | "failed";
   /** Whether there was an attempt. */
   tried: boolean;
-  /** Whether it brings the delivery nearer to being given up. */
+  /** Whether the failure counts towards giving up. */
   counted: boolean;
-  /** Milliseconds until the next attempt; null when that stays as it is. */
-  delay: number | null;
-  /** Whether to go on with the next delivery of the queue. */
+  /** Milliseconds until the next attempt; null to leave that unchanged. */
+  delay_ms: number | null;
+  /** Whether to continue with the queue's next delivery. */
   go_on: boolean;
   attempt: Attempt | null;
 }
 
-/** How a subscription is doing, for events.record_attempts. */
+/** State of a subscription, for events.record_attempts. */
 export interface NextState {
   id: string;
   health: string;
   reason: string | null;
   failures: number;
   failing_since: string | null;
-  /** Milliseconds until it is probed, whatever the schedule says; null when it is healthy. */
-  probe_after: number | null;
-  /** How often in a row its payloadQuery took too much. */
+  /** Milliseconds until it is probed, outside of the schedule; null when it is healthy. */
+  probe_after_ms: number | null;
+  /** How many times in a row its payloadQuery took too much. */
   payload_failures: number;
-  /** Milliseconds that nothing is sent for that; null when it goes on. */
-  paused_for: number | null;
-  /** Whether its pause, if any, lasts as long as it was to last. */
+  /** Milliseconds for which it is paused because of that; null when it isn't. */
+  paused_for_ms: number | null;
+  /** Whether a present pause stays as it is. */
   stays_paused: boolean;
-  /** Whether all that waits is to be tried at once. */
+  /** Whether to try all waiting messages at once. */
   hurry: boolean;
 }
 
-/** The queues of deliveries: one of each subscription and entity. What the sender asks of the database. */
+/** The sender's statements about delivery queues, one queue for each subscription and entity. */
 export class DeliveryQueues {
   readonly #pool: Pool;
   readonly #leaseInterval: string;
 
   /**
    * @param pool connections of service_delivery
-   * @param leaseMs milliseconds for which a queue is taken. Its sender renews that, and takes it anew with each result
+   * @param leaseMs milliseconds for which a queue is leased. Its sender renews the lease, also with each result
    */
   constructor(pool: Pool, leaseMs: number) {
     this.#pool = pool;
     this.#leaseInterval = `${leaseMs} milliseconds`;
   }
 
-  /** Moves events from the outbox into the log. Answers how many; null when another process is at it. */
+  /** Moves events from the outbox into the log. Returns how many; null when another process is doing it. */
   async sequence(batch: number): Promise<number | null> {
     const { rows } = await this.#pool.query<{ moved: number | null }>(
       "select events.sequence_events($1) as moved",
@@ -123,17 +123,17 @@ export class DeliveryQueues {
     return rows[0]!.moved;
   }
 
-  /** Takes queues that are due. */
+  /** Leases queues that are due. */
   async claim({ claim, wanted, share, credentialShare, busy, hanging }: Take): Promise<Delivery[]> {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
-      text: "select * from events.claim_lanes($1, $2, $3, $4, $5, $6, $7)",
+      text: "select * from events.claim_delivery_queues($1, $2, $3, $4, $5, $6, $7)",
       values: [claim, wanted, share, counts(busy), this.#leaseInterval, counts(hanging), credentialShare],
     });
     return rows;
   }
 
-  /** Keeps the queues of claims for another lease. Answers which were renewed. */
+  /** Renews the leases of claims. Returns which were renewed. */
   async renew(claims: string[]): Promise<ClaimedQueue[]> {
     const { rows } = await this.#pool.query<ClaimedQueue>(
       "select subscription_id, entity_id, claim from events.renew_claims($1, $2)",
@@ -143,9 +143,9 @@ export class DeliveryQueues {
   }
 
   /**
-   * Notes results, and answers the next deliveries of the queues that go on.
+   * Stores results, and returns the next deliveries of the queues that continue.
    *
-   * @param decide what is to be noted, given how the subscriptions are doing. One that is gone by now isn't among them
+   * @param decide computes what to store from the subscriptions' health. Deleted ones aren't in it
    */
   async record(
     subscriptions: string[],
@@ -164,7 +164,7 @@ export class DeliveryQueues {
       isBroken = false;
       return rows;
     } finally {
-      // A connection in the middle of a transaction is of no use to anybody
+      // A connection in the middle of a transaction is useless
       client.release(isBroken);
     }
   }

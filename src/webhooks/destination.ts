@@ -5,20 +5,20 @@ import type { LookupFunction } from "node:net";
 import type { AllowList } from "./addresses.ts";
 import { isPublic } from "./addresses.ts";
 
-/** A destination that nothing is sent to. The message is for whoever subscribed. */
+/** Nothing may be sent to this destination. The message is for the subscriber. */
 export class RefusedDestination extends Error {
   override name = "RefusedDestination";
 }
 
 const defaultPorts: Record<string, number> = { "http:": 80, "https:": 443 };
 
-/** The name or address in a URL, without the brackets that addresses of IPv6 have there. */
+/** The host in a URL, without the brackets of IPv6 addresses. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
 /**
- * Reads an address that webhooks are sent to. Odd spellings of IP addresses, such as `0x7f.1`, become usual ones here.
+ * Reads the address of a webhook. It normalises odd spellings of IP addresses, such as `0x7f.1`.
  *
- * @throws {RefusedDestination} when nothing may be sent there, as far as can be seen without asking for names
+ * @throws {RefusedDestination} when nothing may be sent there, as far as can be seen without looking names up
  */
 export function destinationOf(text: string, allowed: AllowList): URL {
   const url = URL.parse(text);
@@ -43,10 +43,10 @@ type Look = typeof resolve;
 type Found = (error: Error | null, found: LookupAddress[]) => void;
 
 /**
- * Looks names up for a connection, and answers only addresses that may be connected to. The connection is made to one
- * of these very addresses, so a name that leads somewhere else the next time it is looked up gains nothing.
+ * Looks names up for a connection, and returns only allowed addresses. The connection is made to exactly these, so a
+ * name that leads elsewhere at its next look-up gains nothing.
  *
- * @param look asks for names; by default as the machine does
+ * @param look looks names up; by default as the machine does
  */
 export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupFunction {
   const find = onceAtATime(look);
@@ -57,7 +57,7 @@ export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupF
         ? found
         : found.filter(({ address }) => isPublic(address) || allowed.hasAddress(address));
       const [first] = permitted;
-      // Which address it was is nobody's business: the names of an inner network could be explored so
+      // The message doesn't name the address, because that would let clients explore the names of an internal network
       if (!first)
         return callback(new RefusedDestination("The name leads to no address of the public internet."), []);
       if (options.all) callback(null, permitted);
@@ -67,8 +67,8 @@ export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupF
 }
 
 /**
- * Whoever asks for a name that is being looked up waits for that. Node looks up four names at a time, for all of the
- * process, so one whose servers don't answer must not take more than one of these places.
+ * Look-ups of the same name share one. Node runs four look-ups at a time per process, so a name whose servers don't
+ * answer must not occupy more than one.
  */
 function onceAtATime(look: Look): (host: string, options: LookupAllOptions, callback: Found) => void {
   const waiting = new Map<string, Found[]>();

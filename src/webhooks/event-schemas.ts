@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** A file of docs/events: its name, and what is in it. */
+/** A file of docs/events: its name and content. */
 export type SchemaFile = [name: string, text: string];
 
 interface Topic {

@@ -1,18 +1,18 @@
-/** How much webhooks may take. docs/settings.md explains each to operators. */
+/** Limits of webhooks. docs/settings.md explains each to operators. */
 export interface WebhookLimits {
   /** Subscriptions of one token. */
   maxSubscriptionsPerToken: number;
-  /** Subscriptions of all, those that administrators made included. */
+  /** All subscriptions, including those made by administrators. */
   maxSubscriptions: number;
-  /** Points that a payloadQuery may cost. */
+  /** Most points that a payloadQuery may cost. */
   maxQueryCost: number;
   /** Milliseconds that a payloadQuery may take. */
   queryTimeoutMs: number;
-  /** Connections that a process reads payload queries on. */
+  /** Connections of a process for payload queries. */
   queryConnections: number;
 }
 
-/** What holds unless settings say otherwise. `events.count_subscriptions` knows the first two as well. */
+/** The defaults. `events.count_subscriptions` has the first two as well. */
 export const defaultWebhookLimits: WebhookLimits = {
   maxSubscriptionsPerToken: 100,
   maxSubscriptions: 1_000,
@@ -21,7 +21,7 @@ export const defaultWebhookLimits: WebhookLimits = {
   queryConnections: 2,
 };
 
-/** What of it rules in the database read, for what is written. */
+/** Settings of transactions in which triggers check the first two. */
 export function webhookSettings(
   allowed: readonly string[],
   { maxSubscriptionsPerToken, maxSubscriptions }: WebhookLimits,

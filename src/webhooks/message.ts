@@ -1,7 +1,7 @@
 import type { Delivery } from "./delivery-queues.ts";
 import { sign } from "./sign.ts";
 
-/** What is sent at one attempt. */
+/** The request of one attempt. */
 export interface Message {
   headers: Record<string, string>;
   body: string;
@@ -10,7 +10,7 @@ export interface Message {
 /**
  * The message about an event.
  *
- * @param data what it says about the subject
+ * @param data data about the subject
  * @param now in milliseconds since 1970
  */
 export function messageOf(
@@ -28,7 +28,7 @@ export function messageOf(
   return { headers, body: text };
 }
 
-/** Headers that may be kept and shown: a signature would let others send the message again. */
+/** Headers that may be stored and shown: with a signature, readers could send the message again. */
 export function withoutSignature(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "webhook-signature"));
 }

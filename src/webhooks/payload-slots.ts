@@ -5,14 +5,14 @@ interface Waiting {
 }
 
 /**
- * Lets so much work go on at a time, and of one owner so much. Owners that wait are served in turns, so one with much to
- * do holds up nobody else. What waits is bounded by who calls: a sender has so many deliveries under way.
+ * Limits the work that runs at a time, in all and of one owner. Waiting owners take turns, so one with much work holds
+ * up no other. Callers limit how much can wait: a sender has a maximum of running deliveries.
  */
 export class PayloadSlots {
   readonly #max: number;
   readonly #maxOfOwner: number;
   readonly #busy = new Map<string, number>();
-  /** Those that wait, by owner; the owner whose turn is next stands first. */
+  /** Waiting work by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>();
   #total = 0;
 
@@ -26,10 +26,10 @@ export class PayloadSlots {
   }
 
   /**
-   * Does work when it is its turn.
+   * Runs work when its turn comes.
    *
-   * @param group what `drop` names it by
-   * @throws what `drop` was called with, when it was dropped before its turn
+   * @param group name for `drop`
+   * @throws the error given to `drop`, when the group was dropped before its turn
    */
   async run<T>(owner: string, group: string, work: () => Promise<T>): Promise<T> {
     await this.#turn(owner, group);
@@ -41,13 +41,13 @@ export class PayloadSlots {
     }
   }
 
-  /** Ends the waiting of a group. What has begun goes on. */
+  /** Refuses a group's waiting work. Running work continues. */
   drop(owner: string, group: string, reason: Error): void {
     const all = this.#waiting.get(owner) ?? [];
     const kept = all.filter((each) => each.group !== group);
     if (kept.length > 0) this.#waiting.set(owner, kept);
     else this.#waiting.delete(owner);
-    // Not before the one that this is about has been told of, so that its result is noted first
+    // Later, so that the caller's own result is stored first
     for (const each of all) if (each.group === group) setImmediate(() => each.refuse(reason));
   }
 
@@ -65,7 +65,7 @@ export class PayloadSlots {
       if (this.#total >= this.#max) return;
       if ((this.#busy.get(owner) ?? 0) >= this.#maxOfOwner) continue;
       const { start } = waiting.shift()!;
-      // To the end: others come first the next time
+      // To the end, so that others come first the next time
       this.#waiting.delete(owner);
       if (waiting.length > 0) this.#waiting.set(owner, waiting);
       this.#count(owner, 1);

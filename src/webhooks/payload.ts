@@ -9,24 +9,24 @@ import { contextFor } from "../versions/context.ts";
 import type { Delivery } from "./delivery-queues.ts";
 import { PayloadSlots } from "./payload-slots.ts";
 
-/** What a payload can be at most, in characters of JSON. */
+/** Largest payload, in characters of JSON. */
 const maxCharacters = 1_000_000;
 /** Milliseconds of reading that cost a point. */
 const msPerPoint = 10;
-/** Milliseconds until a query is tried again that something on our side kept from being run. */
+/** Milliseconds until a query is tried again that a fault on our side prevented. */
 const unavailableRetryMs = 5_000;
 
 /**
- * What kind of failure it is: the query is `wrong`, or may not be run any more; it is `costly`, since it takes too much;
- * `unpaid`, since its token has too few points left; or `untried`, for a reason that isn't its own.
+ * Kind of failure: `wrong`: the query is invalid, or may no longer be run; `costly`: it takes too much; `unpaid`: its
+ * token has too few points; `untried`: for another reason.
  */
 export type PayloadFailureKind = "wrong" | "costly" | "unpaid" | "untried";
 
-/** What kept the data of a message from being read, for whoever subscribed. */
+/** Why the data of a message could not be read, for the subscriber. */
 export class PayloadFailure extends Error {
   override name = "PayloadFailure";
   readonly kind: PayloadFailureKind;
-  /** Milliseconds after which it may succeed; null when nobody knows. */
+  /** Milliseconds after which it may succeed; null when that isn't known. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, kind: PayloadFailureKind = "wrong", retryAfterMs: number | null = null) {
@@ -36,27 +36,27 @@ export class PayloadFailure extends Error {
   }
 }
 
-/** Reads what a message says about the subject of its event. */
+/** Reads the data of a message about the subject of its event. */
 export type ReadPayload = (delivery: Delivery) => Promise<unknown>;
 
 export interface PayloadOptions {
   /** Runs queries in a version of the API; undefined when it isn't served any more. */
   readerOf: (version: string) => Reader | undefined;
-  /** Connections that nobody else reads on. */
+  /** Connections for payload queries only. */
   withPgClient: WithClients;
-  /** How many of these there are: each query takes one. */
+  /** Their number: each query takes one. */
   connections: number;
-  /** Takes what a query costs from the points of its credential. */
+  /** Takes points from the bucket of a credential. */
   spend: Spend;
-  /** Points that a query may cost. */
+  /** Most points that a query may cost. */
   maxCost: number;
-  /** Milliseconds that reading may take, all statements of a query together. */
+  /** Milliseconds that all statements of a query may take together. */
   timeoutMs: number;
 }
 
 /**
- * Makes a reader of payloads: of what was true when the event happened, or of what the subscription's payloadQuery
- * answers, which is run with the scopes that its credential has now, and on its account.
+ * Makes a reader of payloads. It returns the data at the time of the event or, if the subscription has a payloadQuery,
+ * its answer: the query is run with the present scopes of the credential, and paid from its points.
  *
  * @throws {PayloadFailure} from the reader, when the query can't be answered
  */
@@ -64,7 +64,7 @@ export function payloadReader(options: PayloadOptions): ReadPayload {
   const slots = new PayloadSlots(options.connections, Math.max(1, Math.floor(options.connections / 2)));
   return async (delivery) => {
     const { payload_query: source, topic, body, subscription_id: id } = delivery;
-    // Of what has been deleted, nothing but the event can be told
+    // Of a deleted subject, only the event is left
     if (source === null || topic.endsWith(".deleted") || topic === "webhook_subscription.test")
       return body.data;
     const owner = delivery.credential_id ?? id;
@@ -72,7 +72,7 @@ export function payloadReader(options: PayloadOptions): ReadPayload {
       try {
         return await readQuery(source, delivery, options);
       } catch (error) {
-        // The others would fare no better, and each would take as much
+        // The others of the subscription would take as long and fail as well
         if (error instanceof PayloadFailure && error.kind !== "wrong")
           slots.drop(owner, id, new PayloadFailure(error.message, "untried"));
         throw error;
@@ -113,8 +113,8 @@ async function readQuery(source: string, delivery: Delivery, options: PayloadOpt
 }
 
 /**
- * Pays for a query before it is run. Answers what pays for the time that it took in the end, as far as the points reach.
- * What an administrator made costs nothing.
+ * Pays for a query before it runs. Returns a function that charges the time that it took, as far as there are points.
+ * Queries of administrators are free.
  *
  * @throws {PayloadFailure} when there are too few points
  */
@@ -137,7 +137,7 @@ async function pay(
   };
 }
 
-/** Connections for one query: one at a time, and not for longer than this altogether. */
+/** Connections for one query, one at a time, with a limit to their total time. */
 function limitedTo(timeoutMs: number, withPgClient: WithClients): WithClients {
   const end = performance.now() + timeoutMs;
   let last: Promise<unknown> = Promise.resolve();

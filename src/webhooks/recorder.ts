@@ -11,7 +11,7 @@ export interface RecorderOptions {
   /** In milliseconds since 1970. */
   now: () => number;
   logger: Logger;
-  /** Aborted when results that can't be noted are to be dropped: then they are delivered once more, later. */
+  /** Aborts storing results. Unstored ones are delivered once more, later. */
   givingUp: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
 
 const queueOf = ({ subscription_id, entity_id }: Delivery): string => `${subscription_id} ${entity_id}`;
 
-/** Notes results, all in one transaction that came while the one before was under way. */
+/** Stores results in batches: those that arrive during one transaction are stored by the next. */
 export class Recorder {
   readonly #options: RecorderOptions;
   #waiting: Waiting[] = [];
@@ -34,9 +34,9 @@ export class Recorder {
   }
 
   /**
-   * Notes a result, however long that takes. Answers the next delivery of the queue, if that goes on.
+   * Stores a result, however long that takes. Returns the next delivery of the queue, if it continues.
    *
-   * @param goesOn whether the queue is to be kept
+   * @param goesOn whether to keep the queue
    */
   record(attempted: Attempted, goesOn: boolean): Promise<Delivery | null> {
     return new Promise((resolve) => {
@@ -69,11 +69,11 @@ export class Recorder {
   }
 
   async #note(batch: Waiting[]): Promise<Map<string, Delivery>> {
-    const { queues: lanes, clock, now, logger, givingUp } = this.#options;
+    const { queues, clock, now, logger, givingUp } = this.#options;
     const goesOn = new Map(batch.map((each) => [each.attempted, each.goesOn]));
     const subscriptions = [...new Set(batch.map(({ attempted }) => attempted.delivery.subscription_id))];
     const note = () =>
-      lanes.record(subscriptions, (before) =>
+      queues.record(subscriptions, (before) =>
         judge([...goesOn.keys()], before, now(), clock, (each) => goesOn.get(each)!),
       );
     const next = (await retryForever("note what was delivered", note, logger, givingUp)) ?? [];

@@ -3,7 +3,7 @@ import { growingPause, retry } from "../lib/retry.ts";
 
 const pauses = { firstMs: 250, longestMs: 15_000 };
 
-/** Does something until it succeeds: the database may be away for a while. Null when it is to stop before. */
+/** Tries something until it succeeds, because the database may be away for a while. Null when it is stopped before. */
 export function retryForever<T>(
   what: string,
   work: () => Promise<T>,

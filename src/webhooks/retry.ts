@@ -2,32 +2,32 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Milliseconds from one attempt to the next, after the first, the second and so on. After the last there is none. */
+/** Milliseconds between attempts: after the first, the second and so on. After the last one there is no other. */
 const retryDelaysMs: readonly number[] = [
   ...[5 * secondMs, 5 * minuteMs, 30 * minuteMs],
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
-/** How far a receiver can put an attempt off. */
+/** Longest delay that a receiver can ask for. */
 const maxRetryAfterMs = 24 * hourMs;
-/** Delays vary by this part, so that what failed together doesn't come back together. */
+/** Delays vary by this share, so that messages that failed together don't all come at once. */
 const jitter = 0.1;
 
-/** Chance and speed of time, for tests. */
+/** Randomness and speed, for tests. */
 export interface RetryClock {
   /** From 0 to 1. */
   random: () => number;
-  /** What part of the delays is waited for; 1 in earnest. */
+  /** Share of the delays that is really waited for; 1 in production. */
   pace: number;
 }
 
 export const defaultClock: RetryClock = { random: Math.random, pace: 1 };
 
 /**
- * Milliseconds until a delivery is attempted again; null when it has been given up.
+ * Milliseconds until the next attempt of a delivery; null when it has been given up.
  *
- * @param failures attempts that have failed, at least 1
- * @param retryAfterMs milliseconds that the receiver asked for: it never comes earlier
+ * @param failures failed attempts, at least 1
+ * @param retryAfterMs least delay that the receiver asked for, in milliseconds
  */
 export function delayMsAfter(
   failures: number,
@@ -41,7 +41,7 @@ export function delayMsAfter(
 }
 
 /**
- * What a header Retry-After asks for, in milliseconds from now; null when it says nothing that can be read.
+ * The delay of a header Retry-After, in milliseconds from now; null when it can't be read.
  *
  * @param now in milliseconds since 1970
  */
@@ -51,7 +51,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(retryAfterMs) ? null : Math.min(Math.max(retryAfterMs, 0), maxRetryAfterMs);
 }
 
-/** A date of HTTP; `Date.parse` alone takes much more for one. */
+/** Only HTTP dates; `Date.parse` alone accepts much more. */
 function dateOf(text: string): number {
   return /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text) ? Date.parse(text) : NaN;
 }

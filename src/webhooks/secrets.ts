@@ -12,10 +12,13 @@ export function newWebhookSecret(secrets: Secrets): NewSecret {
   return { id, plain, stored: secrets.seal(plain, webhookSecretPlace(id)) };
 }
 
-/** What a delivery is signed with, the newest first; null when this process lacks the key to read it. */
+/** Secrets for signing a delivery, newest first; null when this process lacks the key to decrypt them. */
 export type ReadSecrets = (delivery: Pick<Delivery, "secrets" | "secret_ids">) => string[] | null;
 
-/** Makes what reads the secrets of deliveries. What can't be read is logged once, however many deliveries need it. */
+/**
+ * Makes a function that decrypts the secrets of deliveries. Each unreadable secret is logged once, for any number of
+ * deliveries.
+ */
 export function secretsReader(secrets: Secrets, logger: Logger): ReadSecrets {
   let told = "";
   return ({ secrets: stored, secret_ids: ids }) => {

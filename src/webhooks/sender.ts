@@ -11,35 +11,35 @@ import { Recorder } from "./recorder.ts";
 import type { RetryClock } from "./retry.ts";
 import { UnderWay } from "./under-way.ts";
 
-/** Milliseconds after which it is looked whether there is something to do. */
+/** Milliseconds between two looks for work. */
 const pollIntervalMs = 250;
 /** Events that are taken from the outbox at a time. */
 const sequenceBatch = 500;
-/** Deliveries after which a queue lets others have their turn. */
+/** Deliveries after which a queue gives others a turn. */
 const maxDeliveriesPerTurn = 50;
-/** Milliseconds that noting what was broken off may take, when all is to stop. */
+/** Milliseconds for storing the results of aborted attempts at a stop. */
 const finalNotesTimeoutMs = 2_000;
 
-/** How often leases are renewed while they last. */
+/** Renewals in the time of a lease. */
 const renewalsPerLease = 4;
 
 export interface SenderOptions extends Omit<AttemptTools, "isHeld"> {
   queues: DeliveryQueues;
-  /** Milliseconds for which queues are taken. */
+  /** Milliseconds for which queues are leased. */
   leaseMs: number;
   clock: RetryClock;
   /** Deliveries at a time. */
   concurrency: number;
   logger: Logger;
-  /** Milliseconds that deliveries under way are waited for when all is to stop. */
+  /** Milliseconds that a stop waits for running deliveries. */
   stopTimeoutMs: number;
-  /** Told what came of each attempt. */
+  /** Called after each attempt. */
   onAttempt: (outcome: string) => void;
-  /** Breaks off what is being sent. */
+  /** Aborts running requests. */
   breakOff: () => void;
 }
 
-/** Sends what is due, until it is to stop. Any number of processes can do so at the same time. */
+/** Sends due messages until it is stopped. Any number of processes can do so at the same time. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #recorder: Recorder;
@@ -55,13 +55,13 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#leases = new Leases(options.leaseMs);
-    // What was not sent when all is to stop is given back
+    // At a stop, unsent deliveries are returned
     const isHeld = (delivery: Delivery) => !this.#isBrokenOff && this.#leases.isHeld(delivery);
     this.#tools = { ...options, isHeld };
     this.#recorder = new Recorder({ ...options, givingUp: this.#givingUp.signal });
   }
 
-  /** Works until it is to stop. Then it lets what is under way end, or gives it back. */
+  /** Works until it is stopped. Then it lets running deliveries end, or returns them. */
   async run(stopping: AbortSignal): Promise<void> {
     const renewing = this.#renew(this.#ended.signal);
     try {
@@ -82,9 +82,9 @@ export class Sender {
     await within(finalNotesTimeoutMs, all);
   }
 
-  /** Keeps what is worked on, so that leases can be short: a process that is killed is soon stood in for. */
+  /** Renews the leases of running work, so that leases can be short and others soon replace a killed process. */
   async #renew(ended: AbortSignal): Promise<void> {
-    const { queues: lanes, leaseMs, logger } = this.#options;
+    const { queues, leaseMs, logger } = this.#options;
     const pause = new Signal();
     while (!ended.aborted) {
       await pause.wait(leaseMs / renewalsPerLease, ended);
@@ -92,7 +92,7 @@ export class Sender {
       if (ended.aborted || claims.length === 0) continue;
       const moment = this.#leases.now();
       try {
-        this.#leases.renewed(await lanes.renew(claims), moment);
+        this.#leases.renewed(await queues.renew(claims), moment);
       } catch (error) {
         logger.warn({ err: error }, "webhooks: can't renew what was taken; trying again");
       }
@@ -100,18 +100,18 @@ export class Sender {
   }
 
   async #sequence(stopping: AbortSignal): Promise<void> {
-    const { queues: lanes, logger } = this.#options;
+    const { queues, logger } = this.#options;
     const pause = new Signal();
     while (!stopping.aborted) {
-      const moved = await retryForever("take events", () => lanes.sequence(sequenceBatch), logger, stopping);
+      const moved = await retryForever("take events", () => queues.sequence(sequenceBatch), logger, stopping);
       if (moved) this.#wakeUp.notify();
       if (moved !== sequenceBatch) await pause.wait(pollIntervalMs, stopping);
     }
   }
 
   async #claim(stopping: AbortSignal): Promise<void> {
-    const { queues: lanes, concurrency, logger } = this.#options;
-    // One subscription whose receiver is slow leaves room for others, and so do all of one credential
+    const { queues, concurrency, logger } = this.#options;
+    // A subscription with a slow receiver leaves room for others, and so do all of one credential
     const share = Math.max(Math.ceil(concurrency / 4), 1);
     const credentialShare = Math.max(Math.ceil((3 * concurrency) / 4), 1);
     while (!stopping.aborted) {
@@ -120,7 +120,7 @@ export class Sender {
       const take = () => {
         moment = this.#leases.now();
         const counts = this.#underWay.counts();
-        return lanes.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
+        return queues.claim({ claim: randomUUID(), wanted, share, credentialShare, ...counts });
       };
       const claimed =
         wanted > 0 ? ((await retryForever("take deliveries", take, logger, stopping)) ?? []) : [];
@@ -139,7 +139,7 @@ export class Sender {
     }
   }
 
-  /** Sends what waits in a queue, one delivery after the other. */
+  /** Sends the messages of a queue, one after the other. */
   async #deliver(queue: Delivery, stopping: AbortSignal): Promise<void> {
     let next: Delivery | null = queue;
     for (let count = 1; next; count++) {
@@ -149,7 +149,7 @@ export class Sender {
         this.#options.onAttempt(attempted.outcome?.kind ?? "failed");
       const moment = this.#leases.now();
       next = await this.#recorder.record(attempted, count < maxDeliveriesPerTurn && !stopping.aborted);
-      // Noting a result takes the queue for another lease
+      // Storing a result renews the lease
       if (next) this.#leases.renewed([next], moment);
     }
   }
@@ -173,7 +173,7 @@ export class Sender {
         },
       };
     }
-    // What we broke off ourselves says nothing about the receiver
+    // An attempt that we aborted says nothing about the receiver
     const wasBrokenOff = this.#isBrokenOff && attempted.outcome?.kind === "failed";
     return wasBrokenOff ? untried(delivery) : attempted;
   }

@@ -11,30 +11,30 @@ import { defaultClock } from "./retry.ts";
 import { secretsReader } from "./secrets.ts";
 import { Sender } from "./sender.ts";
 
-/** One takes events from the outbox, one takes deliveries, one notes results, one renews leases. */
+/** One for events from the outbox, one for claims, one for results, one for renewals. */
 const connections = 4;
 /**
- * Milliseconds for which a queue is taken, and renewed while it is worked on: how long nobody works on it when a process
- * was killed. Long enough for Postgres or this process to stand still for a few seconds.
+ * Milliseconds of a lease, which is renewed while a queue is worked on: how long work rests after a process was killed.
+ * Long enough for Postgres or this process to stand still for a few seconds.
  */
 const defaultLeaseMs = 8_000;
-/** Milliseconds that deliveries under way are waited for when all is to stop. */
+/** Milliseconds that a stop waits for running deliveries. */
 const defaultStopTimeoutMs = 4_000;
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
 
 export interface WebhookOptions {
-  /** The database, as the role that the service logs in with. */
+  /** URL of the database, with the role that the service logs in as. */
   url: string;
   /** Deliveries at a time. */
   concurrency: number;
-  /** Destinations that are allowed beside those of the public internet. */
+  /** Destinations that are allowed beside the public internet. */
   allowed: AllowList;
   readPayload: ReadPayload;
-  /** Reads what deliveries are signed with; without keys unless given. */
+  /** Decrypts the secrets for signing; by default without keys. */
   secrets?: Secrets;
   logger: Logger;
-  /** Told what came of each attempt. */
+  /** Called after each attempt. */
   onAttempt?: (outcome: string) => void;
   /** For tests. */
   clock?: RetryClock;
@@ -44,13 +44,13 @@ export interface WebhookOptions {
   stopTimeoutMs?: number;
 }
 
-/** Webhooks that are being sent. */
+/** The running sender. */
 export interface Webhooks {
-  /** Lets deliveries under way end, for some seconds, or gives them back. */
+  /** Lets running deliveries end, for some seconds, or returns them. */
   stop(): Promise<void>;
 }
 
-/** Begins to send what is due. While the database can't be reached, it keeps trying. */
+/** Begins to send. While the database can't be reached, it keeps trying. */
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { url, concurrency, allowed, readPayload, logger, timeoutMs } = options;
   const {

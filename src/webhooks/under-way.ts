@@ -1,9 +1,9 @@
 import type { ClaimedQueue } from "./delivery-queues.ts";
 
-/** Milliseconds from which on an attempt hangs: it no longer keeps others of its subscription waiting. */
+/** Milliseconds after which an attempt hangs: it no longer holds up others of its subscription. */
 const hangsAfterMs = 2_000;
 
-/** The queues that a process is busy with. */
+/** The queues that a process is working on. */
 export class UnderWay {
   readonly #attempts = new Map<ClaimedQueue, number>();
 
@@ -20,7 +20,7 @@ export class UnderWay {
     this.#attempts.delete(queue);
   }
 
-  /** How many queues of each subscription there are, and of how many of these the attempt hangs. */
+  /** The number of queues of each subscription, and of those whose attempt hangs. */
   counts(): { busy: Map<string, number>; hanging: Map<string, number> } {
     const busy = new Map<string, number>();
     const hanging = new Map<string, number>();

@@ -5,10 +5,10 @@ import type { NextState, Result } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry.ts";
 import { delayMsAfter } from "./retry.ts";
 
-/** Milliseconds that a subscription pauses at least when there are too few points for its payloadQuery. */
+/** Least pause of a subscription that has too few points for its payloadQuery, in milliseconds. */
 const minPauseMs = 1_000;
 
-/** What is to be noted of attempts. */
+/** What to store about attempts. */
 export interface Verdict {
   results: Result[];
   states: NextState[];
@@ -17,8 +17,8 @@ export interface Verdict {
 /**
  * What attempts mean for their deliveries and subscriptions.
  *
- * @param before how the subscriptions were doing. Attempts of others are left out: these are gone
- * @param goesOn whether a queue is to be kept for its next delivery
+ * @param before health of the subscriptions before. Attempts of others are left out: these were deleted
+ * @param goesOn whether a queue is kept for its next delivery
  */
 export function judge(
   attempts: Attempted[],
@@ -48,10 +48,10 @@ export function judge(
   return { results, states };
 }
 
-/** For how long nothing is sent, and whether it is probed before the schedule, in milliseconds. */
+/** Pause of the subscription, and time until a probe, in milliseconds. */
 interface Pause {
   pausedForMs: number | null;
-  /** As the receiver wants it. */
+  /** As the receiver requests. */
   probedAfterMs: number;
 }
 
@@ -62,7 +62,7 @@ function pauseOf({ outcome, retryAfterMs }: Attempted, state: HealthState, { pac
   return { pausedForMs: pause === null ? null : Math.round(pause * pace), probedAfterMs: retryAfterMs ?? 0 };
 }
 
-/** @param pause null when nothing was tried */
+/** @param pause null when nothing was sent */
 function nextState(
   id: string,
   state: HealthState,
@@ -75,9 +75,9 @@ function nextState(
   return {
     ...{ id, health, reason, failures, hurry },
     failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-    probe_after: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
+    probe_after_ms: probe === null ? null : Math.max(Math.round(probe * pace), pause?.probedAfterMs ?? 0),
     payload_failures: payloadFailures,
-    paused_for: pause?.pausedForMs ?? null,
+    paused_for_ms: pause?.pausedForMs ?? null,
     stays_paused: pause === null,
   };
 }
@@ -89,19 +89,19 @@ function resultOf(attempted: Attempted, state: HealthState, clock: RetryClock, g
   const result = { ...named, attempt, tried: attempt !== null };
   const isOpen = state.health === "HEALTHY" || state.health === "DEGRADED";
   if (outcome?.kind === "delivered")
-    return { ...result, state: "delivered", counted: false, delay: 0, go_on: goOn && isOpen };
-  const waits = (delay: number | null): Result => ({
-    ...{ ...result, state: "pending", counted: false, delay, go_on: false },
+    return { ...result, state: "delivered", counted: false, delay_ms: 0, go_on: goOn && isOpen };
+  const waits = (delay_ms: number | null): Result => ({
+    ...{ ...result, state: "pending", counted: false, delay_ms, go_on: false },
   });
   if (attempt === null) return waits(retryAfterMs ?? 0);
   // It says nothing about the message
   if (outcome?.kind === "costly" || outcome?.kind === "unpaid")
     return waits(pauseOf(attempted, state, clock).pausedForMs);
-  // While nothing gets through at all, what is tried now and then isn't given up for it
+  // While nothing gets through at all, probes don't count towards giving up
   if (!isOpen) return waits(delayMsAfter(1, retryAfterMs, clock));
-  // Nor what was tried before its time, which comes all the same
+  // Nor do attempts before their time, since the scheduled ones still follow
   if (is_early) return waits(retryAfterMs);
-  const delay = delayMsAfter(failures + 1, retryAfterMs, clock);
-  if (delay === null) return { ...result, state: "failed", counted: false, delay: 0, go_on: goOn };
-  return { ...result, state: "pending", counted: true, delay, go_on: false };
+  const delay_ms = delayMsAfter(failures + 1, retryAfterMs, clock);
+  if (delay_ms === null) return { ...result, state: "failed", counted: false, delay_ms: 0, go_on: goOn };
+  return { ...result, state: "pending", counted: true, delay_ms, go_on: false };
 }

@@ -14,33 +14,33 @@ export interface ReceiverAnswer {
   body: string;
 }
 
-/** Why nothing was answered, for the subscriber. */
+/** Why there was no answer, for the subscriber. */
 export class NoAnswer extends Error {
   override name = "NoAnswer";
 }
 
 export interface WebhookClientOptions {
-  /** Destinations that are allowed beside those of the public internet. */
+  /** Destinations that are allowed beside the public internet. */
   allowed: AllowList;
-  /** Milliseconds from the beginning, with looking up the name, to the answer. */
+  /** Milliseconds for the whole attempt, including looking up the name. */
   timeoutMs?: number;
-  /** Milliseconds that the body of an answer may take, after its headers: the status decides. */
+  /** Milliseconds for reading the body after the headers; the status has already decided. */
   bodyTimeoutMs?: number;
-  /** How names are looked up. */
+  /** Looks names up. */
   lookup?: LookupFunction;
-  /** Authorities of certificates, if not those of Node. */
+  /** Certificate authorities, if not those of Node. */
   ca?: string;
 }
 
-/** Bytes of an answer that are read. Of these the first 1,000 characters are kept. */
+/** Bytes of an answer that are read. The first 1,000 characters of these are kept. */
 const readBytes = 16_384;
 const keptCharacters = 1_000;
 /** Connections to one host at a time, and how long an idle one is kept. */
 const agentOptions = { keepAlive: true, maxFreeSockets: 8, timeout: 20_000 };
 
 /**
- * Sends webhooks. Follows no redirections, waits no longer than is allowed, reads no more than it needs, and connects
- * only to where it may. Connections are kept for the next message to the same host.
+ * Sends webhooks. It follows no redirections, has time limits, reads no more than it needs, and connects only to
+ * allowed addresses. Connections are kept for the next message to the same host.
  */
 export class WebhookClient {
   readonly #allowed: AllowList;
@@ -79,7 +79,7 @@ export class WebhookClient {
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts the running requests. */
   close(): void {
     this.#isClosed = true;
     for (const agent of Object.values(this.#agents)) agent.destroy();
@@ -108,7 +108,7 @@ export class WebhookClient {
     try {
       [response] = await answered;
     } catch (error) {
-      // The other side closed an idle connection just when it was taken up again
+      // The other side closed an idle connection just when it was used again
       const wasStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
       if (wasStale && !isLast && !signal.aborted && !this.#isClosed)
         return this.#send(url, headers, body, signal, true);
@@ -122,7 +122,7 @@ export class WebhookClient {
   }
 }
 
-/** The first characters of a body. Whatever goes wrong from here on changes nothing: the answer is known. */
+/** The first characters of a body. Errors while reading it don't matter: the status is known. */
 async function beginningOf(response: IncomingMessage, bodyTimeoutMs: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;

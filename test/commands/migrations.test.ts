@@ -10,7 +10,7 @@ import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
-// On a copy of the project, with a database of its own, as developers and operators have them
+// On a copy of the project with its own database, as developers and operators have them
 let project: Project;
 let database: TestDatabase;
 let owner: pg.Client;
@@ -38,10 +38,10 @@ const has = async (relation: string) =>
   (await owner.query("select to_regclass($1) is not null as found", [relation])).rows[0].found as boolean;
 const assertUntouched = async () => assert.deepEqual(differencesOf(asBefore, await catalogueOf(owner)), []);
 
-/** Migrations that are refused, and what must be said of each. */
+/** Migrations that are refused, and the expected messages. */
 const refused: Record<string, { text: string; says: RegExp[] }> = {
   "of which nothing can be derived": {
-    // Views follow, but the events of supplier orders are declared to show the column by its name
+    // Views follow a renamed column, but the declaration of the events has its old name
     text: `create table erp.half (id uuid primary key);
       alter table erp.supplier_order rename column payment_state to paid;`,
     says: [

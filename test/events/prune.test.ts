@@ -10,7 +10,7 @@ describe("pruning", () => {
   const counts = async () =>
     (
       await query(`select (select count(*)::int from events.event) as events, (select count(*)::int from events.delivery) as deliveries,
-        (select count(*)::int from events.delivery_attempt) as attempts, (select coalesce(sum(pending), 0)::int from events.lane) as pending,
+        (select count(*)::int from events.delivery_attempt) as attempts, (select coalesce(sum(pending), 0)::int from events.delivery_queue) as pending,
         (select backlog_count from events.webhook_subscription) as backlog, (select count(*)::int from events.webhook_secret) as secrets`)
     )[0];
 
@@ -28,10 +28,10 @@ describe("pruning", () => {
     // Delivered, waiting, and given up
     await query("update events.delivery set state = 'failed' where sequence % 5 = 0");
     await query(
-      "update events.lane l set pending = 0 from events.delivery d where d.state = 'failed' and d.entity_id = l.entity_id",
+      "update events.delivery_queue q set pending = 0 from events.delivery d where d.state = 'failed' and d.entity_id = q.entity_id",
     );
     await query(
-      "delete from events.lane where pending = 0; update events.webhook_subscription set backlog_count = 8",
+      "delete from events.delivery_queue where pending = 0; update events.webhook_subscription set backlog_count = 8",
     );
     await query(
       "update events.event set recorded_at = now() - interval '30 days 1 minute' where sequence <= 7",

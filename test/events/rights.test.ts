@@ -6,7 +6,7 @@ import { useDatabase } from "../lib/database.ts";
 describe("who may do what with events", () => {
   const used = useDatabase("template_demo", "login");
 
-  /** What a statement answers when the service runs it in one of its roles, or the SQLSTATE of its refusal. */
+  /** The result of a statement when the service runs it in one of its roles, or the SQLSTATE of its refusal. */
   async function attempt(role: string, statement: string, scopes = ""): Promise<any[] | string> {
     await used.client.query("begin");
     try {
@@ -90,7 +90,7 @@ describe("who may do what with events", () => {
     for (const statement of [
       "select events.message_body(id), events.scopes_of_subscription(subscription_id) from events.delivery",
       "update events.delivery set state = 'delivered', attempts = 1, delivered_at = now()",
-      "update events.lane set claimed_until = now(), claimed_by = 'me'; delete from events.lane",
+      "update events.delivery_queue set claimed_until = now(), claimed_by = 'me'; delete from events.delivery_queue",
       "update events.webhook_subscription set health = 'DEGRADED', backlog_count = 0",
       "insert into events.delivery_attempt (delivery_id, number, status) select id, 99, 200 from events.delivery",
       "select events.sequence_events(), events.prune()",
@@ -100,7 +100,7 @@ describe("who may do what with events", () => {
 
   for (const statement of [
     "select * from events.outbox",
-    "select * from events.lane",
+    "select * from events.delivery_queue",
     "select entity_id from events.delivery",
     "select credential_id from events.webhook_subscription",
     "select events.sequence_events()",

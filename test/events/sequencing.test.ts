@@ -96,7 +96,7 @@ describe("the log of events", () => {
         writers.map(async (client, writer) => {
           for (let round = 0; round < rounds; round++) {
             await client.query("begin");
-            // The count goes up by one under the lock of the row: so the log must tell
+            // The lock on the row makes the count go up by one: so the log must show it
             await client.query(
               "update erp.product set reorder_point = coalesce(reorder_point, 0) + 1 where product_number = $1",
               ["ABC"[(writer + round) % 3]],
@@ -166,7 +166,7 @@ describe("the log of events", () => {
         ...{ sequence: start + 5, previous: start + 4, state: "pending" },
       });
       const { rows } = await used.client.query(
-        `select s.backlog_count, s.last_sequence::int, array(select l.pending from events.lane l where l.subscription_id = s.id order by l.pending) as queues
+        `select s.backlog_count, s.last_sequence::int, array(select q.pending from events.delivery_queue q where q.subscription_id = s.id order by q.pending) as queues
        from events.webhook_subscription s order by s.id`,
       );
       assert.deepEqual(rows, [
@@ -196,12 +196,15 @@ describe("the log of events", () => {
       await sequence(used.client);
       const [sender] = others as [pg.Client];
       await sender.query("begin");
-      await sender.query("update events.lane set pending = pending - 1");
+      await sender.query("update events.delivery_queue set pending = pending - 1");
       await rename(used.client, "A", "2");
       const sequencing = used.client.query("select events.sequence_events()");
-      await sender.query("delete from events.lane where pending = 0; commit");
+      await sender.query("delete from events.delivery_queue where pending = 0; commit");
       await sequencing;
-      const { rows } = await sender.query("select pending from events.lane where subscription_id = $1", [id]);
+      const { rows } = await sender.query(
+        "select pending from events.delivery_queue where subscription_id = $1",
+        [id],
+      );
       assert.deepEqual(rows, [{ pending: 1 }]);
     });
   });

@@ -43,11 +43,11 @@ describe("mutations of webhooks", () => {
       );
     await sequence(shop.owner);
   };
-  /** As the sender does, when the receiver has taken everything. */
+  /** As the sender does when the receiver has accepted everything. */
   const deliverAll = (id: string, state = "delivered") =>
     shop.owner.query(
       `with done as (update events.delivery set state = $2, attempts = 1 where subscription_id = $1 and state = 'pending'),
-       gone as (delete from events.lane where subscription_id = $1)
+       gone as (delete from events.delivery_queue where subscription_id = $1)
        update events.webhook_subscription set backlog_count = 0 where id = $1`,
       [uuidOf(id), state],
     );
@@ -258,7 +258,10 @@ describe("mutations of webhooks", () => {
       assert.match(healthReason, /disabled/);
       const due = async () =>
         (
-          await rows("select due_at <= now() as due from events.lane where subscription_id = $1", uuidOf(id))
+          await rows(
+            "select due_at <= now() as due from events.delivery_queue where subscription_id = $1",
+            uuidOf(id),
+          )
         ).map(({ due }) => due);
       assert.deepEqual(await due(), [false]);
       await happen();
@@ -289,15 +292,15 @@ describe("mutations of webhooks", () => {
         [uuidOf(id)],
       );
       await shop.owner.query(
-        "update events.lane set next_attempt_at = 'infinity', attempts = 5 where subscription_id = $1",
+        "update events.delivery_queue set next_attempt_at = 'infinity', attempts = 5 where subscription_id = $1",
         [uuidOf(id)],
       );
       const { webhookSubscription } = await call("webhookSubscriptionEnable", { id });
       assert.deepEqual([webhookSubscription.health, webhookSubscription.healthReason], ["HEALTHY", null]);
       assert.deepEqual(
         await rows(
-          `select s.failing_since, s.consecutive_failures, s.next_probe_at, l.attempts, l.due_at <= now() as due
-           from events.webhook_subscription s join events.lane l on l.subscription_id = s.id where s.id = $1`,
+          `select s.failing_since, s.consecutive_failures, s.next_probe_at, q.attempts, q.due_at <= now() as due
+           from events.webhook_subscription s join events.delivery_queue q on q.subscription_id = s.id where s.id = $1`,
           uuidOf(id),
         ),
         [{ failing_since: null, consecutive_failures: 0, next_probe_at: null, attempts: 0, due: true }],
@@ -342,7 +345,7 @@ describe("mutations of webhooks", () => {
         "deletedWebhookSubscriptionId",
       );
       assert.equal(deletedWebhookSubscriptionId, id);
-      for (const table of ["delivery", "lane", "webhook_secret"])
+      for (const table of ["delivery", "delivery_queue", "webhook_secret"])
         assert.deepEqual(
           await rows(`select from events.${table} where subscription_id = $1`, uuidOf(id)),
           [],
@@ -381,7 +384,7 @@ describe("mutations of webhooks", () => {
         );
       const queues = () =>
         rows(
-          "select pending, attempts, due_at <= now() as due from events.lane where subscription_id = $1",
+          "select pending, attempts, due_at <= now() as due from events.delivery_queue where subscription_id = $1",
           uuidOf(id),
         );
       for (const state of ["delivered", "failed", "cancelled"]) {
@@ -391,7 +394,7 @@ describe("mutations of webhooks", () => {
         assert.deepEqual(await queues(), [{ pending: 1, attempts: 0, due: true }], state);
       }
       await shop.owner.query(
-        "update events.lane set attempts = 3, next_attempt_at = now() + interval '1 hour' where subscription_id = $1",
+        "update events.delivery_queue set attempts = 3, next_attempt_at = now() + interval '1 hour' where subscription_id = $1",
         [uuidOf(id)],
       );
       await retry();
@@ -472,9 +475,10 @@ describe("mutations of webhooks", () => {
         (await states()).map(([, , state]) => state),
         ["pending", "pending", "pending", "pending", "delivered"],
       );
-      assert.deepEqual(await rows("select pending from events.lane where subscription_id = $1", uuidOf(id)), [
-        { pending: 4 },
-      ]);
+      assert.deepEqual(
+        await rows("select pending from events.delivery_queue where subscription_id = $1", uuidOf(id)),
+        [{ pending: 4 }],
+      );
     });
 
     it("takes times, and only what the subscription is about", async () => {

@@ -45,10 +45,10 @@ const insert = (count: number) =>
   rows("insert into erp.product (product_number) select 'p-' || n from generate_series(1, $1) n", [count]);
 const subscription = async () => (await rows("select * from events.webhook_subscription"))[0];
 const queues = () =>
-  rows("select *, claimed_until - clock_timestamp() as left from events.lane order by due_at");
+  rows("select *, claimed_until - clock_timestamp() as left from events.delivery_queue order by due_at");
 const hang = () => {};
 
-/** Another process that sends. */
+/** Another sending process. */
 async function startChild(leaseMs: number): Promise<ChildProcess> {
   const env = {
     ...{ ...process.env, SENDER_DATABASE: database.loginUrl },
@@ -70,7 +70,7 @@ describe("what a process works on", () => {
     await insert(1);
     await until(() => receiver.received.length === 1, 10_000);
     start({ leaseMs });
-    // Renewed, again and again, beyond the end of the first lease
+    // Renewed repeatedly, beyond the end of the first lease
     const [{ claimed_until: first, claimed_by }] = await queues();
     await until(
       async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * leaseMs,
@@ -110,7 +110,8 @@ describe("what a process works on", () => {
     start({ leaseMs, readPayload });
     await reading.promise;
     const taken = performance.now();
-    const other = "update events.lane set claimed_by = 'another', claimed_until = now() + interval '1 hour'";
+    const other =
+      "update events.delivery_queue set claimed_by = 'another', claimed_until = now() + interval '1 hour'";
     await rows(other);
     await until(() => performance.now() - taken > leaseMs);
     standing.resolve();
@@ -135,7 +136,9 @@ describe("a receiver that was away", () => {
   const waiting = async (count: number) => {
     await insert(count);
     await rows("select events.sequence_events()");
-    await rows("update events.lane set attempts = 3, next_attempt_at = now() + interval '30 minutes'");
+    await rows(
+      "update events.delivery_queue set attempts = 3, next_attempt_at = now() + interval '30 minutes'",
+    );
   };
 
   it("for more than five minutes gets all that waits when it is back, without another event", async () => {

@@ -112,7 +112,7 @@ describe("payload queries", () => {
     assert.ok(paused_until instanceof Date);
     assert.deepEqual(new Set((await attempts()).map(({ state }) => state)), new Set(["pending"]));
     assert.ok((await attempts()).length <= 7, "those that waited were not run as well");
-    // As soon as it can be read, all that waits is sent
+    // As soon as it succeeds, all waiting messages are sent
     await bench.rows("update events.webhook_subscription set payload_query = $1", [cheap]);
     await until(() => receiver.received.length === 2, 10_000);
     await until(async () => (await subscription(id)).backlog_count === 0);
@@ -145,7 +145,7 @@ describe("payload queries", () => {
     await until(() => receiver.received.length === 1);
     const between = await left();
     assert.ok(between <= before - 4, `${before} ${between}: two for the request, two for the payload`);
-    // A long one costs more in the end
+    // A slow one costs more afterwards
     await bench.rows("update events.webhook_subscription set payload_query = $1 where id = $2", [costly, id]);
     await insert("axe");
     await until(async () => (await attempts()).some(({ error }) => error !== null));
@@ -180,7 +180,8 @@ describe("payload queries", () => {
     await locked.query("begin; lock table erp.product in access exclusive mode");
     start({ stopTimeoutMs: 0 });
     await until(
-      async () => (await bench.rows("select from events.lane where claimed_by is not null")).length > 0,
+      async () =>
+        (await bench.rows("select from events.delivery_queue where claimed_by is not null")).length > 0,
     );
     const stopped = webhooks!.stop();
     webhooks = undefined;
@@ -188,9 +189,10 @@ describe("payload queries", () => {
     await stopped;
     await locked.end();
     assert.deepEqual(receiver.received, []);
-    assert.deepEqual(await bench.rows("select l.claimed_by, d.state from events.lane l, events.delivery d"), [
-      { claimed_by: null, state: "pending" },
-    ]);
+    assert.deepEqual(
+      await bench.rows("select q.claimed_by, d.state from events.delivery_queue q, events.delivery d"),
+      [{ claimed_by: null, state: "pending" }],
+    );
   });
 
   it("that cost more than is allowed are refused; those that do by now are not run", async () => {

@@ -65,7 +65,7 @@ describe("a webhook", () => {
     });
     assert.equal(second!.body.previousSequence, 1);
     await until(async () => (await states()).delivered === 2);
-    assert.deepEqual(await rows("select * from events.lane"), []);
+    assert.deepEqual(await rows("select * from events.delivery_queue"), []);
     const { health, backlog_count, last_delivered_at } = await subscription();
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
@@ -83,7 +83,7 @@ describe("a webhook", () => {
     await until(async () => (await states()).delivered === 1);
     await rename("hammer", "four");
     await until(async () => (await states()).pending === 3);
-    assert.deepEqual(await rows("select * from events.claim_lanes('mine', 9, 9, '{}', '1 s')"), []);
+    assert.deepEqual(await rows("select * from events.claim_delivery_queues('mine', 9, 9, '{}', '1 s')"), []);
     assert.equal(receiver.received.length, 1);
     await setPlan("full");
     await until(async () => (await states()).delivered === 4);
@@ -153,7 +153,7 @@ describe("a delivery that fails", () => {
       [health, health_reason, consecutive_failures, backlog_count],
       ["DEGRADED", "The last 10 attempts failed. The last failure: The answer was 500.", 10, 0],
     );
-    assert.deepEqual(await rows("select * from events.lane"), []);
+    assert.deepEqual(await rows("select * from events.delivery_queue"), []);
   });
 
   it("holds up what comes after it about the same thing, and nothing else", async () => {
@@ -174,9 +174,9 @@ describe("a delivery that fails", () => {
     assert.deepEqual(new Set(namesOf("hammer")), new Set(["a"]));
     isBroken = false;
     receiver.received = [];
-    // Whatever is waited for by the schedule
+    // Despite any pause of the schedule
     await until(async () => {
-      await rows("update events.lane set next_attempt_at = now() where claimed_until is null");
+      await rows("update events.delivery_queue set next_attempt_at = now() where claimed_until is null");
       return (await states()).delivered === 6;
     });
     assert.deepEqual(namesOf("hammer"), ["a", "b", "c"]);
@@ -189,7 +189,7 @@ describe("a delivery that fails", () => {
     start();
     await until(async () => (await rows("select from events.delivery_attempt")).length === 1);
     const [queue] = await rows(
-      "select extract(epoch from next_attempt_at - now()) as seconds from events.lane",
+      "select extract(epoch from next_attempt_at - now()) as seconds from events.delivery_queue",
     );
     assert.ok(queue.seconds > 590 && queue.seconds < 665, `${queue.seconds}`);
   });
@@ -205,13 +205,15 @@ describe("a delivery that fails", () => {
     assert.deepEqual([health, health_reason], ["DISABLED", "The receiver answered 410 Gone."]);
     assert.ok(disabled_at instanceof Date);
     assert.deepEqual(await states(), { pending: 2 });
-    await until(async () => (await rows("select from events.lane where claimed_until is null")).length === 2);
-    assert.deepEqual(await rows("select from events.lane where next_attempt_at < 'infinity'"), []);
+    await until(
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
+    );
+    assert.deepEqual(await rows("select from events.delivery_queue where next_attempt_at < 'infinity'"), []);
   });
 });
 
 describe("a subscription", () => {
-  // They may have been made when more was allowed
+  // They may be older than a lower limit
   for (const [where, url, reason] of [
     ["on private networks", "http://169.254.169.254/latest", "The address is none of the public internet."],
     ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
@@ -241,7 +243,9 @@ describe("a subscription", () => {
     assert.deepEqual(await rows("select from events.delivery_attempt"), []);
     await rows("update auth.credential set deactivated_at = now()");
     receiver.received = [];
-    await until(async () => (await rows("select from events.lane where claimed_until is null")).length === 2);
+    await until(
+      async () => (await rows("select from events.delivery_queue where claimed_until is null")).length === 2,
+    );
     await rows("update auth.credential set deactivated_at = null, scopes = '{products:read}'");
     await until(async () => (await states()).delivered === 2);
     const { health, health_reason, next_probe_at } = await subscription();
@@ -268,9 +272,9 @@ describe("a subscription", () => {
       health_reason,
       "No delivery has succeeded for 24 hours. The last failure: The answer was 500.",
     );
-    // Nothing was given up for it
+    // Nothing was given up
     assert.deepEqual(await states(), { pending: 4 });
-    await rows("update events.lane set next_attempt_at = now() + interval '10 hours'");
+    await rows("update events.delivery_queue set next_attempt_at = now() + interval '10 hours'");
     receiver.received = [];
     receiver.answer = (_, response) => response.writeHead(204).end();
     start({ clock: fast(0) });
@@ -319,7 +323,7 @@ describe("stopping", () => {
     await sender.stop();
     const [delivery] = await rows("select state, attempts from events.delivery");
     assert.deepEqual(delivery, { state: "pending", attempts: 0 });
-    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.lane");
+    const [queue] = await rows("select claimed_by, due_at <= now() as due from events.delivery_queue");
     assert.deepEqual(queue, { claimed_by: null, due: true });
     assert.equal((await subscription()).health, "HEALTHY");
   });

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const clock = { random: () => 0.5, pace: 1 };
 const failed: Outcome = { kind: "failed", reason: "The answer was 500." };
 
-/** An attempt to deliver something that has failed so often before. */
+/** An attempt at a delivery that has failed so often before. */
 const attempted = (
   outcome: Outcome | null,
   failures = 0,
@@ -42,11 +42,11 @@ const attempted = (
 
 function verdictOn(attempts: Attempted[], before: HealthState = wellState, now = 0) {
   const { results, states } = judge(attempts, new Map([["s", before]]), now, clock, () => true);
-  const short = results.map(({ state, tried, counted, delay, go_on }) => ({
+  const short = results.map(({ state, tried, counted, delay_ms, go_on }) => ({
     state,
     tried,
     counted,
-    delay,
+    delay_ms,
     go_on,
   }));
   return { results: short, state: states[0]! };
@@ -55,35 +55,37 @@ function verdictOn(attempts: Attempted[], before: HealthState = wellState, now =
 describe("the verdict on an attempt", () => {
   it("that succeeded: the queue goes on", () => {
     const { results, state } = verdictOn([attempted({ kind: "delivered" }, 3)]);
-    assert.deepEqual(results, [{ state: "delivered", tried: true, counted: false, delay: 0, go_on: true }]);
-    assert.deepEqual([state.health, state.probe_after, state.hurry], ["HEALTHY", null, false]);
+    assert.deepEqual(results, [
+      { state: "delivered", tried: true, counted: false, delay_ms: 0, go_on: true },
+    ]);
+    assert.deepEqual([state.health, state.probe_after_ms, state.hurry], ["HEALTHY", null, false]);
   });
 
   it("that failed: it is tried again by the schedule, or when the receiver wants it", () => {
     const again = { state: "pending", tried: true, counted: true, go_on: false };
-    assert.deepEqual(verdictOn([attempted(failed)]).results, [{ ...again, delay: 5_000 }]);
-    assert.deepEqual(verdictOn([attempted(failed, 8)]).results, [{ ...again, delay: 24 * hour }]);
-    assert.deepEqual(verdictOn([attempted(failed, 0, 60_000)]).results, [{ ...again, delay: 63_000 }]);
+    assert.deepEqual(verdictOn([attempted(failed)]).results, [{ ...again, delay_ms: 5_000 }]);
+    assert.deepEqual(verdictOn([attempted(failed, 8)]).results, [{ ...again, delay_ms: 24 * hour }]);
+    assert.deepEqual(verdictOn([attempted(failed, 0, 60_000)]).results, [{ ...again, delay_ms: 63_000 }]);
   });
 
   it("that was the tenth: it is given up, and the queue goes on", () => {
     const { results } = verdictOn([attempted(failed, 9)]);
-    assert.deepEqual(results, [{ state: "failed", tried: true, counted: false, delay: 0, go_on: true }]);
+    assert.deepEqual(results, [{ state: "failed", tried: true, counted: false, delay_ms: 0, go_on: true }]);
   });
 
   it("that failed while nothing gets through: it doesn't count, and one is tried later", () => {
     const before = { ...wellState, failures: 20, failingSince: -24 * hour };
     const { results, state } = verdictOn([attempted(failed, 9)], before);
     assert.deepEqual(results, [
-      { state: "pending", tried: true, counted: false, delay: 5_000, go_on: false },
+      { state: "pending", tried: true, counted: false, delay_ms: 5_000, go_on: false },
     ]);
-    assert.deepEqual([state.health, state.probe_after], ["SUSPENDED", hour / 4]);
+    assert.deepEqual([state.health, state.probe_after_ms], ["SUSPENDED", hour / 4]);
   });
 
   it("that got through after a long time: all that waits is tried at once", () => {
     const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
     assert.equal(verdictOn([attempted({ kind: "delivered" })], before).state.hurry, true);
-    // Also when a failure comes in the same breath
+    // Also when a failure comes at the same time
     assert.equal(verdictOn([attempted({ kind: "delivered" }), attempted(failed)], before).state.hurry, true);
   });
 
@@ -101,13 +103,20 @@ describe("the verdict on an attempt", () => {
 
   it("that was not made: nothing but the health changes", () => {
     const { results, state } = verdictOn([attempted({ kind: "withheld", reason: "No scope." }, 4)]);
-    assert.deepEqual(results, [{ state: "pending", tried: false, counted: false, delay: 0, go_on: false }]);
-    assert.deepEqual([state.health, state.reason, state.probe_after], ["SUSPENDED", "No scope.", hour / 4]);
+    assert.deepEqual(results, [
+      { state: "pending", tried: false, counted: false, delay_ms: 0, go_on: false },
+    ]);
+    assert.deepEqual(
+      [state.health, state.reason, state.probe_after_ms],
+      ["SUSPENDED", "No scope.", hour / 4],
+    );
   });
 
   it("whose payload could not be read: it counts, but not against the receiver", () => {
     const { results, state } = verdictOn([attempted(null)]);
-    assert.deepEqual(results, [{ state: "pending", tried: true, counted: true, delay: 5_000, go_on: false }]);
+    assert.deepEqual(results, [
+      { state: "pending", tried: true, counted: true, delay_ms: 5_000, go_on: false },
+    ]);
     assert.deepEqual([state.health, state.failures], ["HEALTHY", 0]);
   });
 
@@ -115,38 +124,42 @@ describe("the verdict on an attempt", () => {
     const costly: Outcome = { kind: "costly", reason: "It took too long." };
     const { results, state } = verdictOn([attempted(costly, 9)]);
     assert.deepEqual(results, [
-      { state: "pending", tried: true, counted: false, delay: 10_000, go_on: false },
+      { state: "pending", tried: true, counted: false, delay_ms: 10_000, go_on: false },
     ]);
-    assert.deepEqual([state.payload_failures, state.paused_for, state.stays_paused], [1, 10_000, false]);
+    assert.deepEqual([state.payload_failures, state.paused_for_ms, state.stays_paused], [1, 10_000, false]);
     const again = verdictOn([attempted(costly)], { ...wellState, payloadFailures: 5 });
-    assert.deepEqual([again.state.health, again.state.paused_for], ["SUSPENDED", hour / 4]);
+    assert.deepEqual([again.state.health, again.state.paused_for_ms], ["SUSPENDED", hour / 4]);
     const well = verdictOn([attempted({ kind: "delivered" })], { ...wellState, payloadFailures: 1 }).state;
-    assert.deepEqual([well.payload_failures, well.paused_for, well.stays_paused], [0, null, false]);
+    assert.deepEqual([well.payload_failures, well.paused_for_ms, well.stays_paused], [0, null, false]);
     assert.equal(well.hurry, true);
   });
 
   it("for whose payload there were too few points: it waits for these", () => {
     const unpaid: Outcome = { kind: "unpaid", reason: "There are too few." };
     const { results, state } = verdictOn([attempted(unpaid, 0, 42_000)]);
-    assert.deepEqual([results[0]!.delay, state.paused_for], [42_000, 42_000]);
-    assert.equal(verdictOn([attempted(unpaid, 0, 0)]).state.paused_for, 1_000);
+    assert.deepEqual([results[0]!.delay_ms, state.paused_for_ms], [42_000, 42_000]);
+    assert.equal(verdictOn([attempted(unpaid, 0, 0)]).state.paused_for_ms, 1_000);
   });
 
   it("that was given back: pauses go on as they were", () => {
     const untried = { ...attempted(null), attempt: null };
     const { results, state } = verdictOn([untried], { ...wellState, payloadFailures: 2 });
-    assert.deepEqual(results, [{ state: "pending", tried: false, counted: false, delay: 0, go_on: false }]);
+    assert.deepEqual(results, [
+      { state: "pending", tried: false, counted: false, delay_ms: 0, go_on: false },
+    ]);
     assert.deepEqual([state.payload_failures, state.stays_paused], [2, true]);
-    assert.equal(verdictOn([{ ...untried, retryAfterMs: 5_000 }]).results[0]!.delay, 5_000);
+    assert.equal(verdictOn([{ ...untried, retryAfterMs: 5_000 }]).results[0]!.delay_ms, 5_000);
   });
 
   it("that was made early and failed: it comes again when it was to come, and isn't counted", () => {
     const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
     const { results, state } = verdictOn([attempted(failed, 3, null, true)], before);
-    assert.deepEqual(results, [{ state: "pending", tried: true, counted: false, delay: null, go_on: false }]);
-    assert.equal(state.probe_after, hour / 12);
+    assert.deepEqual(results, [
+      { state: "pending", tried: true, counted: false, delay_ms: null, go_on: false },
+    ]);
+    assert.equal(state.probe_after_ms, hour / 12);
     const asked = verdictOn([attempted(failed, 3, 2 * hour, true)], before);
-    assert.deepEqual([asked.results[0]!.delay, asked.state.probe_after], [2 * hour, 2 * hour]);
+    assert.deepEqual([asked.results[0]!.delay_ms, asked.state.probe_after_ms], [2 * hour, 2 * hour]);
   });
 
   it("of a subscription that is gone: there is nothing to note", () => {

@@ -1,32 +1,32 @@
-/** A bucket of points for each client: what it takes comes back evenly, until the bucket is full. */
+/** A bucket of points for each client: spent points flow back evenly, until the bucket is full. */
 export interface Bucket {
   /** What the points are for. Clients have a bucket for each name. */
   name: string;
   /** Points that a full bucket holds. */
   capacity: number;
-  /** Points that come back per second. */
+  /** Points that flow back per second. */
   perSecond: number;
 }
 
-/** What came of taking points. */
+/** The result of taking points. */
 export interface Taken {
   isAllowed: boolean;
   /** Whole points that are left. */
   remaining: number;
   /** Whole seconds until the bucket is full. */
   fullInSeconds: number;
-  /** Whole seconds until as much can be taken as was asked for; 0 when it was allowed. */
+  /** Whole seconds until the requested points can be taken; 0 when they were. */
   retryInSeconds: number;
 }
 
-/** Milliseconds that a bucket takes to get back so many points. */
+/** Milliseconds in which so many points flow back. */
 export const refillMs = ({ perSecond }: Bucket, points: number): number => (points / perSecond) * 1_000;
 
-// Moments are numbers with fractions, whose differences have some more
+// Rounds away the error of differences between times with fractions
 const wholeSeconds = (ms: number): number => Math.ceil(Math.round(ms) / 1_000);
 
 /**
- * What a client has, when its bucket is full again in so many milliseconds.
+ * The state of a bucket that will be full in so many milliseconds.
  *
  * @param wanted points that could not be taken; 0 when they were
  */

@@ -2,12 +2,12 @@ import { LRUCache } from "lru-cache";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 
-/** Buckets that a process remembers. One that is forgotten counts as full. */
+/** Buckets that a process remembers. A forgotten one counts as full. */
 const maxBuckets = 100_000;
 
 /**
- * Buckets that a process keeps for itself, by the generic cell rate algorithm: of each bucket only the moment is kept at
- * which it is full again.
+ * Buckets of a single process, by the generic cell rate algorithm: each is stored as the moment at which it is full
+ * again.
  */
 export class BucketsInMemory {
   readonly #fullAt = new LRUCache<string, number>({ max: maxBuckets });
@@ -18,7 +18,7 @@ export class BucketsInMemory {
     this.#now = now;
   }
 
-  /** Takes points; when fewer are there, takes none. */
+  /** Takes points, or none if there are too few. */
   take(bucket: Bucket, client: string, points: number): Taken {
     const key = `${bucket.name} ${client}`;
     const now = this.#now();
@@ -29,7 +29,7 @@ export class BucketsInMemory {
     return takenOf(bucket, fullInMs, 0);
   }
 
-  /** Takes points whether or not they are there. A bucket owes as much as it holds, at most. */
+  /** Takes points even if there are too few. The debt is at most the size of the bucket. */
   charge(bucket: Bucket, client: string, points: number): void {
     const key = `${bucket.name} ${client}`;
     const now = this.#now();

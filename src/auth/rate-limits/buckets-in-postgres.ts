@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { Bucket, Taken } from "./bucket.ts";
 import { refillMs, takenOf } from "./bucket.ts";
 
-/** Milliseconds between two clearings of buckets that are full, about which nothing need be known. */
+/** Milliseconds between two deletions of full buckets. */
 const clearEveryMs = 60_000;
 
 /** Buckets that processes share, in `auth.bucket`. */
@@ -17,7 +17,7 @@ export class BucketsInPostgres {
     this.#clearing = setInterval(clear, clearEveryMs).unref();
   }
 
-  /** Takes points; when fewer are there, takes none. */
+  /** Takes points, or none if there are too few. */
   async take(bucket: Bucket, client: string, points: number): Promise<Taken> {
     const { rows } = await this.#pool.query<{ is_allowed: boolean; full_in_ms: number }>({
       name: "take-points",
@@ -28,7 +28,7 @@ export class BucketsInPostgres {
     return takenOf(bucket, taken!.full_in_ms, taken!.is_allowed ? 0 : points);
   }
 
-  /** Takes points whether or not they are there. A bucket owes as much as it holds, at most. */
+  /** Takes points even if there are too few. The debt is at most the size of the bucket. */
   async charge(bucket: Bucket, client: string, points: number): Promise<void> {
     await this.#pool.query({
       name: "charge-points",

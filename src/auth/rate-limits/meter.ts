@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import type { Bucket } from "./bucket.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Milliseconds of work, of Postgres and of Node, that a point pays for. Most operations take a tenth of theirs. */
+/** Milliseconds of work, of Postgres and Node, that a point pays for. Most operations take a tenth of that. */
 const msPerPoint = 5;
-/** Milliseconds that a client can have paid for and not used, and that it has at first: so that what varies evens out. */
+/** Paid but unused milliseconds that a client can save, and has at first, so that variations even out. */
 const maxCreditMs = 500;
 const maxClients = 100_000;
 
@@ -14,8 +14,8 @@ interface Account {
 }
 
 /**
- * Settles what operations really took. Points are reckoned before an operation runs; what it takes beyond them, when
- * no index could answer it or it ran into its time-out, is charged to the bucket of its client afterwards.
+ * Charges operations for the time that they really took. Points are estimated before an operation runs; the time beyond
+ * them, for example without an index or until the time-out, is charged to the client's bucket afterwards.
  */
 export class Meter {
   readonly #rates: RateLimits;
@@ -25,7 +25,7 @@ export class Meter {
     this.#rates = rates;
   }
 
-  /** Notes that a client has paid points out of a bucket. */
+  /** Notes points that a client has paid from a bucket. */
   paid(bucket: Bucket, client: string, points: number): void {
     const account = this.#accounts.get(client);
     if (!account) return void this.#accounts.set(client, { bucket, creditMs: maxCreditMs });
@@ -33,7 +33,7 @@ export class Meter {
     account.creditMs = Math.min(maxCreditMs, account.creditMs + points * msPerPoint);
   }
 
-  /** Notes that work for a client took so many milliseconds. */
+  /** Notes milliseconds of work for a client. */
   readonly used = (client: string, ms: number): void => {
     const account = this.#accounts.get(client);
     if (!account) return; // The service itself, which pays nobody

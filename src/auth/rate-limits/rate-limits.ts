@@ -4,12 +4,12 @@ import type { Bucket, Taken } from "./bucket.ts";
 import { BucketsInMemory } from "./buckets-in-memory.ts";
 import { BucketsInPostgres } from "./buckets-in-postgres.ts";
 
-/** Milliseconds between two lines of the log about buckets that can't be reached. */
+/** Milliseconds between two log lines about unreachable buckets. */
 const complainEveryMs = 60_000;
 
 /**
- * Counts what clients take. Each process counts for itself, unless they share buckets in Postgres. When those can't be
- * reached, each process counts for itself as well.
+ * Counts what clients take. Processes count for themselves, or share buckets in Postgres. While those can't be reached,
+ * each counts for itself as well.
  */
 export class RateLimits {
   readonly #own = new BucketsInMemory();
@@ -23,7 +23,7 @@ export class RateLimits {
     this.#logger = logger;
   }
 
-  /** Takes points of a client. When fewer are there, it takes none. Without shared buckets the answer is there at once. */
+  /** Takes points of a client, or none if there are too few. Without shared buckets it answers synchronously. */
   take(bucket: Bucket, client: string, points: number): Taken | Promise<Taken> {
     if (!this.#shared) return this.#own.take(bucket, client, points);
     return this.#shared.take(bucket, client, points).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes points of a client afterwards, whether or not they are there. Nobody waits for it. */
+  /** Takes points of a client afterwards, even if there are too few. Callers don't wait. */
   charge(bucket: Bucket, client: string, points: number): void {
     if (!this.#shared) return this.#own.charge(bucket, client, points);
     this.#shared.charge(bucket, client, points).catch((error: unknown) => {

@@ -1,23 +1,22 @@
 import type { Limits } from "../../graphql/limits.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** What came of spending points. */
+/** The result of spending points. */
 export interface Spent {
   isAllowed: boolean;
   /** Points that are left. */
   remaining: number;
-  /** Milliseconds until it is worth to try again; 0 when it was allowed. */
+  /** Milliseconds until another attempt makes sense; 0 when it was allowed. */
   retryAfterMs: number;
 }
 
-/** Takes points out of the bucket of a credential: all of them, or none when fewer are there. */
+/** Takes points from the bucket of a credential: all of them, or none if there are too few. */
 export type Spend = (credentialId: string, points: number) => Promise<Spent>;
 
 /**
- * Spends points of the same buckets that requests are paid from, for what is done on the account of a credential without
- * a request of its own.
+ * Spends points of the same buckets that pay for requests, for work of a credential without a request.
  *
- * @param limitsNow the limits that hold now
+ * @param limitsNow returns the present limits
  */
 export function spender(rates: RateLimits, limitsNow: () => Promise<Limits>): Spend {
   return async (credentialId, points) => {

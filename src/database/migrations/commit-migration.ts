@@ -25,9 +25,9 @@ import { writeSchema } from "./schema-file.ts";
 
 const blank = "-- Enter migration here\n";
 
-/** graphile-migrate has failed; its message is what it said. */
+/** A failure of graphile-migrate, with its output. */
 class CommandFailure extends UserError {
-  /** Whether for locks that others held. */
+  /** Whether it failed because others held locks. */
   readonly isLocked: boolean;
 
   constructor(command: string, output: string) {
@@ -36,30 +36,37 @@ class CommandFailure extends UserError {
   }
 }
 
-/** What graphile-migrate says, without the places in its code. */
+/** The output of graphile-migrate without locations in its code. */
 function withoutStack(output: string): string {
   return output.replace(/^ +at .*\n?/gm, "");
 }
 
+export interface CommitOptions extends MigrateOptions {
+  /** Looks at the files before anything is changed; what it throws refuses them. */
+  approve?: (files: readonly CurrentFile[]) => Promise<void>;
+}
+
 /**
- * Turns files of db/current into a committed migration, which is first tried on a shadow database, made anew for it.
+ * Turns files of db/current into a committed migration, after trying it on a new shadow database.
  *
  * @param message becomes part of the file's name
  * @param names which files; all when empty
- * @throws {UserError} when it can't be run; db/current is as it was then
+ * @throws {UserError} when it can't be run; db/current is then unchanged
  */
 export async function commitMigration(
   adminUrl: string,
   message: string,
   names: readonly string[] = [],
-  options: MigrateOptions = {},
+  { approve, ...options }: CommitOptions = {},
 ): Promise<void> {
   const files = await readCurrent();
   const unknown = names.filter((name) => !files.some((file) => file.name === name));
   if (unknown.length > 0) throw new UserError(`There is no ${unknown.join(", ")} in db/current.`);
   const wanted = names.length === 0 ? files : files.filter(({ name }) => names.includes(name));
   requireFirst(wanted, files);
-  await commitText(adminUrl, message, joined(wanted), options);
+  const text = joined(wanted);
+  await approve?.(wanted);
+  await commitText(adminUrl, message, text, options);
   await Promise.all(wanted.map(({ name }) => rm(new URL(name, currentFolder))));
   if (wanted.length === files.length) await writeFile(new URL("1-current.sql", currentFolder), blank);
 }
@@ -73,8 +80,8 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 }
 
 /**
- * Commits a migration that need not be in db/current: nothing there is read or changed, so that a process that runs
- * db/current at every change doesn't notice. Writes db/schema.sql anew.
+ * Commits a migration that is not in db/current: nothing there is read or changed, so a process that watches db/current
+ * doesn't notice. Rewrites db/schema.sql.
  *
  * @throws {UserError} when it can't be run
  */
@@ -109,7 +116,7 @@ export async function commitText(
   await writeSchema(adminUrl);
 }
 
-/** Brings the newest committed migration back into db/current. */
+/** Moves the newest committed migration back into db/current. */
 export async function uncommitMigration(adminUrl: string): Promise<void> {
   const url = migratingUrl(adminUrl, "uncommit", 0);
   await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
@@ -117,10 +124,10 @@ export async function uncommitMigration(adminUrl: string): Promise<void> {
 }
 
 /**
- * Runs a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection.
+ * Runs a command of graphile-migrate in a child process, because it ends its whole process when it loses a connection.
  *
  * @param url the database, as its owner
- * @param folder where its settings are
+ * @param folder the folder of its settings
  */
 async function graphileMigrate(
   url: string,

@@ -3,14 +3,13 @@ import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
 
 /**
- * Says in plain words why a migration failed: in which file and line, where that is known, what Postgres says, and what
- * was being derived from it.
+ * Explains why a migration failed: the file and line, if known, the message of Postgres, and what was being derived.
  *
  * @param name of the migration
- * @param text what was run, with its fixtures in it
+ * @param text the SQL that was run, including fixtures
  */
 export function migrationFailure(error: Error, name: string, text: string): Error {
-  // To be asked to stop is no failure
+  // Being stopped is no failure
   if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)
     ? "it runs without a transaction, so look what is left of it"
@@ -23,7 +22,7 @@ export function migrationFailure(error: Error, name: string, text: string): Erro
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
     error.detail,
     error.hint,
-    // What finish_migration says has it in its detail
+    // Errors of finish_migration name it in their detail
     error.detail === undefined ? innermost(error.where) : undefined,
   ];
   const details = lines
@@ -53,7 +52,7 @@ function placeOf(text: string, position: number): string {
   return places.join(", ");
 }
 
-/** The statement that a function was at when it failed. */
+/** The statement at which a function failed. */
 function innermost(where: string | undefined): string | undefined {
   return where?.split("\n").slice(0, 2).join("\n").slice(0, 500);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
+import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted, migrationsFolder } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
@@ -14,7 +15,7 @@ export type { MigrateOptions } from "./migrator.ts";
 /**
  * Runs the committed migrations that the database doesn't have yet.
  *
- * @throws {UserError} when one fails, with its name and the cause; those before it stay, nothing of it does
+ * @throws {UserError} when one fails, with its name and the cause; those before it stay, and it is undone
  */
 export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
   return Migrator.with(adminUrl, options, (migrator) => migrator.runCommitted());
@@ -23,26 +24,31 @@ export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}):
 /**
  * Runs the migration in db/current once, as development does.
  *
+ * @param current its files, when not all of them are to be run
  * @throws {UserError} when it fails, with file and cause; nothing of it stays
  */
-export async function runCurrentMigration(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
-  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent());
+export async function runCurrentMigration(
+  adminUrl: string,
+  options: MigrateOptions = {},
+  current?: readonly CurrentFile[],
+): Promise<void> {
+  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent(current));
 }
 
-/** How often it is looked for changes, and how long files must stay as they are before they are run. */
+/** How often to look for changes, and how long files must be unchanged before they are run. */
 const lookEveryMs = 200;
 
 export interface WatchOptions extends MigrateOptions {
-  /** Called after each run that succeeded. */
+  /** Called after each successful run. */
   onMigrated: () => void;
-  /** Told what happens, and why a run failed. */
+  /** Called with messages: progress, and why a run failed. */
   onProgress: (line: string) => void;
 }
 
 /**
  * Runs db/current now and whenever it or a fixture changes, until it is stopped.
  *
- * @returns stops watching; what still runs then is not waited for, and told of no more
+ * @returns a function that stops watching, without waiting for a run in progress, which reports no more
  */
 export function watchCurrentMigration(
   adminUrl: string,
@@ -69,7 +75,7 @@ export function watchCurrentMigration(
         done = seen;
         await run();
       }
-      // Some editors write a little at a time: what still changes isn't run yet
+      // Some editors write files in parts, so wait until nothing changes
       let before: string;
       do {
         before = seen;
@@ -81,7 +87,7 @@ export function watchCurrentMigration(
   return () => stopping.abort();
 }
 
-/** Another text whenever a file of db/current or db/fixtures is another. */
+/** A text that changes with any file of db/current or db/fixtures. */
 async function signature(): Promise<string> {
   const lists = ["current", "fixtures"].map(async (folder) => {
     const path = join(migrationsFolder, folder);
@@ -98,9 +104,9 @@ async function signature(): Promise<string> {
 }
 
 /**
- * Refuses a database that other migrations made, or that the migrations of this code have not all reached.
+ * Refuses a database that was made by other migrations, or lacks some of this code.
  *
- * @throws {UserError} naming the command that brings it up
+ * @throws {UserError} naming the command that updates it
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
@@ -118,7 +124,7 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
 
 let wantedCount: Promise<number> | undefined;
 
-/** How many migrations this code needs: those of db/committed when it was first asked. */
+/** The number of migrations that this code needs: those of db/committed at the first call. */
 export function migrationsWanted(): Promise<number> {
   return (wantedCount ??= countCommitted());
 }

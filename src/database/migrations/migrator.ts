@@ -14,6 +14,7 @@ import { parseSettings } from "graphile-migrate/dist/settings.js";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
 import { migrationFailure } from "./migration-failure.ts";
+import type { CurrentFile } from "./migration-files.ts";
 import {
   compiled,
   hasStatements,
@@ -30,24 +31,24 @@ import { urlAsRole } from "../roles.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
-  /** Told a line whenever a migration waits for others. */
+  /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
 }
 
-/** Held while migrations run; graphile-migrate takes it too. */
+/** The lock of running migrations; graphile-migrate takes it too. */
 const lockOfMigrations = "4727445306447283";
-/** How often it is told whom a migration waits for that waits without limit. */
+/** Milliseconds between reports about a migration that waits without limit. */
 const tellEveryMs = 10_000;
 
-// Since each migration brings what finishes it, a database that has not had that one yet has its forerunner
+// Each migration brings its own finish_migration, so a database without that migration has the older one
 const finish = `do $finish$ begin
   if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
   elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
 end $finish$;`;
 
-/** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
+/** Runs migrations on one connection: each in a transaction, and again while others hold locks that it needs. */
 export class Migrator {
-  /** graphile-migrate wants one of a pool, and uses it like any other. */
+  /** graphile-migrate wants one of a pool, and uses it as any other connection. */
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
   readonly #locks: LockLimits;
@@ -67,7 +68,7 @@ export class Migrator {
     this.#onWait = options.onWait ?? (() => {});
   }
 
-  /** @param adminUrl the database, as a role that may become its owner */
+  /** @param adminUrl the database, with a role that may become its owner */
   static async with<T>(
     adminUrl: string,
     options: MigrateOptions,
@@ -112,17 +113,18 @@ export class Migrator {
         ),
       );
     }
-    // What is in db/current comes after them, so it is not what has been run any more
+    // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");
   }
 
   /**
    * Runs what is in db/current, if it is not what was run last.
    *
+   * @param current its files, when not all of them are to be run
    * @returns whether it has been run
    */
-  async runCurrent(): Promise<boolean> {
-    const files = (await readCurrent()).filter(hasStatements);
+  async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
+    const files = (current ?? (await readCurrent())).filter(hasStatements);
     const text = compilePlaceholders(this.#settings, await compiled(joined(files), this.#settings));
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",
@@ -148,7 +150,7 @@ export class Migrator {
     return { database: String(this.#settings.databaseName) };
   }
 
-  /** Migrations run one after the other, from whichever process. */
+  /** Migrations run one after the other, also those of other processes. */
   async #alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     await this.#retry("Another process migrates: this one", () =>
       this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
@@ -166,8 +168,8 @@ export class Migrator {
   }
 
   /**
-   * What works `concurrently` waits for older transactions and holds up nobody meanwhile, but leaves an invalid index
-   * when it is broken off.
+   * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
+   * interrupted.
    */
   async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
     const tell = () => {
@@ -190,9 +192,9 @@ export class Migrator {
   }
 }
 
-/** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
+/** The database as its owner, with a limit on waiting for locks, and an application_name. */
 export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  // For as long as it takes: limits that the role or the database has are meant for requests
+  // No limit: those of the role or the database are meant for requests
   const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
   const url = new URL(
     urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
@@ -201,7 +203,7 @@ export function migratingUrl(adminUrl: string, application: string, lockTimeoutM
   return url.href;
 }
 
-/** @throws {UserError} when a committed migration is not what was committed */
+/** @throws {UserError} when a committed migration was changed */
 function requireUntouched({ body, previousHash, hash, allowInvalidHash, realFilename }: FileMigration): void {
   if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
   throw new UserError(

@@ -1,4 +1,3 @@
-import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../reads/statements.ts";
 import type { ReadText } from "../../database/pipeline/read-text.ts";
@@ -12,15 +11,15 @@ import type { Middleware } from "../pipeline.ts";
 declare global {
   namespace Express {
     interface Locals {
-      /** Why the one statement that was to answer a read failed. */
+      /** The error of the statement that was to answer a read. */
       readFailure?: Error;
     }
   }
 }
 
 /**
- * Answers the reads that one SQL statement can answer (src/reads), as Grafserv would, but with less ado. All others
- * are passed on to it, and so are those that fail: what clients are told about errors is written in one place.
+ * Answers the reads that one SQL statement can answer (src/reads). It answers as Grafserv would, but faster. Other
+ * reads go on to Grafserv, and so do failed ones, so that errors are formatted in one place.
  */
 export function answerReads(
   served: readonly ServedVersion[],
@@ -39,9 +38,7 @@ export function answerReads(
       variableValues,
       contextValue: { scopes: locals.caller!.scopes },
     };
-    const refused = scopeRefusal(asked) !== null;
-    if (refused) locals.refusal = "FORBIDDEN";
-    const statement = refused ? null : readStatementOf(asked);
+    const statement = readStatementOf(asked);
     if (statement === null) return next();
     const { caller, locale } = locals;
     readText(caller!.credentialId, readSettingsFor(caller!, locale), statement)
@@ -49,7 +46,7 @@ export function answerReads(
         (data) => {
           if (data === null) return next();
           readCounts.sql++;
-          // `unstable` tells those who develop against it how they are answered.
+          // `unstable` shows developers how it answers.
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
           sendData(request, response, data);
           unread.count(response);

@@ -2,14 +2,14 @@ import { Turns } from "../../lib/turns.ts";
 import { refuse } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** Points from which on an operation is costly. */
+/** Points from which an operation is costly. */
 const costlyPoints = 100;
 /** Costly operations at the same time: of one token, and of all. */
-const turns = { perClient: () => 1, total: 3 };
+const turns = { perClient: () => 1, total: () => 3 };
 
 /**
- * Lets a token have one costly operation at a time, so that four of them don't take all processors while they spend
- * what their token has saved up. What isn't costly doesn't notice.
+ * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the
+ * token's saved points. Other operations don't wait.
  */
 export function costlyTurns(): Middleware {
   const waiting = new Turns({ ...turns, maxWaitMs: () => 15_000 });
@@ -27,7 +27,7 @@ export function costlyTurns(): Middleware {
         if (!isOver) waiting.end(credentialId);
         isOver = true;
       };
-      // The client may take its time to read; the answer has been made by then
+      // The answer is ready; the client may read it slowly
       response.once("prefinish", end).once("close", end);
       if (response.closed) return end();
       next();

@@ -5,12 +5,12 @@ import { contentTypeOf, dispositionOf } from "../../documents/file.ts";
 import { openDocument } from "../../documents/open.ts";
 import type { Renderer } from "../../documents/renderer.ts";
 
-/** Where documents are: `Document.downloadUrl`, which the view api_unstable.documents writes. */
+/** Path of documents: `Document.downloadUrl`, which the view api_unstable.documents writes. */
 export const documentPath = "/api/_action/document/:id/:deepLinkCode";
 
 /**
- * Opens a document by its address, without a token: whoever has the address may read it. An address of nothing is
- * passed on, and so gets the answer of any other address of nothing, whichever part of it is wrong.
+ * Opens a document by its address, without a token: anyone with the address may read it. A wrong address is passed on,
+ * so it gets the same answer as any unknown path, whichever part of it is wrong.
  */
 export function documentDownload(
   pool: Pool,

@@ -8,7 +8,7 @@ import { sendJson } from "../answers.ts";
 import { versionsPath } from "./list-versions.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** The address of a version, whether there is such a version or not; with the host before it, as for proxies. */
+/** The path of a version, existing or not; absolute URLs, as proxies send them, too. */
 const endpoint = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(?:$|[?#])/;
 
 /** Whether a request is to a GraphQL endpoint. */
@@ -17,19 +17,19 @@ export const isForEndpoint = (url: string): boolean => endpoint.test(url);
 declare global {
   namespace Express {
     interface Locals {
-      /** Which version is asked. */
+      /** The requested version. */
       version?: Version;
     }
   }
 }
 
 /**
- * Refuses versions that aren't served, before anything else about the request is looked at. The body has the shape
- * that the specification gives it, which is not that of a GraphQL answer. Where a version comes to its end, every answer
- * says so: by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that can't be
- * served for a fault of ours answers 503; the others go on.
+ * Refuses versions that aren't served, before anything else about the request is checked. The body has the shape that
+ * the specification gives it, which is not that of a GraphQL answer. In a version's last months every answer announces
+ * the end by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is
+ * unavailable because of a fault of ours answers 503; the others continue.
  *
- * @param now what time it is, in milliseconds since 1970
+ * @param now the time in milliseconds since 1970
  */
 export function findVersion(
   all: readonly Version[],

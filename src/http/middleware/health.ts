@@ -1,15 +1,18 @@
 import type { RequestHandler } from "express";
 import type { Readiness } from "../../lib/readiness.ts";
 
-/** `GET /livez`: this process serves. It asks nothing else, so nobody restarts it for what a restart doesn't mend. */
+/**
+ * `GET /livez`: this process serves. It checks nothing else, so that supervisors don't restart it for problems that a
+ * restart doesn't solve.
+ */
 export const liveness: RequestHandler = (_request, response) => {
   response.setHeader("cache-control", "no-store");
   response.json({ status: "ok" });
 };
 
 /**
- * `GET /readyz`: whether this process can read and write now, and what is in its way if not. For balancers and
- * monitors, without a token; so it says which part it is, and no more.
+ * `GET /readyz`: whether this process can read and write now, and if not, why. For load balancers and monitors, without
+ * a token, so it names the failing part and no details.
  */
 export function readinessEndpoint(readiness: Readiness): RequestHandler {
   return async (_request, response) => {

@@ -14,11 +14,11 @@ export const notFound: Middleware = (request, response) => {
   );
 };
 
-/** Answers requests at which a middleware failed, without telling why. */
+/** Answers requests on which a middleware failed, without the reason. */
 export function unexpectedError(logger: Logger): ErrorMiddleware {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
-    // Of the router: an address that can't be decoded
+    // By the router: a path that can't be decoded
     if (error instanceof URIError)
       return refuse(request, response, 400, "BAD_USER_INPUT", "The address is malformed.");
     const { requestId } = response.locals;

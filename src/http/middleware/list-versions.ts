@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { timetable } from "../../versions/timetable.ts";
 import type { Version } from "../../versions/versions.ts";
 
-/** Where all versions are listed, with their dates. */
+/** Path of the list of versions. */
 export const versionsPath = "/api/versions";
 
 /** `GET /api/versions`: which versions are served, and until when. Needs no token. */

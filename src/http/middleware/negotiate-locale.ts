@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-/** The locale that every text has. */
+/** The locale in which every text exists. */
 const defaultLocale = "en-GB";
 /** How long the list of locales is used before it is read again, in milliseconds. */
 const freshnessMs = 300_000;
@@ -23,10 +23,10 @@ const freshnessMs = 300_000;
 const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
 /**
- * The locale that fits best to what the client prefers: for each of its languages in turn, the very same locale, or
- * else one of the same language (de for de-AT).
+ * The locale that matches the client's preferences best: for each of its languages in turn, the same locale, or else
+ * one of the same language (de for de-AT).
  *
- * @param preferred language tags, the most wanted first
+ * @param preferred language tags, most preferred first
  */
 export function chooseLocale(preferred: readonly string[], supported: readonly string[]): string {
   for (const tag of preferred) {
@@ -52,7 +52,7 @@ export class Locales {
     this.#logger = logger;
   }
 
-  /** Reads the locales. Those known before stay in use when that fails. */
+  /** Reads the locales. When that fails, the known ones stay in use. */
   async refresh(): Promise<void> {
     this.#readAt = performance.now();
     try {
@@ -66,7 +66,7 @@ export class Locales {
     }
   }
 
-  /** The locale to answer a request in. Doesn't wait for the database. */
+  /** The locale for answering a request. Doesn't wait for the database. */
   choose(request: Request): string {
     if (performance.now() - this.#readAt > freshnessMs) void this.refresh();
     const header = request.headers["accept-language"] ?? "*";

@@ -2,8 +2,8 @@ import { refuse } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
 /**
- * Refuses requests that name more than one host, as RFC 9112 §3.2 asks: a proxy before the service may have looked at
- * another one than the service does.
+ * Refuses requests that name more than one host, as RFC 9112 §3.2 demands: a proxy in front of the service may have
+ * used another one than the service does.
  */
 export const oneHost: Middleware = (request, response, next) => {
   const { rawHeaders } = request;

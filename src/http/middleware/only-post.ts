@@ -1,7 +1,7 @@
 import { refuse } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** Takes GraphQL by POST only. Queries in addresses would end up in logs and caches. */
+/** Accepts GraphQL by POST only. Queries in addresses would end up in logs and caches. */
 export const onlyPost: Middleware = (request, response, next) => {
   if (request.method === "POST") return next();
   response.setHeader("allow", "POST");

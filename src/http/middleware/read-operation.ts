@@ -2,19 +2,21 @@ import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
-import { refuse, sendErrors } from "../answers.ts";
+import { sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
 import type { PlanName } from "../../auth/plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
+import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import type { Reading } from "../../graphql/documents.ts";
-import type { HeavyWork } from "../../lib/heavy-work.ts";
+import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import { refuseTurn } from "../no-turn.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
-/** What a request asks for, or why it won't be done. */
+/** The requested operation, or why it is refused. */
 export interface ReadOperation {
-  /** Valid, and the same object for the same text; null when the text is wrong. */
+  /** The valid document, the same object for the same text; null when the text is invalid. */
   document: DocumentNode | null;
   refusals: readonly GraphQLError[];
   /** In points; shown in the answer's extensions. */
@@ -24,57 +26,44 @@ export interface ReadOperation {
 declare global {
   namespace Express {
     interface Locals {
-      /** What is asked for. */
+      /** The requested operation. */
       operation?: ReadOperation;
     }
   }
 }
 
-/** What reading a document costs that is then refused, in points. */
+/** Cost of reading a document that is then refused, in points. */
 const costOfRefusal = 10;
-/** Characters from which on reading a document may hold up others. */
-const longDocument = 2_000;
 
 /**
- * Reads the operation of a request, and finds out whether it is wrong, asks for more than the limits allow, or would
- * change something though the plan is read-only. Nothing has been planned or asked of the database by then.
+ * Reads the operation of a request, and finds out whether it is invalid, exceeds a limit, or is a mutation while the
+ * plan is read-only. So far nothing has been planned or sent to the database.
  */
 export function readOperation(
   served: readonly ServedVersion[],
   meter: Meter,
-  heavyWork: HeavyWork,
+  thread: SchemaThread,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { query } = graphqlBodyOf(request);
-    const { documents } = bySlug.get(response.locals.version!.slug)!.current();
-    const { limits } = response.locals.plan!;
-    const read = () => {
-      const start = performance.now();
-      const reading = documents.read(query, limits);
-      meter.used(response.locals.caller!.credentialId, performance.now() - start);
-      return reading;
+    const { caller, version, plan } = response.locals;
+    const { credentialId } = caller!;
+    const { documents } = bySlug.get(version!.slug)!.current();
+    const start = performance.now();
+    const reading = documents.readFairly(graphqlBodyOf(request).query, plan!.limits, (schema, text, limits) =>
+      thread.check(credentialId, schema, text, limits),
+    );
+    meter.used(credentialId, performance.now() - start);
+    const goOn = (found: Reading) => {
+      noteOperation(request, response, bySlug, found);
+      next();
     };
-    if (query.length < longDocument || documents.isKept(query, limits)) {
-      noteOperation(request, response, bySlug, read());
-      return next();
-    }
-    heavyWork
-      .run(read)
-      .then((reading) => {
-        if (reading) {
-          noteOperation(request, response, bySlug, reading);
-          return next();
-        }
-        response.setHeader("retry-after", "1");
-        const message = "Too many new documents wait to be read. Send the request again in a little while.";
-        refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
-      })
-      .catch(next);
+    if (reading instanceof Promise) reading.then(goOn).catch(refuseTurn(request, response, next));
+    else goOn(reading);
   };
 }
 
-/** Notes what a request asks for, and what that costs. */
+/** Notes the requested operation and its cost. */
 function noteOperation(
   request: Request,
   { locals }: Response,
@@ -109,11 +98,33 @@ function refusalByPlan(
   return apiError("FORBIDDEN", "The merchant's plan allows queries only, no mutations.");
 }
 
-/** Answers operations that won't be done, as GraphQL over HTTP says: by the media type, with 200 or 400. */
+/** Answers refused operations as GraphQL over HTTP demands: with 200 or 400, by the media type. */
 export const refuseOperation: Middleware = (request, response, next) => {
-  const { refusals, cost } = response.locals.operation!;
+  const { refusals } = response.locals.operation!;
   if (refusals.length === 0) return next();
-  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
-  const errors = refusals.map((error) => completed(error, response.locals.requestId));
-  sendErrors(request, response, status, errors, { cost });
+  answerRefusals(request, response, refusals);
 };
+
+/** Refuses operations for which the token lacks scopes. Nothing of them has been planned or executed. */
+export function refuseMissingScopes(served: readonly ServedVersion[]): Middleware {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { version, operation, caller } = response.locals;
+    const { schema } = bySlug.get(version!.slug)!.current();
+    const { operationName, variables: variableValues } = graphqlBodyOf(request);
+    const document = operation!.document!;
+    const refusal = scopeRefusal({
+      ...{ schema, document, operationName, variableValues },
+      contextValue: { scopes: caller!.scopes },
+    });
+    if (!refusal) return next();
+    answerRefusals(request, response, [refusal]);
+  };
+}
+
+function answerRefusals(request: Request, response: Response, refusals: readonly GraphQLError[]): void {
+  const { operation, requestId } = response.locals;
+  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
+  const errors = refusals.map((error) => completed(error, requestId));
+  sendErrors(request, response, status, errors, { cost: operation!.cost });
+}

@@ -7,7 +7,7 @@ declare global {
     interface Locals {
       /** The id of the request. */
       requestId: string;
-      /** What the log says instead of the path, where a part of that must not be known. */
+      /** What the log contains instead of the path, if a part of that is secret. */
       loggedPath?: string;
     }
   }
@@ -16,8 +16,8 @@ declare global {
 const sane = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /**
- * Gives the request an id, which its answer and its log lines carry: the client's own from `X-Request-Id`, when that
- * can't do harm in a log, else a fresh one.
+ * Gives the request an id, for its answer and its log lines: the client's own from `X-Request-Id`, if that is harmless
+ * in a log, or else a new one.
  */
 export function requestId(logger: Logger): Middleware {
   return (request, response, next) => {

@@ -7,7 +7,7 @@ import type { Middleware, Response } from "../pipeline.ts";
 declare global {
   namespace Express {
     interface Locals {
-      /** What the merchant has booked. */
+      /** The merchant's plan. */
       plan?: Plan;
     }
   }
@@ -28,7 +28,7 @@ export function requirePlan(plan: CurrentPlan, logger: Logger): Middleware {
   };
 }
 
-/** The same at the token endpoint, whose own errors (RFC 6749) also tell when the plan can't be read. */
+/** The same for the token endpoint, whose own errors (RFC 6749) also report when the plan can't be read. */
 export function requirePlanForTokens(plan: CurrentPlan): Middleware {
   return async (_request, response, next) => {
     const { name } = await plan.of("current");

@@ -13,23 +13,22 @@ import type { Request, Middleware, Response } from "../pipeline.ts";
 declare global {
   namespace Express {
     interface Locals {
-      /** Who asks. */
+      /** The caller. */
       caller?: Caller;
     }
   }
 }
 
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-/** Longer ones aren't ours. In characters. */
+/** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
 
 /**
- * Lets only requests with a valid access token through, and finds out who asks.
- *
+ * Refuses requests without a valid access token, and finds out the caller.
  * - No token, an expired or damaged one: 401 with a challenge (RFC 6750) and the code UNAUTHENTICATED. A new token
  *   helps.
  * - A valid token of another kind, or one whose credential is deactivated, rotated or deleted: 403 and the code
- *   UNAUTHORIZED. Not 401, for that makes clients fetch a new token and try again, which can't help here.
+ *   UNAUTHORIZED. Not 401, because that makes clients fetch a new token and try again, which can't help here.
  */
 export function requireToken(
   tokens: AccessTokens,
@@ -88,7 +87,7 @@ class MissingToken extends TokenRefusal {
 
 function refuseToken(request: Request, response: Response, refusal: TokenRefusal): void {
   if (refusal.kind === "foreign") return refuse(request, response, 403, "UNAUTHORIZED", refusal.message);
-  // RFC 6750 §3.1: a client that didn't try to authenticate is told no error.
+  // RFC 6750 §3.1: a client that didn't try to authenticate gets no error code.
   const { message } = refusal;
   const details = `, error="invalid_token", error_description="${inHeader(message)}"`;
   const error = refusal instanceof MissingToken ? "" : details;

@@ -1,6 +1,6 @@
 import type { Middleware } from "../pipeline.ts";
 
-/** Tells browsers to take answers for nothing but what they say they are, and not to show them in frames. */
+/** Tells browsers not to guess the type of answers, and not to show them in frames. */
 export const securityHeaders: Middleware = (_request, response, next) => {
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("referrer-policy", "no-referrer");

@@ -6,21 +6,21 @@ import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Next, Request, Middleware, Response } from "../pipeline.ts";
 
-/** Bytes of a body, and characters of a document that has not come before, which reading costs a point for. */
+/** Bytes of a body, and characters of a new document, that cost one point to read. */
 const perPoint = { bytes: 10_000, characters: 500 };
-/** Milliseconds that a client waits for an answer which tells it, again, to come later. */
+/** Milliseconds that a client waits for the answer when it is refused again. */
 const repeatedRefusalMs = 500;
-/** Milliseconds within which it is told again. */
+/** Milliseconds within which a second refusal counts as again. */
 const refusedRecentlyMs = 1_000;
 
-/** Points that were asked for, of which bucket, and what came of it. */
+/** Points that were requested, from which bucket, and the result. */
 interface Take {
   bucket: Bucket;
   points: number;
   taken: Taken;
 }
 
-/** Takes points for what requests cost, at the places where that becomes known. */
+/** Takes points for requests, at the places where their costs become known. */
 export class Spending {
   readonly #rates: RateLimits;
   readonly #meter: Meter;
@@ -33,14 +33,14 @@ export class Spending {
     this.#served = new Map(served.map((version) => [version.version.slug, version]));
   }
 
-  /** Takes what reading a long body costs, before it is read. Short ones cost nothing. */
+  /** Takes points for reading a long body, before it is read. Short ones cost nothing. */
   readonly forBody: Middleware = (request, response, next) => {
     const points = Math.floor(Number(request.headers["content-length"] ?? 0) / perPoint.bytes);
     if (!(points > 0)) return next();
     return this.#take(request, response, points, next);
   };
 
-  /** Takes what reading a new document costs, before it is read. One that comes again costs nothing. */
+  /** Takes points for reading a new document, before it is read. A known one costs nothing. */
   readonly forDocument: Middleware = (request, response, next) => {
     const { documents } = this.#served.get(response.locals.version!.slug)!.current();
     const { query } = request.body as { query: string };
@@ -51,8 +51,9 @@ export class Spending {
   };
 
   /**
-   * Takes what the operation costs, and tells in headers (draft-ietf-httpapi-ratelimit-headers) what is left and when
-   * the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be enough.
+   * Takes the operation's points, and states in headers (draft-ietf-httpapi-ratelimit-headers) how many are left and
+   * when the bucket is full again. Without enough points it answers 429, takes nothing, and says when there will be
+   * enough.
    */
   readonly forOperation: Middleware = (request, response, next) =>
     this.#take(request, response, response.locals.operation!.cost.requested, next);
@@ -79,7 +80,7 @@ export class Spending {
     response.setHeader("retry-after", taken.retryInSeconds);
     const message = messageOf(points, perSecond, taken);
     const answer = () => refuse(request, response, 429, "THROTTLED", message);
-    // Who asks again at once is kept waiting, or it would be served refusals all the time
+    // Delayed, because a client that repeats refused requests at once would occupy the process
     if (this.#refused.has(credentialId)) setTimeout(answer, repeatedRefusalMs);
     else answer();
     this.#refused.set(credentialId, true);

@@ -1,10 +1,10 @@
-/** The key and secret by which a client proves itself to the token endpoint. */
+/** The key and secret with which a client authenticates at the token endpoint. */
 export interface PresentedCredentials {
   accessKey: string;
   secret: string;
 }
 
-/** `application/x-www-form-urlencoded`, in which RFC 6749 §2.3.1 has both halves of the Basic pair. */
+/** `application/x-www-form-urlencoded`, which RFC 6749 §2.3.1 prescribes for key and secret in Basic. */
 function decodeFormValue(value: string): string {
   return decodeURIComponent(value.replaceAll("+", " "));
 }

@@ -3,12 +3,12 @@ import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { parseBasic } from "./client-credentials.ts";
 import { OAuthError } from "./oauth-error.ts";
 
-/** How much more an address may ask than one of its clients: several may stand behind it. */
+/** An address may send this many times as many requests as one client: several clients may share it. */
 const clientsPerAddress = 10;
 
 /**
- * Lets a client ask for so many tokens a minute from one address, so that nobody can lock out another, and an address
- * for ten times as many, whatever clients it names. Comes after the body has been read.
+ * Limits the token requests per minute of a client from one address, so that no one can lock out another client, and
+ * those of an address to ten times as many, for all clients that it names. Comes after the body has been read.
  *
  * @throws {OAuthError} with status 429
  */

@@ -1,4 +1,4 @@
-/** An error of the token endpoint, as RFC 6749 §5.2 has them. */
+/** An error of the token endpoint, as in RFC 6749 §5.2. */
 export class OAuthError extends Error {
   readonly status: number;
   /** For programs: `invalid_client` and so on. */
@@ -11,7 +11,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Neither the description nor the time it takes tells whether the key or the secret was wrong. */
+/** Neither the description nor the response time reveals whether the key or the secret was wrong. */
 export const invalidClient = () =>
   new OAuthError(
     401,

@@ -15,7 +15,7 @@ import type { Refusals } from "../refusals.ts";
 import type { RateLimits } from "../../auth/rate-limits/rate-limits.ts";
 import { readTokenRequest } from "./token-request.ts";
 
-/** Of a request's body, in bytes. */
+/** Longest body of a request, in bytes. */
 const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
@@ -24,9 +24,9 @@ export interface TokenEndpointOptions {
   tokens: AccessTokens;
   logger: Logger;
   rates: RateLimits;
-  /** Notes requests that are refused. */
+  /** Notes refused requests. */
   refusals: Refusals;
-  /** Requests of one client from one address. */
+  /** Limit of requests of one client from one address. */
   perMinute: number;
 }
 
@@ -87,7 +87,7 @@ async function authenticate(pool: Pool, accessKey: string, secret: string) {
   return { credentialId: credential.id, scopes: credential.scopes };
 }
 
-/** The scopes of the token: those that were asked for, or all. Writing a resource includes reading it. */
+/** The scopes of the token: the requested ones, or all. Writing a resource includes reading it. */
 function narrow(held: string[], wanted: string[] | null): string[] {
   if (!wanted) return held;
   const lacking = wanted.find((scope) => !held.includes(scope));
@@ -108,7 +108,7 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
     const { status, code, message } = oauthError(error, (level) => {
       logger[level]({ requestId, err: error }, "token exchange failed");
     });
-    // RFC 9110 §15.5.2 asks for a challenge with every 401; RFC 6749 at least for clients that tried Basic.
+    // RFC 9110 §15.5.2 demands a challenge with every 401; RFC 6749 at least for clients that tried Basic.
     if (status === 401) response.setHeader("www-authenticate", 'Basic realm="service", charset="UTF-8"');
     if (status === 503) response.setHeader("retry-after", "1");
     if (status < 500) refusals.note(code, request.ip ?? "", { requestId: response.locals.requestId, status });
@@ -119,7 +119,7 @@ function sendOAuthError(logger: Logger, refusals: Refusals): ErrorRequestHandler
 function oauthError(error: unknown, log: (level: "warn" | "error") => void): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof Error && "type" in error && "status" in error) {
-    // Of Express's body parsers
+    // By Express's body parsers
     if (error.status === 413) return new OAuthError(413, "invalid_request", "The body is too large.");
     return invalidRequest("The body can't be read: it isn't what its Content-Type says.");
   }

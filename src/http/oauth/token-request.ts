@@ -6,13 +6,13 @@ import { invalidClient, invalidRequest, OAuthError } from "./oauth-error.ts";
 /** A well-formed request for a token. */
 export interface TokenRequest {
   client: PresentedCredentials;
-  /** The scopes asked for; null: all that the credential has. */
+  /** The requested scopes; null for all that the credential has. */
   scopes: string[] | null;
 }
 
 /**
- * Reads a request for a token by the client credentials grant (RFC 6749 §4.4). Its client may prove itself in the
- * body, JSON or form, or by HTTP Basic.
+ * Reads a token request with the client-credentials grant (RFC 6749 §4.4). The client may authenticate in the body, as
+ * JSON or a form, or by HTTP Basic.
  *
  * @throws {OAuthError} when it isn't one
  */

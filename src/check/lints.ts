@@ -1,0 +1,63 @@
+import { readdir, readFile } from "node:fs/promises";
+import type { ClientBase } from "pg";
+import type { Finding } from "./finding.ts";
+import type { Source } from "./source.ts";
+
+const folder = new URL("../../db/lint/", import.meta.url);
+
+/** A query of db/lint, which must find nothing. */
+export interface Lint {
+  /** Its file, without the ending. */
+  name: string;
+  /** What it finds, and why that is a fault: the comment that it begins with, up to the way out. */
+  why: string;
+  /** What to do about it; `OBJECT` stands for what it finds. */
+  wayOut: string;
+  query: string;
+}
+
+/** All queries of db/lint. */
+export async function readLints(): Promise<Lint[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const query = await readFile(new URL(file, folder), "utf8");
+      const [comment] = /^(--.*\n)+/.exec(query)!;
+      const [why, wayOut = ""] = comment.replace(/^-- ?/gm, "").split("Way out:");
+      const name = file.replace(".sql", "");
+      return { name, why: joined(why!), wayOut: joined(wayOut), query };
+    }),
+  );
+}
+
+const joined = (text: string) => text.trim().replaceAll("\n", " ");
+
+/** What a lint finds, wherever that is. */
+export async function findByLint(
+  client: ClientBase,
+  { name, why, wayOut, query }: Lint,
+): Promise<Omit<Finding, "file" | "line">[]> {
+  const { rows } = await client.query<Record<string, unknown>>(query);
+  return rows.map((row) => {
+    const [object, ...rest] = Object.values(row).map(String);
+    return {
+      ...{ rule: name, severity: "error", object: object!, what: rest.join(": ") },
+      ...{ why, wayOut: wayOut.replaceAll("OBJECT", object!) },
+    };
+  });
+}
+
+/** The queries of db/lint. */
+export const lints: Source = {
+  name: "db/lint",
+  async find({ client, places }) {
+    const findings: Finding[] = [];
+    for (const lint of await readLints()) {
+      for (const found of await findByLint(client, lint)) {
+        const place = await places.of(found.object!);
+        findings.push({ ...found, file: place?.file ?? null, line: place?.line ?? null });
+      }
+    }
+    return findings;
+  },
+};

@@ -1,0 +1,67 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { migrationsFolder } from "../database/migrations/migration-files.ts";
+import type { Place } from "./finding.ts";
+import type { Script } from "./script.ts";
+
+const creation =
+  /^ *create (?:or replace )?(?:unlogged |materialized |recursive )*(?:table|view|function|procedure|type|domain|schema|sequence) (?:if not exists )?([\w".]+)/i;
+
+/** Knows which files say what is in the database. */
+export class Places {
+  readonly #scripts: readonly Script[];
+  #made: Promise<Map<string, Place>> | undefined;
+
+  /** @param scripts what is being written: a fault is sought there first */
+  constructor(scripts: readonly Script[]) {
+    this.#scripts = scripts;
+  }
+
+  /**
+   * Where an object is made, or changed by what is being written; null when no file names it.
+   *
+   * @param object its name with its schema, as Postgres prints it; with the parameters of a function, or a column
+   */
+  async of(object: string): Promise<Place | null> {
+    const name = object.replace(/\(.*$/s, "");
+    for (const wanted of new Set([name, name.replace(/\.[^.]*$/, "")])) {
+      if (!wanted.includes(".")) continue;
+      const place = this.#written(wanted) ?? (await this.#allMade()).get(wanted) ?? null;
+      if (place !== null) return place;
+    }
+    return null;
+  }
+
+  /** The statement that makes an object, or else the last one that names it. */
+  #written(name: string): Place | undefined {
+    const word = new RegExp(`(?<![\\w.])${RegExp.escape(name)}(?![\\w])`);
+    const naming = this.#scripts.flatMap(({ statements }) =>
+      statements.filter(({ text }) => word.test(text)),
+    );
+    const making = naming.find(({ text }) => creation.exec(text)?.[1] === name);
+    return (making ?? naming.at(-1))?.place;
+  }
+
+  #allMade(): Promise<Map<string, Place>> {
+    return (this.#made ??= readMade());
+  }
+}
+
+/** What fixtures make, and committed migrations, of which the newest counts. */
+async function readMade(): Promise<Map<string, Place>> {
+  const made = new Map<string, Place>();
+  for (const folder of ["committed", "fixtures"]) {
+    const names = (await readdir(join(migrationsFolder, folder), { recursive: true })).filter((name) =>
+      name.endsWith(".sql"),
+    );
+    for (const name of names.sort()) {
+      const text = await readFile(join(migrationsFolder, folder, name), "utf8");
+      for (const [index, line] of text.split("\n").entries()) {
+        const [, object] = creation.exec(line) ?? [];
+        if (object !== undefined)
+          made.set(object, { file: `db/${folder}/${name.replaceAll("\\", "/")}`, line: index + 1 });
+      }
+    }
+  }
+  return made;
+}

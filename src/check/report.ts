@@ -1,0 +1,51 @@
+import { styleText } from "node:util";
+import type { Finding, Severity } from "./finding.ts";
+import { isRefused } from "./finding.ts";
+
+const colors: Record<Severity, "red" | "yellow" | "blue"> = { error: "red", warning: "yellow", note: "blue" };
+
+/** Findings for people, those of one rule together, with its reason once. */
+export function printFindings(findings: readonly Finding[], { color = false } = {}): string {
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    color ? styleText(style, text, { validateStream: false }) : text;
+  const open = findings.filter(({ waived }) => waived === undefined);
+  const groups = Map.groupBy(open, ({ rule, severity, why }) => JSON.stringify([severity, rule, why]));
+  const blocks = [...groups.values()].map((group) => {
+    const [{ severity, rule, why }] = group as [Finding, ...Finding[]];
+    const heading = paint(colors[severity], `${severity} ${rule}`);
+    const wayOuts = new Set(group.map(({ wayOut }) => wayOut));
+    const ways = wayOuts.size === 1 ? [`  Way out: ${[...wayOuts][0]}`] : [];
+    const lines = group.flatMap((finding) => [
+      `  ${paint("bold", placeOf(finding))}${aboutOf(finding)}`,
+      ...(wayOuts.size > 1 ? [`    Way out: ${finding.wayOut}`] : []),
+    ]);
+    return [heading, ...lines, `  ${why}`, ...ways].join("\n");
+  });
+  const waived = findings.filter((finding) => finding.waived !== undefined).map(printWaived);
+  return [...blocks, ...(waived.length > 0 ? [waived.join("\n")] : []), summaryOf(findings)].join("\n\n");
+}
+
+const placeOf = ({ file, line }: Finding) =>
+  file === null ? "" : `${file}${line === null ? "" : `:${line}`} `;
+
+const aboutOf = ({ object, what }: Finding) => [object, what].filter(Boolean).join(": ");
+
+const printWaived = (finding: Finding) =>
+  `waived ${finding.rule} ${placeOf(finding)}${aboutOf(finding)} (${finding.waived})`;
+
+/** How many findings of each kind there are, in a line. */
+export function summaryOf(findings: readonly Finding[]): string {
+  if (findings.length === 0) return "The check is clean.";
+  const open = findings.filter(({ waived }) => waived === undefined);
+  const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
+    const count = open.filter((finding) => finding.severity === severity).length;
+    return count === 0 ? [] : [`${count} ${severity}${count === 1 ? "" : "s"}`];
+  });
+  if (open.length < findings.length) counts.push(`${findings.length - open.length} waived`);
+  return `${isRefused(findings) ? "The check refuses" : "The check passes"}: ${counts.join(", ")}.`;
+}
+
+/** Findings for programs. */
+export function printJson(findings: readonly Finding[]): string {
+  return `${JSON.stringify({ refused: isRefused(findings), findings }, null, 2)}\n`;
+}

@@ -1,0 +1,62 @@
+import type { Finding } from "./finding.ts";
+import type { Script } from "./script.ts";
+
+/** A comment that leaves a fault as it is. */
+interface Waiver {
+  rule: string;
+  /** Empty when it is about the statement below it. */
+  object: string;
+  reason: string;
+}
+
+const pattern = /^\s*--\s*waive\s+([\w-]+)[ \t]*([^:\n]*?)[ \t]*(?::[ \t]*(.*))?$/gm;
+
+/**
+ * Notes the reasons that comments give for leaving a fault: `-- waive RULE: reason` above a statement, or `-- waive RULE
+ * OBJECT: reason` anywhere. A waiver without a reason is a fault itself.
+ *
+ * @param committed the texts of what has been committed
+ */
+export function applyWaivers(
+  findings: readonly Finding[],
+  scripts: readonly Script[],
+  committed: readonly string[],
+): Finding[] {
+  const statements = scripts.flatMap((script) => script.statements);
+  const anywhere = [...committed, ...scripts.map(({ text }) => text)].flatMap(waiversIn);
+  const reasonFor = ({ rule, object, file, line }: Finding): string | undefined => {
+    const ofObject = anywhere.find((waiver) => waiver.rule === rule && waiver.object === object);
+    if (ofObject !== undefined) return ofObject.reason;
+    const above = statements
+      .filter(({ place }) => place.file === file && place.line === line)
+      .flatMap(({ comments, text }) => waiversIn(comments + text));
+    return above.find((waiver) => waiver.rule === rule && waiver.object === "")?.reason;
+  };
+  const settled = findings.map((finding) => {
+    const waived = reasonFor(finding);
+    return waived ? { ...finding, waived } : finding;
+  });
+  return [...settled, ...statements.flatMap(unreasoned)];
+}
+
+function waiversIn(text: string): Waiver[] {
+  return [...text.matchAll(pattern)].map(([, rule = "", object = "", reason = ""]) => ({
+    ...{ rule, object, reason: reason.trim() },
+  }));
+}
+
+function unreasoned({ comments, text, place }: Script["statements"][number]): Finding[] {
+  return waiversIn(comments + text)
+    .filter(({ reason }) => reason === "")
+    .map(({ rule }) => ({
+      ...{
+        rule: "waiver",
+        severity: "error",
+        ...place,
+        object: null,
+        what: `waives ${rule} without a reason`,
+      },
+      why: "Who reads the migration later can't tell whether the danger was seen or overlooked.",
+      wayOut: `-- waive ${rule}: why it does no harm here`,
+    }));
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { Project } from "../commands/project.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+
+const file = "db/current/5-try.sql";
+
+// On a copy of the project, as developers have it
+let project: Project;
+let database: TestDatabase;
+let settings: Record<string, string>;
+before(async () => {
+  project = await Project.copy();
+  await project.commitCurrent();
+  database = await openTestDatabase("template0");
+  settings = { DATABASE_URL: database.adminUrl };
+  const { code, output } = await project.run(["database.ts", "setup"], settings);
+  assert.equal(code, 0, output);
+});
+after(async () => {
+  await database.close();
+  await project.remove();
+});
+afterEach(() => rm(join(project.path, file), { force: true }));
+
+const mistake = "select 1;\ncreate table erp.leave (id uuid primary key);\n";
+
+test("db:check passes what is right, and refuses what isn't, without a trace in the database", async () => {
+  const clean = await project.run(["database.ts", "check"], settings);
+  assert.equal(clean.code, 0, clean.output);
+  await project.write(file, mistake);
+  const { code, output } = await project.run(["database.ts", "check"], settings);
+  assert.equal(code, 1, output);
+  assert.match(output, /error row-level-security\n {2}db\/current\/5-try\.sql:2 erp\.leave\n/);
+  assert.match(output, /The check refuses: \d+ errors/);
+});
+
+test("db:check -- --json writes findings for programs", async () => {
+  await project.write(file, mistake);
+  const { code, output } = await project.run(["database.ts", "check", "--json"], settings);
+  assert.equal(code, 1, output);
+  const { refused, findings } = JSON.parse(output) as { refused: boolean; findings: object[] };
+  assert.equal(refused, true);
+  assert.ok(findings.some((finding) => "rule" in finding && finding.rule === "row-level-security"));
+});
+
+test("db:commit refuses what the check refuses, and changes nothing", async () => {
+  const committed = await project.list("db/committed");
+  await project.write(file, mistake);
+  const { code, output } = await project.run(["database.ts", "commit", "leave"], settings);
+  assert.equal(code, 1, output);
+  assert.match(output, /error row-level-security\n[^]*Nothing was committed\./);
+  assert.deepEqual(await project.list("db/committed"), committed);
+  assert.equal(await project.read(file), mistake);
+});

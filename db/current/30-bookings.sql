@@ -21,7 +21,8 @@ comment on type ledger.place_change is
   'By how much movements change what lies in a place, which is a key as in ledger.stock.place: the stock '
   'there, which may have to be made, and the warehouse that it is in, if any.';
 
-grant usage on schema ledger, erp, events to service_booker;
+-- Triggers of others on what it writes may refuse and warn.
+grant usage on schema ledger, erp, events, mutation to service_booker;
 select api_meta.allow('service_booker', 'ledger.stock_movement', 'select', 'insert');
 select api_meta.allow('service_booker', 'ledger.stock_movement_batch', 'select', 'insert');
 select api_meta.allow('service_booker', 'ledger.stock', 'select', 'insert', 'update (quantity, updated_at)');
@@ -60,6 +61,12 @@ comment on table mutation.operation is
   'What mutation.run is to know of each mutation. Follows from the functions of the API schemas, after each '
   'migration.';
 select api_meta.allow('service_writer', 'mutation.operation', 'select');
+--!include mutation/user_error.sql
+--!include mutation/path.sql
+--!include mutation/refuse.sql
+--!include mutation/refuse_missing.sql
+--!include mutation/warnings.sql
+--!include mutation/warn.sql
 --!include mutation/derive_operations.sql
 --!include mutation/find.sql
 --!include api_meta/rule_columns.sql

@@ -10,7 +10,7 @@ let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
   await shop.owner.query(`
-    create function public.warn() returns trigger language plpgsql security definer as $$
+    create function public.warn() returns trigger language plpgsql as $$
     begin
       if exists (select from booked where quantity = 7) then
         perform mutation.warn('STOCK_PROMISED', 'Seven are promised.', '{lines,0,batch_id}', '{"reserved": 7}');

@@ -118,10 +118,10 @@ export class Migrator {
   }
 
   /**
-   * Runs what is in db/current, if it is not what was run last.
+   * Runs db/current, unless it was what ran last.
    *
-   * @param current its files, when not all of them are to be run
-   * @returns whether it has been run
+   * @param current its files; by default all
+   * @returns whether it was run
    */
   async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
     const files = (current ?? (await readCurrent())).filter(hasStatements);

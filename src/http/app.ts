@@ -2,11 +2,12 @@ import type { RequestListener } from "node:http";
 import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
+import { LoopTurns } from "../lib/loop-turns.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
-import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
+import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { pdfDownload, pdfPath } from "./middleware/pdf-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
@@ -65,23 +66,24 @@ export function createApp(parts: Parts): RequestListener {
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
+  const turns = new LoopTurns();
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     requireMerchantPlan(merchantPlan, logger),
     onlyPost,
-    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf),
+    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
     unread.bound,
     countUse(usage),
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes),
-    fairTurns(),
+    fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
-    countDeprecatedFields(usage, served),
+    countFields(usage, served),
     spending.forOperation,
     refuseOperation,
     refuseMissingScopes(served),

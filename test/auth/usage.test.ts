@@ -5,7 +5,7 @@ import { Usage } from "../../src/auth/usage.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -49,6 +49,38 @@ test("requests are counted by version, of both processes, and shown on the page 
   const text = textOf(await visitor.get(`/admin/tokens/${credentials.id}`));
   assert.match(text, /Requests in the last 30 days, by UTC Day 2026-06-unstable unstable \d+ \w+ \d{4} 1 6/);
   assert.match(text, /It used no deprecated fields/);
+});
+
+test("the last day on which a credential used a field is noted, also while a later one is known", async () => {
+  const credentials = await service.credential();
+  const token = await service.tokenFor(credentials);
+  const process = await service.another();
+  await process.ask(token, { query: "{ countrys(first: 1) { edges { node { name } } } __typename }" });
+  await process.close();
+  const usesOfFields = async () =>
+    (
+      await service.owner.query(
+        "select version, field, last_used_on::text as day from auth.field_use where credential_id = $1 order by field",
+        [credentials.id],
+      )
+    ).rows;
+  const day = new Date().toISOString().slice(0, 10);
+  assert.deepEqual(
+    await usesOfFields(),
+    [
+      "Country.name",
+      "CountryConnection.edges",
+      "CountryEdge.node",
+      "Query.countrys",
+      "Query.countrys(first:)",
+    ].map((field) => ({ version: "unstable", field, day })),
+  );
+  const usage = new Usage(service.pool, logger, 60_000);
+  usage.fields.note(credentials.id, "unstable", ["Country.name", "Country.id"], Date.UTC(2020, 0, 1));
+  await usage.close();
+  const uses = await usesOfFields();
+  assert.equal(uses.find(({ field }) => field === "Country.name").day, day);
+  assert.equal(uses.find(({ field }) => field === "Country.id").day, "2020-01-01");
 });
 
 test("requests without a valid token aren't counted", async () => {
@@ -98,19 +130,19 @@ test("what is counted for a credential that was deleted meanwhile is left out, t
 
 test("while the database is away counts are kept, and written when it is back", async () => {
   const credentials = await service.credential();
-  const way = await cuttableWay(service.loginUrl);
-  const pool = createPool(way.url, { max: 1 });
+  const proxy = await openCuttableProxy(service.loginUrl);
+  const pool = createPool(proxy.url, { max: 1 });
   const usage = new Usage(pool, logger, 60_000);
-  way.cut();
+  proxy.cut();
   usage.note(credentials.id, "unstable");
   await usage.flush();
   usage.note(credentials.id, "unstable");
-  way.mend();
+  proxy.mend();
   await usage.flush();
   assert.equal((await usesOf(credentials.id))[0].requests, 2);
   await usage.close();
   await pool.end();
-  await way.close();
+  await proxy.close();
 });
 
 test("processes that write at once don't get in each other's way", async () => {

@@ -9,20 +9,20 @@ import type { TestDatabase } from "../lib/database.ts";
 import { madeUpSchema, madeUpSql } from "./made-up-schema.ts";
 import { randomRead } from "./random-reads.ts";
 import { takeSamples } from "./samples.ts";
-import type { Request, TwoWays } from "./two-ways.ts";
-import { makeTwoWays } from "./two-ways.ts";
+import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
+import { makeTwoExecutors } from "./two-executors.ts";
 
 const runs = Number(process.env.MADE_UP_SCHEMAS ?? 3);
 const seed = Number(process.env.MADE_UP_SCHEMAS_FROM ?? 1);
 const operations = 30;
 const refusals = new Set<unknown>(["BAD_USER_INPUT", "CURSOR_INVALID", "PAGE_SIZE_EXCEEDED"]);
 
-type Ways = Pick<TwoWays, "schema" | "short" | "usual">;
+type Executors = Pick<TwoExecutors, "schema" | "bySql" | "byGrafast">;
 
-/** The answer, which has to be the same both ways. */
-async function both({ short, usual }: Ways, request: Request) {
-  const expected = await usual(request);
-  const found = await short(request);
+/** The answer, which has to be the same by both. */
+async function both({ bySql, byGrafast }: Executors, request: ReadRequest) {
+  const expected = await byGrafast(request);
+  const found = await bySql(request);
   const where = JSON.stringify(request);
   assert.deepEqual(found.errors, expected.errors, where);
   assert.equal(found.text, expected.text, where);
@@ -37,17 +37,17 @@ const leavesOf = (type: GraphQLObjectType): string =>
     .join(" ");
 
 /** Reads a list page by page: no row is missing, none comes twice, each is found again by its id. */
-async function walk(ways: Ways, list: string, type: GraphQLObjectType): Promise<void> {
+async function walk(executors: Executors, list: string, type: GraphQLObjectType): Promise<void> {
   const columns = leavesOf(type);
   const page = `edges { node { ${columns} } } pageInfo { hasNextPage endCursor }`;
-  const all = await both(ways, { source: `{ list: ${list}(first: 250) { ${page} } }` });
-  assert.ok(all.isShort, all.where);
+  const all = await both(executors, { source: `{ list: ${list}(first: 250) { ${page} } }` });
+  assert.ok(all.isBySql, all.where);
   const rows: any[] = all.data.list.edges.map(({ node }: any) => node);
   assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length, "ids differ");
   const paged: unknown[] = [];
   for (let cursor: string | null = null, isLast = false; !isLast;) {
     const source = `query ($after: String) { list: ${list}(first: 2, after: $after) { ${page} } }`;
-    const { data, errors, where }: any = await both(ways, { source, variables: { after: cursor } });
+    const { data, errors, where }: any = await both(executors, { source, variables: { after: cursor } });
     assert.deepEqual(errors, [], where);
     paged.push(...data.list.edges.map(({ node }: any) => node));
     cursor = data.list.pageInfo.endCursor;
@@ -57,7 +57,7 @@ async function walk(ways: Ways, list: string, type: GraphQLObjectType): Promise<
   for (const row of rows) {
     const source = `query ($id: ID!) { node(id: $id) { ... on ${type.name} { ${columns} } }
       list: ${list}(filter: { id: { in: [$id] } }) { edges { node { ${columns} } } } }`;
-    const { data, where } = await both(ways, { source, variables: { id: row.id } });
+    const { data, where } = await both(executors, { source, variables: { id: row.id } });
     assert.deepEqual(data, { node: row, list: { edges: [{ node: row }] } }, where);
   }
 }
@@ -84,26 +84,29 @@ describe("schemas that nobody thought of, read by one statement and by Grafast",
   });
 
   it(`give the same answers, ${runs} times`, async (test) => {
-    const tally = { valid: 0, short: 0, withErrors: 0 };
+    const tally = { valid: 0, bySql: 0, withErrors: 0 };
     const property = fc.asyncProperty(madeUpSchema, fc.nat(1e6), async (made, first) => {
       await pool.query(madeUpSql(made));
-      const ways = await makeTwoWays(pool, "made_up_api", { allScopes: ["things:read"], role: "none" });
-      for (const { list, type } of listsOf(ways.schema)) await walk(ways, list, type);
-      const samples = await takeSamples(ways);
+      const executors = await makeTwoExecutors(pool, "made_up_api", {
+        allScopes: ["things:read"],
+        role: "none",
+      });
+      for (const { list, type } of listsOf(executors.schema)) await walk(executors, list, type);
+      const samples = await takeSamples(executors);
       for (let next = first; next < first + operations; next++) {
-        const read = randomRead(ways.schema, samples, next);
-        if (validate(ways.schema, parse(read.source)).length > 0) continue;
-        const { errors, isShort, where } = await both(ways, read);
+        const read = randomRead(executors.schema, samples, next);
+        if (validate(executors.schema, parse(read.source)).length > 0) continue;
+        const { errors, isBySql, where } = await both(executors, read);
         tally.valid++;
         if (errors.length > 0) tally.withErrors++;
-        else if (isShort) tally.short++;
+        else if (isBySql) tally.bySql++;
         else if (process.env.SHOW_OTHERS) console.log(where);
       }
     });
     await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
     test.diagnostic(JSON.stringify(tally));
     assert.ok(
-      tally.short > (tally.valid - tally.withErrors) * 0.95,
+      tally.bySql > (tally.valid - tally.withErrors) * 0.95,
       "nearly all are answered by one statement",
     );
   });

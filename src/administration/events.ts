@@ -17,7 +17,7 @@ export interface AuditEvent {
 }
 
 /** Names of plans on pages. */
-export const planNames: Readonly<Record<string, string>> = {
+export const merchantPlanNames: Readonly<Record<string, string>> = {
   none: "No API",
   read_only: "Read only",
   full: "Full",
@@ -84,7 +84,7 @@ function subject(event: AuditEvent): Content {
   const { credential_id: id, credential_exists: isThere, subject, action } = event;
   if (action.startsWith("webhook_"))
     return html`<a href="/admin/webhooks/${String(event.details.subscription_id)}">${subject}</a>`;
-  if (action === "plan.changed") return planNames[subject!] ?? subject;
+  if (action === "plan.changed") return merchantPlanNames[subject!] ?? subject;
   if (!isThere) return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
@@ -96,7 +96,7 @@ function actor({ actor, administrator_name: name }: AuditEvent): string {
 
 function details({ details }: AuditEvent): Content {
   const lines: string[] = [];
-  if (typeof details.old_plan === "string") lines.push(`It was ${planNames[details.old_plan]}`);
+  if (typeof details.old_plan === "string") lines.push(`It was ${merchantPlanNames[details.old_plan]}`);
   if (typeof details.old_name === "string") lines.push(`Was called “${details.old_name}”`);
   for (const [key, title] of [
     ["added", "Added"],

@@ -35,12 +35,12 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     new Counter({
       name: "service_reads_total",
-      help: "Read operations, by path: one SQL statement, or Grafast.",
-      labelNames: ["way"],
+      help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
+      labelNames: ["executor"],
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [way, count] of Object.entries(readCounts)) this.inc({ way }, count);
+        for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
       },
     });
     new Gauge({

@@ -82,7 +82,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const make = async (catalog: string) => {
     const preset = presetOf(version, options, catalog);
     const { schema, resolvedPreset } = await makeSchema(preset);
-    boundPlans(schema);
+    boundOperationPlans(schema);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -132,8 +132,8 @@ function presetOf(
   catalog: string,
 ): GraphileConfig.Preset {
   // `unstable` shows developers how it answers
-  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
+  const onRead: PresetOptions["onRead"] = (executor, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
@@ -166,10 +166,10 @@ function presetOf(
 }
 
 /** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
-const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
+const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
-function boundPlans({ extensions }: GraphQLSchema): void {
-  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
+function boundOperationPlans({ extensions }: GraphQLSchema): void {
+  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxOperationPlans } });
 }
 
 type ForMutations = Pick<

@@ -6,7 +6,7 @@ import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -108,14 +108,14 @@ test("a failing import is logged with its job, and the service continues", async
 });
 
 test("cut off from Postgres and back, the service answers and works again", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  const { service, address } = await start({ DATABASE_URL: way.url, EXCHANGE_RATES_FROM: list });
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  const { service, address } = await start({ DATABASE_URL: proxy.url, EXCHANGE_RATES_FROM: list });
   await service.said(/a job is done/);
-  way.cut();
+  proxy.cut();
   await service.said(/background work can't begin; trying again/);
   assert.equal((await fetch(`${address}/healthz`)).status, 503);
-  way.mend();
+  proxy.mend();
   await until(async () => (await fetch(`${address}/healthz`)).status === 200);
   await queue.add("import_exchange_rates");
   await until(async () => (await queue.jobs()).length === 0);
@@ -123,11 +123,11 @@ test("cut off from Postgres and back, the service answers and works again", asyn
 });
 
 test("stopped while it is cut off from Postgres, the service ends in order", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  const { service } = await start({ DATABASE_URL: way.url });
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  const { service } = await start({ DATABASE_URL: proxy.url });
   await service.said(/a job is done/);
-  way.cut();
+  proxy.cut();
   await stop(service);
 });
 

@@ -12,7 +12,7 @@ import { until } from "../lib/until.ts";
 import { fast, readPlain, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const program = fileURLToPath(new URL("../ways/webhook-sender.ts", import.meta.url));
+const program = fileURLToPath(new URL("../end-to-end/webhook-sender.ts", import.meta.url));
 
 let database: TestDatabase;
 let owner: pg.Pool;

@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
-import { explorers } from "./explorer.ts";
+import { explorers, tellOfChanges } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
@@ -68,6 +68,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
+    ...(settings.explorer ? [tellOfChanges] : []),
     requirePlan(plan, logger),
     onlyPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf),

@@ -27,6 +27,7 @@ import { HeavyWork } from "../lib/heavy-work.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
+import type { Availability } from "../versions/availability.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
@@ -74,8 +75,10 @@ export interface App {
    * @param pool connections that nobody else uses, as for operations
    */
   payloadReader(pool: Pool): ReadPayload;
-  /** Builds every version's GraphQL schema anew from the database, as after a migration. */
+  /** Builds every version's GraphQL schema anew that the database has another for, as after a migration. */
   reload(): Promise<void>;
+  /** The same for the head alone, before a migration is committed: see `Availability.prepare`. */
+  prepare: Availability["prepare"];
   /** Ends what the app opened: not the pool, not the HTTP server. */
   close(): Promise<void>;
 }
@@ -149,6 +152,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
       await availability.reload();
       await locales.refresh();
     },
+    prepare: (read) => availability.prepare(read),
     close: () => closing.close(),
   };
 }

@@ -20,7 +20,7 @@ import { preservesSource } from "../src/reads/field-source.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
 
-/** The one primary key column of a view, which orders its lists. */
+/** The single primary key column of a view, which orders its lists. */
 function keyOf(resource: PgResource): string {
   const attributes = resource.uniques.find((unique) => unique.isPrimary)?.attributes;
   if (attributes?.length !== 1)
@@ -28,7 +28,7 @@ function keyOf(resource: PgResource): string {
   return attributes[0]!;
 }
 
-/** The page that the arguments of a list ask for. */
+/** The page that the arguments of a list request. */
 function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageOfRows {
   const $rawFirst = args.getRaw("first");
   const $rawAfter = args.getRaw("after");
@@ -42,8 +42,8 @@ function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageO
 /**
  * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
  *
- * Lists are ordered by primary key. Keys are made in the order of time, so this is oldest first, and rows that are
- * added while somebody pages come after the last page. Rows of lists that are followed may also come late (src/reads/followed.ts).
+ * Lists are ordered by primary key. Keys grow with time, so the oldest rows come first, and rows that are added while a
+ * client reads pages come after the last page. Rows of followed lists may also come late (src/reads/followed.ts).
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: "ConnectionsPlugin",

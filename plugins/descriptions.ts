@@ -23,7 +23,7 @@ type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
-/** What a line `@describe customers Who buys here.` of the view's comment says about a field. */
+/** The description of a field by a line `@describe customers Who buys here.` of the view's comment. */
 function statedDescription({ pgRelationDetails, pgRefDetails, fieldName }: FieldScope): string | undefined {
   const lines = tagLines((pgRelationDetails ?? pgRefDetails)?.codec, "describe");
   return lines.find((line) => line.startsWith(`${fieldName} `))?.slice(fieldName.length + 1);
@@ -70,7 +70,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   }
   if (scope.isConnectionType && fieldName === "edges") return "The entries of the page.";
   if (scope.isConnectionType && fieldName === "pageInfo") return "Where the page stands in the list.";
-  // What is left are columns, which SQL describes. Ids speak for themselves.
+  // The remaining fields are columns, which SQL describes. Ids need no description.
   if (fieldName === "id") return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
   if ((scope.pgFieldAttribute?.codec as PgCodec | undefined)?.extensions?.globalIdOf) {
     return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
@@ -86,9 +86,9 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes what no SQL object stands for: root fields, relations, connections and their arguments. What stands in
- * SQL is described there, by comments. Where the generated words won't do for a relation, the view's comment says
- * better ones: `@describe customers Who buys here.`
+ * Describes fields that no SQL object stands for: root fields, relations, connections and their arguments. Comments
+ * describe what exists in SQL. A view's comment can replace the generated description of a relation: `@describe
+ * customers Who buys here.`
  */
 export const DescriptionsPlugin: GraphileConfig.Plugin = {
   name: "DescriptionsPlugin",

@@ -6,7 +6,7 @@ import { tagLines, tagText } from "./lib/tags.ts";
 declare global {
   namespace DataplanPg {
     interface PgCodecExtensions {
-      /** The enum that a text codec shows to clients. */
+      /** The enum that clients see for a text codec. */
       enumOfText?: PgEnumCodec;
     }
   }
@@ -14,7 +14,7 @@ declare global {
 
 const textCodecs = new WeakMap<PgEnumCodec, PgCodec>();
 
-/** The codec of all text columns that one enum describes. */
+/** The codec of all text columns of one enum. */
 function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
   const known = textCodecs.get(enumCodec);
   if (known) return known;
@@ -35,7 +35,7 @@ function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
   return codec;
 }
 
-/** Takes the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
+/** Reads the lines `@value Open No work has begun.` of the type's comment as descriptions of the values. */
 function describeValues(codec: PgEnumCodec): void {
   const descriptions = new Map<string, string>();
   for (const line of tagLines(codec, "value")) {
@@ -49,8 +49,8 @@ function describeValues(codec: PgEnumCodec): void {
 }
 
 /**
- * Shows text columns with the tag `@enum order_state` as the GraphQL enum of the Postgres enum type of that name in
- * the same schema. SQL keeps the text: a view that casts it would lose the index on the table's column.
+ * Shows text columns with the tag `@enum order_state` as the GraphQL enum of the Postgres enum type of that name in the
+ * same schema. SQL keeps the text: with a cast in the view, Postgres could not use the index on the table's column.
  */
 export const EnumColumnsPlugin: GraphileConfig.Plugin = {
   name: "EnumColumnsPlugin",

@@ -17,15 +17,15 @@ import { takesNoFilter } from "./relations.ts";
 declare global {
   namespace GraphileBuild {
     interface Build {
-      /** What the filter of each view can look at. */
+      /** The columns that the filter of each view offers. */
       filterColumns: Map<PgCodec, FilterColumns>;
     }
   }
 }
 
 /**
- * The `filter` argument of connections: one input type per view, with the columns that its tag @filters names, and
- * one per scalar, with its operators. What a filter means is in src/reads/filter-conditions.ts.
+ * The `filter` argument of connections: one input type per view, with the columns in its tag @filters, and one per
+ * scalar, with its operators. src/reads/filter-conditions.ts defines what filters mean.
  */
 export const FiltersPlugin: GraphileConfig.Plugin = {
   name: "FiltersPlugin",
@@ -82,7 +82,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** The condition is made from the value at run time, so that another value needs no other plan. */
+/** The condition is made from the value at run time, so that other values use the same plan. */
 const filterRows = (columns: FilterColumns) => (filter: FilterValue | null | undefined) => {
   const keepAll = () => {};
   if (filter == null) return keepAll;

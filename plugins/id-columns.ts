@@ -14,7 +14,7 @@ import { tagLines, tagText } from "./lib/tags.ts";
 declare global {
   namespace DataplanPg {
     interface PgCodecExtensions {
-      /** The GraphQL type, or mere name of a kind of thing, whose global ids the codec reads and writes. */
+      /** The GraphQL type, or the name of a kind of object without one, whose global ids the codec reads and writes. */
       globalIdOf?: string;
     }
   }
@@ -38,11 +38,11 @@ function makeGlobalIdCodec(typeName: string): PgCodec {
 }
 
 /**
- * Makes ids of the uuid columns: primary keys, foreign keys, and those that the tag @gid names (`@gid StockContainer`
- * on the column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list of them.
+ * Turns uuid columns into ids: primary keys, foreign keys, and those with the tag @gid (`@gid StockContainer` on the
+ * column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list of them.
  *
- * The columns get another codec. So there is one place that turns uuids into global ids and back, whatever the way:
- * fields, filters, `node`, arguments of functions.
+ * The columns get another codec, so that fields, filters, `node` and arguments of functions all convert uuids in one
+ * place.
  */
 export const IdColumnsPlugin: GraphileConfig.Plugin = {
   name: "IdColumnsPlugin",

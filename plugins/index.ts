@@ -26,7 +26,7 @@ import { TextAnswersPlugin } from "./text-answers.ts";
 
 export { catalogQuery, readCatalog };
 
-/** What differs between the instances of the API. */
+/** The differences between the instances of the API. */
 export interface PresetOptions {
   /** The database, with its adaptor. Instances may share it. */
   pgService: GraphileConfig.PgServiceConfiguration;
@@ -34,16 +34,16 @@ export interface PresetOptions {
   schemaName: string;
   /** What the catalog has about it, where that has been read before: see {@link readCatalog}. */
   catalog?: (() => Promise<string>) | undefined;
-  /** Whether reads are answered by one statement each where that is known. */
+  /** Whether to answer each known read by one statement. */
   fastReads?: boolean;
-  /** Told which way each read takes. */
+  /** Called with the path of each read. */
   onRead?: OnRead;
-  /** How errors of requests are told, and where; only for what answers requests. */
+  /** How errors of requests are reported, and where; only for instances that answer requests. */
   report?: ReportOptions;
 }
 
 const { inflection: shortNames } = PgSimplifyInflectionPlugin;
-/** It also has names for what plugins below would make that are switched off. */
+/** It also names things that switched-off plugins below would make. */
 const ShortNamesPreset: GraphileConfig.Preset = {
   ...PgSimplifyInflectionPreset,
   plugins: [
@@ -68,15 +68,16 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "RegisterQueryNodePlugin",
   "MutationPayloadQueryPlugin",
   "PgConnectionTotalCountPlugin",
-  // Ours take their place: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
+  // Replaced by ours: ids (node.ts), page arguments (connections.ts), filters (filters.ts)
   "AddNodeInterfaceToSuitableTypesPlugin",
   "NodeIdCodecBase64JSONPlugin",
   "NodeIdCodecPipeStringPlugin",
   "PgFirstLastBeforeAfterArgsPlugin",
   "PgConditionArgumentPlugin",
   "PgConnectionArgOrderByPlugin",
-  // They look for what we don't offer, at every view and column, which takes half of the time of a start: look-ups by
-  // other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions, tokens
+  // They search every view and column for features that we don't offer, which takes half of the time of a start:
+  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions,
+  // tokens
   "PgRowByUniquePlugin",
   "PgCustomTypeFieldPlugin",
   "PgOrderAllAttributesPlugin",
@@ -92,17 +93,18 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgJWTPlugin",
   "PgInterfaceModeUnionAllRowsPlugin",
   "PgPolymorphismOnlyArgumentPlugin",
-  // It leaves out what the role of the connection may not see, so the schema would depend on who looks, and a
-  // forgotten grant would show as a field that is gone instead of as an error.
+  // It hides everything that the role of the connection may not see: the schema would depend on the role, and a
+  // forgotten grant would remove a field instead of causing an error.
   "PgRBACPlugin",
-  // It hides relations whose foreign key has no index. Views have none: `db/lint` looks at the tables.
+  // It hides relations whose foreign key has no index. Views have none; `db/lint` checks the tables.
   "PgIndexBehaviorsPlugin",
 ];
 
 /**
- * The GraphQL schema of one version: which plugins there are, and in which order they work.
+ * The GraphQL schema of one version: its plugins, in order.
  *
- * Each request's context comes from the server, which extends this preset with `grafast.context` (see src/graphql/context.ts).
+ * The context of each request comes from the server, which extends this preset with `grafast.context` (see
+ * src/graphql/context.ts).
  */
 export function createPreset({
   pgService,
@@ -122,29 +124,29 @@ export function createPreset({
     plugins: [
       // What is known of the database
       makeCatalogPlugin(catalog),
-      // What the view is called, and what of it is offered
+      // Names, and what is offered
       NamingPlugin,
       SurfacePlugin,
       RelationsPlugin,
-      // Which GraphQL types its columns have
+      // GraphQL types of columns
       ScalarsPlugin,
       EnumColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,
-      // How rows are found
+      // Lists, filters and look-ups
       NodePlugin,
       FiltersPlugin,
       ConnectionsPlugin,
-      // How data is changed
+      // Mutations
       MutationsPlugin,
-      // Who may use it
+      // Scopes
       ScopesPlugin,
       ScopeCheckPlugin,
-      // How reads are answered in one statement
+      // Reads by one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
-      // What it says about itself, which describes what the others made
+      // Descriptions of what the plugins above made
       DescriptionsPlugin,
-      // How requests are answered
+      // Answers to requests
       ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),
     ],
     disablePlugins: switchedOff,

@@ -12,10 +12,9 @@ import { preservesSource } from "../src/reads/field-source.ts";
 const listOf = (type: GraphQLOutputType) => new GraphQLList(new GraphQLNonNull(getNamedType(type)));
 
 /**
- * Columns that are arrays, of texts or of a composite type such as prices: `[Price!]`.
+ * Columns that are arrays of texts or of a composite type such as prices: `[Price!]`.
  *
- * The library unnests arrays of composites in SQL, where an array that is null has no elements just like an empty
- * one. Here null stays null.
+ * The library unnests arrays of composites in SQL, where a null array looks like an empty one. Here null stays null.
  */
 export const ListColumnsPlugin: GraphileConfig.Plugin = {
   name: "ListColumnsPlugin",

@@ -17,19 +17,19 @@ import { runMutation } from "./lib/run-mutation.ts";
 declare global {
   namespace GraphileBuild {
     interface ScopeObjectFieldsField {
-      /** The function that the field of the root type Mutation calls. */
+      /** The function that a field of the root type Mutation calls. */
       mutationFunction?: PgResource;
     }
     interface ScopeObject {
-      /** The function whose payload the type is. */
+      /** The function of this payload type. */
       payloadOf?: PgResource;
     }
   }
 }
 
 /**
- * Makes mutations of the functions in the version's schema. What they do, who may call them and what they refuse is
- * written in SQL; here their inputs and payloads get GraphQL types, and `mutation.run` is called.
+ * Makes mutations from the functions in the version's schema. SQL defines what they do, who may call them and what they
+ * refuse; here their inputs and payloads get GraphQL types, and `mutation.run` is called.
  */
 export const MutationsPlugin: GraphileConfig.Plugin = {
   name: "MutationsPlugin",
@@ -37,7 +37,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
   version: "1.0.0",
   inflection: {
     replace: {
-      // The composite types are called stock_set_input and so on already; the library then says StockSetInputRecord
+      // The composite types are already called stock_set_input and so on; the library would say StockSetInputRecord
       inputType: (previous, _preset, typeName) => previous!(typeName.replace(/InputRecord$/, "")),
     },
   },
@@ -54,7 +54,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
         inferred: {
           after: ["default"],
           provides: ["mutations"],
-          // The library would offer them too, in a shape of its own
+          // The library would offer them too, in another shape
           callback: (behavior, { isMutation }) => (isMutation ? [behavior, "-mutationField"] : behavior),
         },
       },

@@ -2,8 +2,8 @@ import type {} from "postgraphile";
 import { tagText } from "./lib/tags.ts";
 
 /**
- * Names of root fields. Everything else is named by the views' smart tags, by `@graphile/simplify-inflection`, or
- * as it comes.
+ * Names of root fields. Smart tags of views, `@graphile/simplify-inflection` and the library's defaults name everything
+ * else.
  */
 export const NamingPlugin: GraphileConfig.Plugin = {
   name: "NamingPlugin",

@@ -8,9 +8,9 @@ import { preservesSource } from "../src/reads/field-source.ts";
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
  *
- * A text that is no global id, and in `product(id:)` the id of another type, is the caller's mistake and refused.
- * An id of this form that leads to nothing the caller may read gives null: an unknown row, a row hidden by row-level
- * security, a kind of thing without a GraphQL type.
+ * A text that is no global id, or in `product(id:)` the id of another type, is the caller's mistake and refused. A
+ * valid id of nothing that the caller may read gives null: an unknown row, a row hidden by row-level security, a kind
+ * of object without a GraphQL type.
  */
 export const NodePlugin: GraphileConfig.Plugin = {
   name: "GlobalNodePlugin",
@@ -21,7 +21,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
   inflection: {
     replace: {
       _attributeName(previous, _preset, details) {
-        // The library keeps the name `id` for its own field; here the column is that field.
+        // The library reserves the name `id` for its own field; here the column is that field.
         return previous!({ ...details, skipRowId: true });
       },
     },
@@ -29,7 +29,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       build(build) {
-        // The id columns hold global ids already (IdColumnsPlugin): nothing is left to encode.
+        // The id columns hold global ids already (IdColumnsPlugin).
         build.registerNodeIdCodec!({
           name: "globalId",
           encode: (specifier: [string, string] | null) => specifier?.[1] ?? null,

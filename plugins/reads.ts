@@ -8,7 +8,7 @@ import type { ReadEngine } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
 
-/** Told which way a read operation takes. One that turns out not to go by SQL is told of twice. */
+/** Called with the path of a read operation, twice if it first seemed to go by SQL. */
 export type OnRead = (way: ReadEngine, args: GrafastExecutionArgs) => void;
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
@@ -17,8 +17,8 @@ const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
 /**
  * Answers read operations by one SQL statement each, which makes the finished JSON text.
  *
- * It knows what fields mean from the schema's own making, and takes an operation only when it knows everything that is
- * in it. All else goes to Grafast, whose answers are the measure: test/reads compares them. docs/performance.md tells
+ * It learns the sources of fields while the schema is built, and accepts an operation only when it knows all parts.
+ * Everything else goes to Grafast, whose answers are the standard: test/reads compares them. docs/performance.md says
  * what is covered.
  */
 export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugin => ({
@@ -33,7 +33,7 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
         return config;
       },
       GraphQLObjectType_fields_field: {
-        // Before those that replace plans, so that what is seen here is the library's own.
+        // Before the plugins that replace plans, so that it sees the library's own plans.
         before: ["ConnectionsPlugin", "ListColumnsPlugin", "GlobalNodePlugin"],
         callback(field, build, { Self, scope }) {
           const source = findSource(build, Self.name, scope);
@@ -48,7 +48,7 @@ export const makeReadsPlugin = (onRead: OnRead = () => {}): GraphileConfig.Plugi
   grafast: {
     middleware: {
       execute: {
-        // Whoever refuses operations comes first.
+        // Checks that refuse operations come first.
         after: ["ScopeCheckPlugin"],
         callback(next, { args }) {
           const statement = readStatementOf(args);

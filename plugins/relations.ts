@@ -13,8 +13,8 @@ export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation |
 }
 
 /**
- * Whether the list of a relation takes no filter: the foreign key has the tag @noFilter, or the line of the ref has
- * the word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
+ * Whether the list of a relation takes no filter: the foreign key has the tag @noFilter, or the line of the ref has the
+ * word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
  */
 export function takesNoFilter(scope: FieldScope): boolean {
   if (hasTag(relationOf(scope), "noFilter")) return true;
@@ -25,8 +25,8 @@ export function takesNoFilter(scope: FieldScope): boolean {
 }
 
 /**
- * Foreign keys lead forward always, backward only when they name the field: a list that nobody asked for is a
- * promise to keep it fast.
+ * Foreign keys always give a field forward, but backward only with a declared name: a list that nobody needs would
+ * still have to stay fast.
  */
 export const RelationsPlugin: GraphileConfig.Plugin = {
   name: "RelationsPlugin",

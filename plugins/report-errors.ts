@@ -7,27 +7,27 @@ import type { MutationLog } from "../src/graphql/mutation-log.ts";
 import type { ErrorScene } from "../src/errors/client-errors.ts";
 import { clientError } from "../src/errors/client-errors.ts";
 
-/** A request whose operation has been read, as the errors of its answer need it. */
+/** A request whose operation has been read, as its errors need it. */
 export interface ReadRequest {
   requestId: string;
   document: DocumentNode;
-  /** What the answer says beside its data and errors. */
+  /** Extensions of the answer. */
   extensions: Record<string, unknown>;
 }
 
 export interface ReportOptions {
   logger: Logger;
-  /** What is known of a request that has come to be executed. */
+  /** What is known about an executed request. */
   requestOf(context: Partial<Grafast.RequestContext>): ReadRequest;
 }
 
 type Execute = ExecutionConfig["execute"];
 
 /**
- * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Says what
- * the operation cost.
+ * Gives every error of a GraphQL answer its code and the request's id, and masks what clients must not see. Adds the
+ * cost of the operation.
  *
- * Grafserv's own place for errors, `maskError`, doesn't know the request.
+ * Grafserv's own hook for errors, `maskError`, doesn't know the request.
  */
 export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): GraphileConfig.Plugin {
   return {
@@ -68,7 +68,7 @@ function reportingExecutor(execute: Execute, scene: ErrorScene, extensions: obje
   };
 }
 
-/** What a client is told of an error, which depends on whether something has been done by then. */
+/** The error that a client gets, which depends on whether a mutation has been committed by then. */
 function report(error: unknown, { document, operationName, contextValue }: ExecutionArgs, scene: ErrorScene) {
   const reported = clientError(error, scene);
   const { mutationLog } = contextValue as ServiceContext;
@@ -78,16 +78,16 @@ function report(error: unknown, { document, operationName, contextValue }: Execu
   const cause = error instanceof GraphQLError ? error.originalError : error;
   const isAfterCommit = path ? path.length > 1 || mutationLog.isUnreadable(cause) : mutationLog.isAnyDone;
   if (isAfterCommit) return unavailable(reported, mutationLog);
-  // Sent again, the operation would do once more what others of its mutations have done
+  // A repetition would do the operation's other mutations again
   return mutationLog.isRepeatable
     ? reported
     : withExtensions(reported, reported.message, { retryable: false });
 }
 
-/** Their messages advise to send the request again, without knowing that a mutation has been done. */
+/** Their messages advise to repeat the request, without knowing that a mutation has been committed. */
 const outages = new Set<unknown>(["QUERY_TIMEOUT", "CONFLICT_RETRY", "SERVICE_UNAVAILABLE"]);
 
-/** An error in reading what a mutation answers. The mutation itself has been done, and committed. */
+/** An error while reading a mutation's payload. The mutation itself has been committed. */
 function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQLError {
   const { code, retryable } = error.extensions;
   const advice = isRepeatable

@@ -8,7 +8,7 @@ import { parseDateTime } from "./lib/date-time.ts";
 const timestamptzOid = "1184";
 const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
 
-/** Postgres prints moments in UTC itself, so that answers don't depend on the session's time zone. */
+/** Postgres itself prints times in UTC, so that answers don't depend on the session's time zone. */
 const dateTimeCodec: PgCodec = {
   name: "dateTime",
   sqlType: TYPES.timestamptz.sqlType,
@@ -22,7 +22,7 @@ const dateTimeCodec: PgCodec = {
   extensions: { oid: timestamptzOid },
 };
 
-/** Which GraphQL scalars stand for which SQL types, where PostGraphile's choice isn't ours. */
+/** GraphQL scalars for SQL types for which PostGraphile chooses another one. */
 export const ScalarsPlugin: GraphileConfig.Plugin = {
   name: "ScalarsPlugin",
   description: "timestamptz is DateTime; numeric and bigint are Float",

@@ -8,7 +8,8 @@ import type { Tagged } from "./lib/tags.ts";
 import { hasTag, tagLines } from "./lib/tags.ts";
 
 /**
- * Reads the tag `@requiresScopes`: scopes of which any will do, and after the word `allOf:` those that are all needed.
+ * Reads the tag `@requiresScopes`: scopes of which one is enough, and after the word `allOf:` those that are all
+ * needed.
  *
  * @returns undefined without the tag
  */
@@ -26,7 +27,7 @@ export function requirementOf(thing: Tagged | null | undefined): ScopeRequiremen
   return requirement;
 }
 
-/** The rows that a field leads to: of a root field, a foreign key or a ref. */
+/** The view of a field's rows: of a root field, a foreign key or a ref. */
 function targetOf(
   build: GraphileBuild.Build,
   scope: GraphileBuild.ScopeObjectFieldsField,
@@ -52,8 +53,8 @@ const isType = (build: GraphileBuild.Build, codec: PgCodec, typeName: string): b
   codec.attributes !== undefined && build.inflection.tableType(codec) === typeName;
 
 /**
- * Puts requirements on fields. They are declared once, on the view; what leads to its rows takes them over, unless
- * the foreign key or column has the tag itself. Row-level security of the tables is the second fence.
+ * Adds requirements to fields. They are declared once, on the view; fields that lead to its rows inherit them, unless
+ * the foreign key or column has the tag itself. Row-level security of the tables checks them again.
  */
 export const ScopesPlugin: GraphileConfig.Plugin = {
   name: "ScopesPlugin",

@@ -2,9 +2,9 @@ import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 
 /**
- * What a view offers when its tags say nothing: one root field by id, one root connection, its relations. Lists
- * without pages, look-ups by other unique columns, and writing to views are not offered at all: what changes data is
- * a function. A schema without any view is a mistake and not built.
+ * What a view without tags offers: one root field by id, one root connection, its relations. Lists without pages,
+ * look-ups by other unique columns, and writing to views are never offered: functions change data. A schema without any
+ * view is a mistake and not built.
  */
 export const SurfacePlugin: GraphileConfig.Plugin = {
   name: "SurfacePlugin",

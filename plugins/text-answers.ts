@@ -1,8 +1,8 @@
 import type {} from "postgraphile";
 
 /**
- * Answers are made as JSON text at once, not as objects that are printed afterwards. Grafserv's option
- * `outputDataAsString` says so to Grafserv, this to Grafast. Queries of the service's own still get objects.
+ * Answers are made as JSON text directly, not as objects that are serialised afterwards. Grafserv's option
+ * `outputDataAsString` tells Grafserv, and this tells Grafast. The service's own queries still get objects.
  */
 export const TextAnswersPlugin: GraphileConfig.Plugin = {
   name: "TextAnswersPlugin",

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { styleFaults } from "./sql-style.ts";
 
 const db = new URL("../db/", import.meta.url);
-/** Written by programs. */
+/** Generated files. */
 const generated = /^(committed\/|schema\.sql$)/;
 
 const files = (await readdir(db, { recursive: true }))

@@ -1,11 +1,11 @@
-// Looks for secrets, such as keys and passwords, in the files that would be committed: `npm run check` does.
+// Looks for secrets, such as keys and passwords, in the files that would be committed. Part of `npm run check`.
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEngine } from "@secretlint/node";
 import { atTheTerminal } from "../src/commands/terminal.ts";
 
-/** What .gitignore has, and what is no text. */
+/** Ignored: files in .gitignore, and those that are no text. */
 const leftOut = new Set(["node_modules", ".git", ".data", ".env"]);
 const binary = new Set([".png"]);
 

@@ -1,4 +1,4 @@
-/** What is wrong with a line of SQL, for whoever wrote it. */
+/** A fault of style in a line of SQL. */
 export interface StyleFault {
   line: number;
   reason: string;
@@ -8,8 +8,8 @@ const maxColumns = 110;
 const maxFunctionLines = 70;
 
 /**
- * Holds SQL against the rules of the house: width and indentation of lines, lower case, and functions that fit a page.
- * No formatter does, see docs/decisions.md, "SQL is checked, not formatted".
+ * Checks SQL against our style: width and indentation of lines, lower case, and functions that fit a page. No formatter
+ * does, see docs/decisions.md, "SQL is checked, not formatted".
  */
 export function styleFaults(text: string): StyleFault[] {
   const code = codeOf(text).split("\n");
@@ -43,11 +43,11 @@ function longFunctions(code: string[]): StyleFault[] {
   });
 }
 
-// What stands in dollar quotes is text, unless it is a body, behind `as` or `do`; the end of one begins its line
+// Text in dollar quotes is skipped, unless it is a body, after `as` or `do`; its end begins the line
 const noCode =
   /--[^\n]*|(?<!\b(?:as|do) |^)\$(\w*)\$[^]*?\$\1\$|\bE'(?:[^'\\]|''|\\[^])*'|(?:\bU&)?'(?:[^']|'')*'|"[^"]*"/gm;
 
-/** The text with apostrophes in place of comments and of what is quoted. */
+/** The text with comments and quoted texts replaced by apostrophes. */
 function codeOf(text: string): string {
   return text.replace(noCode, (match) => match.replace(/[^\n]/g, "'"));
 }

@@ -66,7 +66,9 @@ export class Arena {
 
   /** How it goes for usual clients when nobody else asks for anything. */
   async quiet(seconds: number): Promise<Experience> {
-    return experience(this.#service.url, await this.#normalTokens(), seconds);
+    const tokens = await this.#normalTokens();
+    await this.#introduce(tokens);
+    return experience(this.#service.url, tokens, seconds);
   }
 
   /** How it goes for them beside an attack. */
@@ -75,6 +77,7 @@ export class Arena {
     const normal = await this.#normalTokens();
     const token = await this.#token(`${name}, rich`, "all");
     const poor = await this.#token(`${name}, poor`, ["tags"]);
+    await this.#introduce(normal);
     const isOfAttack = await resetPeakMemory(pid);
     const told = JSON.stringify({ name, target: { url, token, poor } });
     const attacker = fork(fileURLToPath(new URL("attacker.ts", import.meta.url)), [told]);
@@ -113,6 +116,11 @@ export class Arena {
     const tokens: string[] = [];
     for (let n = 0; n < normalClients.clients; n++) tokens.push(await this.#token(`normal ${n}`, "all"));
     return tokens;
+  }
+
+  /** Lets usual clients ask once: they are known already when an attack begins. A new credential has all looked up anew. */
+  async #introduce(tokens: readonly string[]): Promise<void> {
+    await experience(this.#service.url, tokens, 0.2);
   }
 
   async #token(name: string, scopes: string[] | "all"): Promise<string> {

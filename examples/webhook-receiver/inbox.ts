@@ -1,19 +1,19 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
-/** What a webhook says. docs/events has a JSON Schema for each type. */
+/** The body of a webhook. docs/events has a JSON Schema for each type. */
 export interface Message {
-  /** What happened, for example product.updated. */
+  /** The topic, for example product.updated. */
   type: string;
-  /** When. */
+  /** Time of the event. */
   timestamp: string;
   /** Its number; null for a test. */
   sequence: number | null;
-  /** The number of the message before it; null for the first one. */
+  /** The number of the previous message; null for the first one. */
   previousSequence: number | null;
   apiVersion: string;
   changedFields: string[] | null;
   cause: Record<string, unknown>;
-  /** What it happened to. */
+  /** The subject. */
   data: Record<string, unknown>;
 }
 
@@ -23,14 +23,14 @@ interface Entry {
 }
 
 /**
- * Keeps what has been received, so that repetitions are known and gaps are seen. In a file here; a table with a unique
- * column for the id, written in the same transaction as what follows from the message, is better.
+ * Stores received messages, to recognise repetitions and see gaps. This example uses a file. Better use a table with a
+ * unique column for the id, and write to it in the same transaction as the effects of the message.
  */
 export class Inbox {
   readonly #path: string;
   readonly #ids = new Set<string>();
   readonly #sequences = new Set<number>();
-  /** Numbers that others named as the one before them. */
+  /** Numbers that messages named as their previous one. */
   readonly #expected = new Set<number>();
 
   /** @param path file to which messages are appended, one a line */
@@ -40,7 +40,7 @@ export class Inbox {
     for (const line of lines) this.#note(JSON.parse(line) as Entry);
   }
 
-  /** Keeps a message. Answers whether it is new: the same one may come several times. */
+  /** Stores a message. Returns whether it is new: the same one may come several times. */
   add(id: string, message: Message): boolean {
     if (this.#ids.has(id)) return false;
     // On disk before the sender is told that it has arrived
@@ -50,8 +50,8 @@ export class Inbox {
   }
 
   /**
-   * Numbers of messages that have not come, though later ones have. What is about different things comes side by side,
-   * and what fails is sent again hours later, so a number is no cause for alarm before it has been missing for long.
+   * Numbers of missing messages before received ones. Messages about different things are sent in parallel, and failed
+   * ones hours later, so be alarmed only by a number that is missing for long.
    */
   missing(): number[] {
     const first = Math.min(...this.#sequences);

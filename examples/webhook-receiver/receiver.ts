@@ -4,15 +4,15 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { Inbox } from "./inbox.ts";
 import type { Message } from "./inbox.ts";
 
-/** Bytes that a message has at most. */
+/** Most bytes of a message. */
 const maxBodyBytes = 2_000_000;
 
 /**
- * Receives webhooks: checks the signature, keeps the message, answers, and only then works on it. The sender waits 15
- * seconds at most, and takes everything but an answer of the 2xx kind for a failure.
+ * Receives webhooks: checks the signature, stores the message, answers, and only then processes it. The sender waits 15
+ * seconds at most, and counts every answer outside of 2xx as a failure.
  *
  * @param secrets `whsec_…`; two, while the secret is being changed
- * @param handle what to do with new messages
+ * @param handle processes new messages
  */
 export function receiver(
   secrets: readonly string[],
@@ -37,7 +37,7 @@ export function receiver(
   };
 }
 
-/** The body as it came: a signature is about bytes, so it must not be parsed and put together again. */
+/** The raw body: the signature is about its bytes, so it must not be parsed and serialised again. */
 async function read(request: IncomingMessage): Promise<string | null> {
   const parts: Buffer[] = [];
   let size = 0;

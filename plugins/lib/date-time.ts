@@ -12,18 +12,18 @@ function refuse(text: unknown): never {
 }
 
 /**
- * Reads a date and time of RFC 3339: with an offset or Z, with up to nine decimals of a second, as clocks print them.
- * Postgres keeps six; what is beyond them is cut off, so that no moment becomes a later one.
+ * Parses a date and time of RFC 3339: with an offset or Z, with up to nine decimals of a second, as clocks print them.
+ * Postgres keeps six; the rest is cut off, so that no time becomes a later one.
  *
- * @returns the same moment in UTC, in the one spelling that Postgres is given
- * @throws BAD_USER_INPUT for other texts, impossible dates such as 2026-02-30, and moments outside the years 1 to 9999
+ * @returns the same time in UTC, in the one spelling that we send to Postgres
+ * @throws BAD_USER_INPUT for other texts, impossible dates such as 2026-02-30, and times outside the years 1 to 9999
  */
 export function parseDateTime(text: unknown): string {
   const match = typeof text === "string" ? form.exec(text) : null;
   if (!match) return refuse(text);
   const [, year, month, day] = match.map(Number);
   const [, , , , hour, minute, second, decimals = "", offset] = match;
-  // Date.UTC rolls the 30th of February over into March; a changed day tells.
+  // Date.UTC turns 30 February into a day in March; a changed day reveals that.
   const date = new Date(Date.UTC(2000, month! - 1, day));
   date.setUTCFullYear(year!, month! - 1, day);
   if (date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day!) return refuse(text);

@@ -14,20 +14,20 @@ export interface TypedColumn extends FilterColumn {
   typeName: string;
 }
 
-/** Operators for a GraphQL type, or undefined when there is no filter for values of the type. */
+/** Operators for a GraphQL type, or undefined when its values can't be filtered. */
 function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator> | undefined {
   const isEnum = isEnumCodec(codec) || codec.extensions?.enumOfText !== undefined;
   const names = isEnum ? enumOperators : operatorsOfScalar[typeName];
   return names && Object.fromEntries(names.map((name) => [name, operators[name]]));
 }
 
-/** Name of the scalar or enum that stands for an SQL type; "" for lists and composites. */
+/** Name of the scalar or enum for an SQL type; "" for lists and composites. */
 function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
   if (codec.arrayOfCodec || codec.attributes) return "";
   return build.getGraphQLTypeNameByPgCodec(codec, "input") ?? "";
 }
 
-/** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
+/** The columns that the filter of a view offers: its id, and those in the tag @filters. */
 export function columnsOf(
   build: GraphileBuild.Build,
   codec: PgCodecWithAttributes,
@@ -42,12 +42,12 @@ export function columnsOf(
     if (!named && !names.includes("*")) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
     const typeName = typeNameOf(build, attribute.codec);
-    // Who may not read a column must not find out its values by comparing, so one with scopes of its own is left out.
+    // A column with its own scopes is left out, because comparisons would reveal its values.
     const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, typeName);
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
-    // A smallint is compared as an integer, so that a larger value is merely not found.
+    // A smallint is compared as an integer, so that a larger value is not found instead of refused.
     const operandCodec = (attribute.codec === TYPES.int2 ? TYPES.int : attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
     columns.set(fieldName, { name, codec: operandCodec, operators: offered, typeName });

@@ -7,13 +7,13 @@ import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source
 
 type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
-/** A view that rows can simply be selected from: no function, no hook that adds conditions. */
+/** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {
   if (!resource || resource.parameters || resource.isVirtual || resource.codec.polymorphism) return false;
   return typeof resource.from !== "function" && Reflect.get(resource, "selectAuth") == null;
 }
 
-/** The view of a type, if its rows are found by one column. */
+/** The view of a type, if one column identifies its rows. */
 export function findRows(build: GraphileBuild.Build, codec: PgCodec | undefined): Rows | undefined {
   if (!codec?.attributes || codec.polymorphism) return undefined;
   const resource = build.pgTableResource(codec as PgCodecWithAttributes);
@@ -22,7 +22,7 @@ export function findRows(build: GraphileBuild.Build, codec: PgCodec | undefined)
   return codec.attributes[key[0]!]!.codec.extensions?.globalIdOf ? { resource, key: key[0]! } : undefined;
 }
 
-/** What a field stands for, as the library and our plugins tell by its scope. */
+/** The source of a field, according to the scope that the library and our plugins give it. */
 export function findSource(
   build: GraphileBuild.Build,
   typeName: string,
@@ -76,7 +76,7 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   return { kind: "list", ...rows, list, hops, filterColumns, followed: followedOf(rows.resource) };
 }
 
-/** The way to the rows of a list: none for all rows, one for a foreign key, more through link views. */
+/** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */
 function hopsTo(scope: FieldScope): Hop[] | undefined {
   if (scope.isRootQuery) return [];
   if (!scope.isPgManyRelationConnectionField) return undefined;

@@ -2,7 +2,7 @@ import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { Followed } from "../../src/reads/followed.ts";
 import { tagText } from "./tags.ts";
 
-/** What a view's tag @followed says; undefined when its lists are not followed. */
+/** The content of a view's tag @followed; undefined when its lists are not followed. */
 export function followedOf(resource: PgResource): Followed | undefined {
   const transaction = tagText(resource.codec, "followed");
   if (transaction === undefined || typeof resource.from === "function") return undefined;

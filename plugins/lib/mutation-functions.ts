@@ -11,17 +11,17 @@ export interface Mutation {
   input: PgCodec;
   payload: PgCodec;
   userError: PgCodec;
-  /** Of payloads that can have warnings. */
+  /** Only in payloads that can have warnings. */
   warning: PgCodec | undefined;
 }
 
 const isComposite = (codec: PgCodec, name: RegExp): boolean =>
   codec.extensions?.isTableLike === false && name.test(codec.extensions.pg?.name ?? "");
 
-/** Whether a codec is of a composite type that mutations take. The library makes its GraphQL type. */
+/** Whether a codec is that of a mutation's input. The library makes its GraphQL type. */
 export const isInput = (codec: PgCodec): boolean => isComposite(codec, /_input$/);
 
-/** Whether a codec is of a composite type that mutations answer. Its GraphQL type is made in mutation-types.ts. */
+/** Whether a codec is that of a mutation's payload. mutation-types.ts makes its GraphQL type. */
 export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payload$|^user_error$|^warning$/);
 
 function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource): Mutation {
@@ -64,7 +64,7 @@ export function mutationsOf(build: GraphileBuild.Build): Mutation[] {
   return mutations;
 }
 
-/** What the function's comment says, and what its tags say: scopes, user errors, warnings. */
+/** The function's description, with its scopes, user errors and warnings from the tags. */
 export function describeMutation({ resource }: Mutation): string {
   const listed = (tag: string) => tagLines(resource, tag).join(" ").split(/\s+/).filter(Boolean);
   const scopes = tagLines(resource, "requiresScopes").join(" ");

@@ -20,7 +20,7 @@ import { hasTag, tagText } from "./tags.ts";
 const listOf = (type: GraphQLOutputType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNullableType(type))));
 
-/** What every input has beside the fields of its composite type. Null is not what was left out. */
+/** Fields that every input has beside those of its composite type. Null differs from left out. */
 export interface EveryInput {
   idempotencyKey?: string | null;
   validateOnly?: boolean | null;
@@ -44,7 +44,7 @@ export function fieldsOfEveryInput() {
   };
 }
 
-/** The type of a field of an input: lists have no null elements. */
+/** The type of an input field: lists have no null elements. */
 export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribute): GraphQLInputType {
   if (!codec.arrayOfCodec) return type;
   const { ofType } = getNullableType(type) as GraphQLList<GraphQLInputType>;
@@ -66,7 +66,7 @@ export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   return Object.fromEntries(fields);
 }
 
-/** A field of a payload, and whose rows it shows: those that the tag @entity says the column holds ids of. */
+/** A field of a payload, and the view of its rows if the tag @entity says that the column holds ids. */
 export function payloadField(
   build: GraphileBuild.Build,
   name: string,
@@ -99,7 +99,7 @@ export function payloadField(
   };
 }
 
-/** The rows with these ids, in the order of the ids. An id whose row is gone by now, or out of sight, has none. */
+/** The rows with these ids, in the order of the ids, without those that are deleted or invisible by now. */
 function findThoseThere(target: PgResource, $ids: Step): Step {
   const { codec } = target.codec.attributes!.id!;
   const $rows = target.find();

@@ -8,7 +8,7 @@ import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "./run-mutation.ts";
 import { tagText } from "./tags.ts";
 
-/** A JSON value as `mutation.run` takes and gives it. */
+/** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
 type Converter = (value: unknown) => Json;
 
@@ -19,8 +19,8 @@ const toEach = (convert: Converter): Converter =>
   convert === asItIs ? asItIs : (values) => (values as unknown[]).map(convert);
 
 /**
- * Makes what turns an argument into the JSON of a composite type: fields named as columns, global ids as uuids. Fields
- * that the caller left out stay out.
+ * Makes a function from an argument to the JSON of a composite type: fields named as columns, global ids as uuids.
+ * Fields that the caller left out stay out.
  */
 export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const element = elementOf(codec);
@@ -41,7 +41,7 @@ export function inputEncoder(build: GraphileBuild.Build, codec: PgCodec): Conver
   });
 }
 
-/** Makes what turns the JSON of a composite type into what the fields of its GraphQL type answer, by column. */
+/** Makes a function from the JSON of a composite type to the values of its GraphQL type's fields, by column. */
 function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const element = elementOf(codec);
   if (element) return unlessNull(toEach(payloadDecoder(build, element)));
@@ -65,10 +65,10 @@ function decodeEntity(typeName: string, codec: PgCodec): Converter {
 }
 
 /**
- * Makes what turns a user error or a warning, as `mutation.user_error` makes it, into what clients read: the way to the
- * input in the names of its fields, and no code that this version doesn't list.
+ * Makes a function from a user error or a warning of `mutation.user_error` to what clients read: the path to the input
+ * has names of its fields, and the code is one that this version lists.
  *
- * @param unlisted the code that stands for all that the version has no code for
+ * @param unlisted the code that replaces all codes that the version doesn't list
  */
 function noteDecoder(
   build: GraphileBuild.Build,
@@ -86,8 +86,8 @@ function noteDecoder(
 }
 
 /**
- * Makes what turns the answer of `mutation.run` into what the fields of the payload's GraphQL type read. A payload that
- * another version has stored may lack columns of this one.
+ * Makes a function from the result of `mutation.run` to the values of the payload's fields. A payload that another
+ * version has stored may lack columns of this one.
  */
 export function answerDecoder(
   build: GraphileBuild.Build,

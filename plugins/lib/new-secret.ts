@@ -8,12 +8,12 @@ export function secretColumnOf({ payload }: Mutation): string | undefined {
   return Object.entries(payload.attributes!).find(([, attribute]) => hasTag(attribute, "secret"))?.[0];
 }
 
-/** What the function of a mutation reads to keep the secret. */
+/** Settings from which the function of a mutation reads the new secret. */
 export function settingsFor({ id, stored }: NewSecret): Record<string, string> {
   return { "service.new_secret_id": id, "service.new_secret": stored };
 }
 
-/** Puts the secret in the place of its id, which a mutation answers when it has kept it. */
+/** Puts the secret in the place of its id, which a mutation returns when it has stored it. */
 export function showSecret(result: MutationResult, column: string, { id, plain }: NewSecret): MutationResult {
   if (result.payload?.[column] !== id) return result;
   return { ...result, payload: { ...result.payload, [column]: plain } };

@@ -32,28 +32,28 @@ export interface ListDetails {
   followed: Followed | undefined;
 }
 
-/** The arguments of a list: as they come, and checked. */
+/** The arguments of a list: raw, and checked. */
 export interface PageArguments {
   $rawFirst: Step;
   $rawAfter: Step;
   $first: Step<number>;
-  /** Where the page begins, or null. */
+  /** The start of the page, or null. */
   $after: Step<Position | null>;
 }
 
 type Condition = (rows: PgSelectQueryBuilder) => void;
 type Side = (rows: NamedRows, stages: [StageSql, ...StageSql[]]) => SQL;
 
-// An edge knows its rows, but not the field that lists them, nor where the page begins: that is a placeholder for the
-// text of the cursor, in a list that is followed.
+// An edge knows its rows, but neither the field that lists them nor the start of the page: in a followed list, that is
+// a placeholder for the text of the cursor.
 const listOf = new WeakMap<RowsStep, ListDetails & { after: SQL | null }>();
 
-/** The value of an argument that is no variable; undefined when only execution will tell. */
+/** The value of an argument that is no variable; undefined when it is known only during execution. */
 function knownValue($argument: Step): { value: unknown } | undefined {
   return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
 }
 
-/** The id, the open transactions and the cursor of the page, as Postgres gives them. */
+/** The id, the open transactions and the cursor of the page, as Postgres returns them. */
 type Values = readonly [id: unknown, open: string, cursor: string | null];
 
 /** The cursor of a row of a list. */
@@ -64,7 +64,7 @@ export function cursorOf($row: RowStep): Step {
       const uuid = decodeGlobalId(id)?.uuid;
       return uuid ? encodeCursor(list, uuid) : null;
     });
-  // By the statement that reads the rows: it is what it sees that counts
+  // In the statement that reads the rows, because its snapshot matters
   const $open = $row.select(openTransactions, TYPES.text);
   const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
   return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]: Values) => {
@@ -86,7 +86,7 @@ function beside({ key, followed }: ListDetails, side: Side): (after: Position | 
   };
 }
 
-/** Lets the page begin after a cursor. Clones that look beside the page ("aggregate") don't keep to it. */
+/** Makes the page begin after a cursor. Clones of mode "aggregate", which look beside the page, ignore that. */
 function beginAfter(details: ListDetails): (after: Position | null) => Condition {
   const condition = beside(details, notYetGiven);
   return (after) => (rows) => {
@@ -106,9 +106,9 @@ export class PageOfRows extends ConnectionStep<
   static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
   readonly #details: ListDetails;
   readonly #afterDependency: number;
-  /** Whether `first` may turn out to be 0. */
+  /** Whether `first` may be 0. */
   readonly #mayBeEmpty: boolean;
-  /** Whether `after` may turn out to be given. */
+  /** Whether `after` may be given. */
   readonly #mayFollow: boolean;
 
   constructor(
@@ -118,7 +118,7 @@ export class PageOfRows extends ConnectionStep<
   ) {
     super($rows);
     this.#details = details;
-    // As a dependency, because steps that are merely remembered may be replaced while the plan is made.
+    // As a dependency, because steps that are only referenced may be replaced during planning.
     this.#afterDependency = this.addUnaryDependency($after);
     const knownFirst = knownValue($rawFirst);
     const knownAfter = knownValue($rawAfter);
@@ -139,7 +139,10 @@ export class PageOfRows extends ConnectionStep<
     return this.getDepOptions<Step<Position | null>>(this.#afterDependency).step;
   }
 
-  /** Whether there is more than the page holds. The library fetches one row more than asked, except for 0 rows. */
+  /**
+   * Whether there are more rows than the page holds. The library fetches one row more than requested, except for 0
+   * rows.
+   */
   hasNextPage(): Step {
     const $more = super.pageInfo().get("hasNextPage");
     if (!this.#mayBeEmpty) return $more;
@@ -148,7 +151,7 @@ export class PageOfRows extends ConnectionStep<
     return lambda([$more, $any], ([more, any]) => more || any);
   }
 
-  /** Whether an entry stands before the page: the one of the cursor, unless it is gone, or any before it. */
+  /** Whether a row comes before the page: that of the cursor, unless it was deleted, or an earlier one. */
   hasPreviousPage(): Step {
     if (!this.#mayFollow) return constant(false);
     const $wanted = lambda(this.#after(), (after) => after !== null);
@@ -164,9 +167,9 @@ export class PageOfRows extends ConnectionStep<
   }
 
   /**
-   * Whether the list has a row on one side of the page: one look at an index, and none when it isn't wanted.
+   * Whether the list has a row on one side of the page: one look at an index, and only when it is needed.
    *
-   * The clone is of mode "aggregate", which is the library's word for "all rows under the same conditions, unordered".
+   * The clone has mode "aggregate", the library's word for "all rows under the same conditions, unordered".
    */
   #exists($wanted: Step<boolean>, $condition: Step<Condition>): Step<boolean> {
     const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
@@ -182,7 +185,7 @@ const itemsOf = (page: { items: unknown } | null) => (page?.items ?? []) as unkn
 const firstItem = (page: { items: unknown } | null): unknown => itemsOf(page)[0] ?? null;
 const lastItem = (page: { items: unknown } | null): unknown => itemsOf(page).at(-1) ?? null;
 
-/** The `pageInfo` of a page. Each field costs only when it is asked for. */
+/** The `pageInfo` of a page. A field costs only when it is requested. */
 export class PageInfoOfRows extends UnbatchedStep {
   static override $$export = { moduleName: "plugins/page", exportName: "PageInfoOfRows" };
   override isSyncAndSafe = true;

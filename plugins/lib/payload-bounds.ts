@@ -4,8 +4,8 @@ import { defaultBound } from "../../src/graphql/payload-bound.ts";
 import { tagLines, tagText } from "./tags.ts";
 
 /**
- * Reads the tags `@perLine lines 2`, at most two rows for each element of the input's `lines`, and `@atMost 500` of a
- * column of a payload. With both it is the sum.
+ * Reads the tags of a payload's column `@perLine lines 2`, at most two rows for each element of the input's `lines`,
+ * and `@atMost 500`. With both it is the sum.
  */
 export function payloadBound(
   attribute: PgCodecAttribute,

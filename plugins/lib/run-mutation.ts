@@ -4,7 +4,7 @@ import type { MutationCheck, UserErrorRow } from "../../src/graphql/mutation-che
 import { markUncertain } from "../../src/errors/postgres-errors.ts";
 import { retry } from "../../src/lib/retry.ts";
 
-/** What `mutation.run` is called with. */
+/** A call of `mutation.run`. */
 export interface MutationCall {
   /** The Postgres schema of the version. */
   version: string;
@@ -13,17 +13,17 @@ export interface MutationCall {
   /** The input, fields named as columns. */
   input: unknown;
   idempotencyKey: string | null;
-  /** Null, which is refused, is no way to say either. */
+  /** Null is passed on, to be refused. */
   validateOnly: boolean | null;
   /** Milliseconds that it may take. */
   timeoutMs: number;
-  /** What is looked at before. */
+  /** Checks that run before it. */
   check?: MutationCheck | undefined;
-  /** The caller's. */
+  /** The caller's settings. */
   scopes: ReadonlySet<string>;
 }
 
-/** What it answers. */
+/** Its result. */
 export interface MutationResult {
   payload: Record<string, unknown> | null;
   userErrors: UserErrorRow[];
@@ -32,15 +32,15 @@ export interface MutationResult {
 
 const attempts = 4;
 
-/** In JSON as `JSON.stringify` writes it. Postgres doesn't take it for JSON. */
+/** JSON as `JSON.stringify` writes it. Postgres receives it as text. */
 const halfCharacter = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 const isCollision = (error: unknown): boolean =>
   error instanceof Error && "code" in error && (error.code === "40001" || error.code === "40P01");
 
 /**
- * Runs a mutation in a transaction of its own. After a collision with another transaction, which has undone it, it
- * tries again, three times.
+ * Runs a mutation in its own transaction. After a collision with another transaction, which has undone it, it tries
+ * again, three times.
  */
 export async function runMutation(
   withPgClient: WithPgClient,
@@ -79,7 +79,7 @@ export async function runMutation(
   return retry(attempt, {
     pauseMs(error, failures) {
       if (isCollision(error) && failures < attempts) return 10 * failures * (1 + Math.random());
-      // Without a key, the caller can't find out by asking again whether it was done.
+      // Without a key, the caller can't find out by repeating it whether it was done.
       throw isUnderWay && idempotencyKey === null && !validateOnly ? markUncertain(error) : error;
     },
   });

@@ -1,23 +1,23 @@
 type TagValue = null | true | string | (string | true)[] | undefined;
 
-/** Anything that PostGraphile made from an SQL object: its comment's smart tags are in the extensions. */
+/** Anything that PostGraphile made from an SQL object: the extensions have the smart tags of its comment. */
 export interface Tagged {
   extensions?: { tags?: { [name: string]: TagValue } } | undefined;
 }
 
-/** The lines of a smart tag, one for each time that the comment gives it; none when it doesn't. */
+/** The values of a smart tag, one for each time that the comment has it; none without it. */
 export function tagLines(thing: Tagged | null | undefined, name: string): string[] {
   const value = thing?.extensions?.tags?.[name];
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map((line) => (line === true ? "" : line.trim()));
 }
 
-/** The text of a smart tag that may be given once; undefined without it, "" when it stands alone. */
+/** The value of a smart tag that may be given once; undefined without it, "" without a value. */
 export function tagText(thing: Tagged | null | undefined, name: string): string | undefined {
   return tagLines(thing, name)[0];
 }
 
-/** Whether the comment has the tag at all. */
+/** Whether the comment has the tag. */
 export function hasTag(thing: Tagged | null | undefined, name: string): boolean {
   return tagLines(thing, name).length > 0;
 }

@@ -8,10 +8,10 @@ import { noPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
 import type { AdministrationOptions } from "./section.ts";
 
-/** Of a form, in bytes. */
+/** Longest form, in bytes. */
 const maxFormBytes = 65_536;
 
-/** The administration in the browser, at `/admin`: the middlewares of its requests in their order. */
+/** The administration in the browser, at `/admin`: the middlewares of its requests in order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
   router.use(pageHeaders(options.publicUrl));

@@ -18,7 +18,7 @@ const assets = new Map<string, Asset>(
   }),
 );
 
-/** The address of a file, another one whenever its content is. */
+/** The address of a file. It changes with the content. */
 export function assetUrl(name: keyof typeof types): string {
   return assets.get(name)!.url;
 }

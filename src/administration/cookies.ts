@@ -1,15 +1,15 @@
 import { parseCookie } from "cookie";
 import type { Request, Response } from "express";
 
-/** The cookies of the administration: the session, and what ties the form for logging in to its browser. */
+/** The cookies of the administration: the session, and the one that binds the log-in form to its browser. */
 export type CookieName = "session" | "visitor";
 
-/** Whether the browser speaks HTTPS, maybe to a proxy before us. */
+/** Whether the browser speaks HTTPS, perhaps to a proxy in front of us. */
 export function isSecure(request: Request, publicUrl: string | undefined): boolean {
   return request.secure || publicUrl?.startsWith("https:") === true;
 }
 
-// With the prefix browsers take a cookie over HTTPS only, and none that a neighbouring domain has set.
+// With this prefix, browsers accept the cookie over HTTPS only, and not from a neighbouring domain.
 const nameOf = (name: CookieName, secure: boolean) => `${secure ? "__Host-" : ""}service-${name}`;
 
 /** The value of a cookie, if the request has it. */
@@ -17,7 +17,7 @@ export function readCookie(request: Request, name: CookieName, secure: boolean):
   return parseCookie(request.headers.cookie ?? "")[nameOf(name, secure)] || undefined;
 }
 
-/** Sets a cookie until the browser is closed, or takes it away. */
+/** Sets a cookie until the browser is closed, or deletes it. */
 export function writeCookie(
   response: Response,
   name: CookieName,

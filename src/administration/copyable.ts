@@ -1,7 +1,7 @@
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
-/** A value with a button that copies it, which the script shows. */
+/** A value with a button to copy it, which the script shows. */
 export function copyable(title: string, hint: Content, value: string, id: string): Html {
   return html`<div class="copyable">
     <p class="caption">

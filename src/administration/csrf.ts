@@ -7,17 +7,19 @@ import { Problem } from "./problem.ts";
 import { visitOf } from "./visit.ts";
 import type { Visit } from "./visit.ts";
 
-/** The token of forms, which follows from the session's, or before log-in from that of the browser. */
+/** The token of forms, derived from the session's or, before log-in, from that of the browser. */
 export function csrfTokenOf(secret: string): string {
   return createHmac("sha256", secret).update("forms of the administration").digest("base64url");
 }
 
-/** The field that every form that sends has. */
+/** The hidden field that every form needs. */
 export function csrfField({ csrfToken }: Visit): Html {
   return html`<input type="hidden" name="_csrf" value="${csrfToken}" />`;
 }
 
-/** Whether the browser says that a page of ours sent the request. Browsers say one or the other with every form. */
+/**
+ * Whether the browser says that a page of ours sent the request. Browsers send one of these headers with every form.
+ */
 function comesFromHere(request: Request, publicUrl: string | undefined): boolean {
   const site = request.get("sec-fetch-site");
   if (site !== undefined && site !== "same-origin") return false;
@@ -28,7 +30,7 @@ function comesFromHere(request: Request, publicUrl: string | undefined): boolean
   return host === request.get("host") || (publicUrl !== undefined && host === new URL(publicUrl).host);
 }
 
-/** Lets only forms through that a page of ours made for this session. */
+/** Refuses forms that no page of ours made for this session. */
 export function requireOwnForm(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     if (request.method === "GET" || request.method === "HEAD") return next();

@@ -2,7 +2,7 @@ import { count, moment, momentText, resourceName } from "./format.ts";
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
-/** An event of the audit, as administration.activity has it. */
+/** An entry of the audit log, as administration.activity returns it. */
 export interface AuditEvent {
   id: string;
   happened_at: Date;
@@ -16,14 +16,14 @@ export interface AuditEvent {
   details: Record<string, unknown>;
 }
 
-/** What plans are called on pages. */
+/** Names of plans on pages. */
 export const planNames: Readonly<Record<string, string>> = {
   none: "No API",
   read_only: "Read only",
   full: "Full",
 };
 
-/** What happened, by the action. Others are shown as they are. */
+/** Descriptions of actions. Other actions are shown by their names. */
 const actionTitles: Readonly<Record<string, string>> = {
   "credential.created": "Created the token",
   "credential.rotated": "Rotated the token",
@@ -48,13 +48,13 @@ const actionTitles: Readonly<Record<string, string>> = {
   "session.ended": "Logged out",
 };
 
-/** Events whose subject is whoever acts. */
+/** Actions whose subject is their actor. */
 const aboutOneself = new Set(["session.started", "session.ended", "administrator.password_changed"]);
 
 /**
- * A list of events, the newest first.
+ * A list of audit entries, newest first.
  *
- * @param present the token whose page it is on, which needn't be named
+ * @param present the token whose page it is on, which isn't named
  */
 export function eventList(events: readonly AuditEvent[], present?: string): Html {
   return html`<ol class="events">

@@ -1,17 +1,17 @@
 import { html } from "./html.ts";
 import type { Html } from "./html.ts";
 
-/** Characters that change how others are shown, or can't be seen: control characters, and marks of direction. */
+/** Invisible characters, and those that change how others are shown: control characters, marks of direction. */
 const unseen = /(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** A character in the place of one that can't be seen. */
+/** A visible replacement. */
 function picture(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? "\u2421" : "\ufffd";
 }
 
-/** A text that others wrote, with everything in it to be seen, and cut when it has more characters than this. */
+/** Another person's text with everything in it visible, and cut if it is longer than that. */
 export function shown(text: string, most: number): string {
   const characters = [...text.slice(0, 2 * most)];
   const isCut = characters.length > most || text.length > 2 * most;
@@ -19,7 +19,7 @@ export function shown(text: string, most: number): string {
   return kept.replaceAll("\r\n", "\n").replace(unseen, picture) + (isCut ? "…" : "");
 }
 
-/** A block of text that others wrote, as it is but for what {@link shown} does. It scrolls inside of its box. */
+/** A block of another person's text, as {@link shown} returns it. It scrolls inside its box. */
 export function foreignBlock(label: string, text: string, most: number): Html {
   return html`<pre class="foreign" role="region" aria-label="${label}" tabindex="0">
 ${shown(text, most)}</pre>`;

@@ -2,27 +2,27 @@ import type { Request } from "express";
 import { html } from "./html.ts";
 import type { Content, Html } from "./html.ts";
 
-/** What is wrong with a form, by the name of the field. */
+/** Errors of a form, by field name. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-/** What a form sent, by the names of its fields; nothing when the body was none of a form. */
+/** Values of a form, by field name; empty when the body wasn't a form. */
 export function formOf(request: Request): Readonly<Record<string, unknown>> {
   return (request.body as Record<string, unknown> | undefined) ?? {};
 }
 
-/** A text that a form sent, without space around it; empty when it sent none. Not for passwords. */
+/** A text of a form, trimmed; empty when it is missing. Not for passwords. */
 export function textField(request: Request, name: string): string {
   const value = formOf(request)[name];
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** A part of an address behind the question mark; empty when it isn't there. */
+/** A parameter of the address; empty when it is missing. */
 export function queryOf(request: Request, name: string): string {
   const value = request.query[name];
   return typeof value === "string" ? value : "";
 }
 
-/** What to say after something was done: the text that the address asks for. */
+/** The notice after an action, named in the address. */
 export function noticeOf(request: Request, texts: Readonly<Record<string, string>>): string | undefined {
   const name = queryOf(request, "done");
   return Object.hasOwn(texts, name) ? texts[name] : undefined;
@@ -34,7 +34,7 @@ export function passwordOf(request: Request, name: string): string {
   return typeof value === "string" ? value.normalize("NFC") : "";
 }
 
-/** What is wrong, above the form, each with a link to its field. Nothing when all is well. */
+/** The errors above a form, each linked to its field. Nothing without errors. */
 export function errorSummary(errors: FieldErrors): Content {
   const entries = Object.entries(errors);
   return (
@@ -90,7 +90,7 @@ export interface Choice {
   hint?: string;
 }
 
-/** A choice of one of several. */
+/** A choice between several options. */
 export function choice({ name, legend, options, chosen, hint }: Choice): Html {
   return html`<fieldset class="choice" ${hint && html`aria-describedby="${name}-hint"`}>
     <legend>${legend}</legend>

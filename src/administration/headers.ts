@@ -8,12 +8,12 @@ const contentPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Tells browsers what pages of the administration may do: nothing but show what comes from here, and send forms here. */
+/** Tells browsers that pages of the administration may only load things from here and send forms here. */
 export function pageHeaders(publicUrl: string | undefined): RequestHandler {
   return (request, response, next) => {
     response.setHeader("content-security-policy", contentPolicy);
     response.setHeader("cache-control", "no-store");
-    // Not no-referrer, with which browsers hide also from us where a form comes from
+    // Not no-referrer, with which browsers would not tell us where a form comes from
     response.setHeader("referrer-policy", "same-origin");
     response.setHeader("x-frame-options", "DENY");
     response.setHeader("cross-origin-opener-policy", "same-origin");

@@ -1,16 +1,16 @@
 import { html as tag } from "hono/html";
 
-/** A piece of HTML. Only {@link html} makes one, so whatever else stands in a template is escaped. */
+/** A piece of HTML. Only {@link html} makes one; everything else in a template is escaped. */
 export interface Html {
   readonly isEscaped: true;
   toString(): string;
 }
 
-/** What a template may hold: text, which is escaped, other pieces, lists of both; `false` and null leave nothing. */
+/** Values in a template: text, which is escaped, other pieces, lists of both; `false` and null print nothing. */
 export type Content = Html | string | number | boolean | null | undefined | readonly Content[];
 
-/** Makes a piece of HTML of a template. */
+/** Makes a piece of HTML from a template. */
 export function html(strings: TemplateStringsArray, ...contents: Content[]): Html {
-  // Of Hono's type, the promise is only for contents that are promises
+  // Hono's type is a promise only when a value is one
   return tag(strings, ...contents) as unknown as Html;
 }

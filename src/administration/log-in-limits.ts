@@ -6,13 +6,13 @@ import { networkOf } from "../lib/network-of.ts";
 
 const minute = 60;
 
-/** How often logging in may fail, and within how many seconds. Counted in the database, so for all processes. */
+/** Failed log-ins allowed, and in how many seconds. Counted in the database, for all processes together. */
 const limits = {
-  /** Somebody who tries passwords of one administrator. */
+  /** An attacker who tries passwords of one administrator. */
   pair: { points: 5, duration: 15 * minute },
-  /** Somebody who tries names. */
+  /** An attacker who tries names. */
   address: { points: 30, duration: 15 * minute },
-  /** Many addresses together. More than `pair`, for whoever does that locks the administrator out too. */
+  /** Many addresses together. More than `pair`, because reaching it locks the administrator out too. */
   name: { points: 100, duration: 60 * minute },
 };
 
@@ -27,7 +27,7 @@ export class LogInLimits {
   constructor(pool: Pool) {
     this.#pool = pool;
     const storeClient = {
-      // Not prepared under a name: the package would use the same names for other tables
+      // Not a named prepared statement: the package would use the same names for other tables
       query: ({ text, values }: { text: string; values: unknown[] }) =>
         asRole(pool, "service_administration", (client) => client.query(text, values)),
     };
@@ -40,7 +40,7 @@ export class LogInLimits {
   }
 
   /**
-   * Counts an attempt, before it is known whether it succeeds: several at once are no way around.
+   * Counts an attempt before its result is known, so that parallel attempts count too.
    *
    * @returns seconds to wait when it is one too many; else null
    */
@@ -56,7 +56,7 @@ export class LogInLimits {
     return null;
   }
 
-  /** Takes an attempt that succeeded out of the count, and clears away counts that are over. */
+  /** Removes a successful attempt from the count, and deletes expired counts. */
   async forget(name: string, address: string): Promise<void> {
     for (const [kind, key] of keysOf(name, address)) {
       if (kind === "pair") await this.#limiters.pair.delete(key);
@@ -78,6 +78,8 @@ function keysOf(name: string, address: string): [Kind, string][] {
   ];
 }
 
-/** In lower case as Postgres has it, each letter by itself: “İ” becomes “i”, so that no spelling counts anew. */
+/**
+ * In lower case as Postgres has it, letter by letter: “İ” becomes “i”, so that no other spelling gets its own count.
+ */
 const lowered = (name: string): string =>
   Array.from(name, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0)!)).join("");

@@ -50,10 +50,10 @@ function showLogIn(request: Request, response: Response, { status, name, errors 
   });
 }
 
-/** The page to log in. */
+/** The log-in page. */
 export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
   const limits = new LogInLimits(pool);
-  // Made beforehand, so that also the first unknown name takes no longer than others
+  // Made beforehand, so that the first unknown name takes as long as others
   void isPassword(null, "");
   const router = Router();
   router.get("/", (request, response) => showLogIn(request, response));
@@ -89,10 +89,10 @@ export function logIn({ pool, publicUrl }: AdministrationOptions): Router {
   return router;
 }
 
-/** Begins a session and answers its token; null when the password isn't the administrator's, or there is none. */
+/** Begins a session and returns its token; null when the name or the password is wrong. */
 async function startSession(response: Response, name: string, password: string): Promise<string | null> {
   const { run, visitor } = visitOf(response);
-  // Postgres refuses null characters. Nobody has such a name.
+  // Postgres refuses null characters. No administrator has such a name.
   const known = name.includes("\0")
     ? undefined
     : await run(async (client) => {
@@ -109,7 +109,7 @@ async function startSession(response: Response, name: string, password: string):
     );
     return null;
   }
-  // The session that the browser had would be out of reach
+  // The browser loses the token of its previous session, so nobody could end that later
   if (visitor) await run((client) => client.query("select administration.end_session()"));
   const token = newSessionToken();
   await run((client) =>

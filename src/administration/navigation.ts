@@ -6,7 +6,7 @@ import { versions } from "./pages/versions.ts";
 import { webhooks } from "./pages/webhooks/index.ts";
 import type { Navigation } from "./section.ts";
 
-/** The navigation. A new section is an entry here and a file with its pages. */
+/** The navigation. To add a section, add an entry here and a file with its pages. */
 export const navigation: Navigation = [
   { title: "Settings", sections: [tokens, webhooks, versions, plan] },
   { title: "Records", sections: [activity] },

@@ -8,20 +8,20 @@ import type { Visit } from "./visit.ts";
 
 export interface Page {
   status?: number;
-  /** The heading, and what the window is called. */
+  /** The heading, and the title of the window. */
   title: string;
-  /** Put before the title of the window, when a form has errors. */
+  /** Prefix of the window's title when a form has errors. */
   prefix?: string;
   /** Pages above this one. */
   trail?: readonly { title: string; path: string }[];
-  /** What stands beside the heading: state, main button. */
+  /** Content beside the heading: state, main button. */
   aside?: Content;
   body: Content;
-  /** Said once after something was done. */
+  /** A notice, shown once after an action. */
   notice?: string | undefined;
 }
 
-/** Shows a page: with the navigation for those who have logged in, else a bare one. */
+/** Renders a page: with the navigation after log-in, else without. */
 export function showPage(response: Response, page: Page): void {
   const visit = visitOf(response);
   const { status = 200, title, prefix = "" } = page;
@@ -94,7 +94,7 @@ function header(visit: Visit, name: string): Html {
   </header>`;
 }
 
-/** Marks the entry of the navigation that the page belongs to. */
+/** Marks the current entry of the navigation. */
 function mark(present: string, path: string): Content {
   if (present === path) return html`aria-current="page"`;
   return present.startsWith(`${path}/`) && html`aria-current="true"`;

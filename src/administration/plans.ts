@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 import type { PlanName } from "../auth/plan.ts";
 
-/** The plan that the merchant has. */
+/** The merchant's plan. */
 export interface PlanRow {
   name: PlanName;
   /** Limits that differ from the settings. */

@@ -28,17 +28,17 @@ const texts: Record<ProblemKind, { title: string; text: string }> = {
   },
 };
 
-/** Answers requests for which there is no page. */
+/** Answers requests for unknown pages. */
 export const noPage: RequestHandler = () => {
   throw missing();
 };
 
-/** Shows what is wrong, without telling internals. */
+/** Shows what went wrong, without internals. */
 export function showProblem(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // invalid_authorization_specification: the session ended while the page was under way
+    // invalid_authorization_specification: the session ended during the request
     if (code === "28000") return sendToLogIn(request, response, true);
     const problem = problemOf(error, code);
     const { requestId } = response.locals;
@@ -57,7 +57,7 @@ function problemOf(error: unknown, code: unknown): Problem {
   if (error instanceof Problem) return error;
   if (code === "P0002") return missing(); // no_data_found
   if (error instanceof URIError) return new Problem(400, "malformed");
-  // Of Express's body parser
+  // By Express's body parser
   if (error instanceof Error && "type" in error && "status" in error)
     return new Problem(Number(error.status), "malformed");
   return databaseFailure(error) ? new Problem(503, "unavailable") : new Problem(500, "fault");

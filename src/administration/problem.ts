@@ -1,7 +1,7 @@
 /** Why a page can't be shown. */
 export type ProblemKind = "form" | "missing" | "malformed" | "unavailable" | "fault" | "too-many";
 
-/** Ends a request with a page that says what is wrong (problem-page.ts). */
+/** Ends a request with a page that explains the problem (problem-page.ts). */
 export class Problem extends Error {
   readonly status: number;
   readonly kind: ProblemKind;
@@ -13,5 +13,5 @@ export class Problem extends Error {
   }
 }
 
-/** There is nothing at this address, or not any more. */
+/** No such page, or not any more. */
 export const missing = () => new Problem(404, "missing");

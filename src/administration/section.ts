@@ -4,27 +4,27 @@ import type { Logger } from "pino";
 import type { Limits } from "../graphql/limits.ts";
 import type { Version } from "../versions/versions.ts";
 
-/** What pages need of the service. */
+/** What pages get from the service. */
 export interface AdministrationOptions {
   pool: Pool;
   logger: Logger;
   versions: readonly Version[];
-  /** What clients may ask for, where the plan says nothing else. */
+  /** Limits of clients that apply unless the plan has its own. */
   limits: Limits;
-  /** What time it is, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   now: () => number;
-  /** Where clients reach the service, when that differs from what requests say. */
+  /** The address that clients use, if it differs from that of requests. */
   publicUrl: string | undefined;
-  /** Where messages may be sent to beside the public internet, as the setting service.webhook_allow has it. */
+  /** Webhook destinations allowed beside the public internet, as the setting service.webhook_allow. */
   webhookAllow: string;
 }
 
-/** A section of the administration: an entry of the navigation, and the pages behind it. */
+/** A section of the administration: an entry of the navigation, and its pages. */
 export interface Section {
   title: string;
   /** Path below /admin. */
   path: string;
-  /** Its pages, for visitors who have logged in. Their paths are relative to the section's. */
+  /** Its pages, for logged-in visitors. Their paths are relative to the section's. */
   pages(options: AdministrationOptions): Router;
 }
 

@@ -8,13 +8,13 @@ import { addressOf, asAdministration, visitOf } from "./visit.ts";
 import type { Visitor } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
 
-/** Finds out whose session a request belongs to, if any. */
+/** Finds the session of a request, if any. */
 export function recogniseVisitor(
   { pool, publicUrl }: AdministrationOptions,
   navigation: Navigation,
 ): RequestHandler {
   return async (request, response, next) => {
-    // Also for the log: within a router, the path begins there
+    // Also for the log: within a router, the path is relative
     const path = request.path;
     response.locals.loggedPath = request.baseUrl + path;
     const secure = isSecure(request, publicUrl);
@@ -25,7 +25,7 @@ export function recogniseVisitor(
       asAdministration(pool, { sessionHash, address }, work);
     let visitor: Visitor | null = null;
     let browser = readCookie(request, "visitor", secure);
-    // The page that says so when the database is away needs a visit as well
+    // The error page for an absent database needs a visit as well
     response.locals.visit = {
       visitor,
       csrfToken: csrfTokenOf(token ?? browser ?? ""),
@@ -57,23 +57,23 @@ export function recogniseVisitor(
   };
 }
 
-/** Sends those who haven't logged in to do so, and back afterwards. */
+/** Sends visitors without a session to the log-in page, and back afterwards. */
 export const requireVisitor: RequestHandler = (request, response, next) => {
   if (visitOf(response).visitor) return next();
   sendToLogIn(request, response, response.locals.hadSession === true);
 };
 
-/** @param ended whether there was a session before, so that the page can say what became of it */
+/** @param ended whether there was a session before, so that the page can say that it ended */
 export function sendToLogIn(request: Request, response: Response, ended: boolean): void {
   const isForm = request.method !== "GET" && request.method !== "HEAD";
-  // Back to the page with the form: what was sent is lost
+  // Back to the page with the form: its input is lost
   const wanted = isForm ? request.get("referer") : request.originalUrl;
   const query = new URLSearchParams({ next: ownPath(wanted) });
   if (ended) query.set("done", isForm ? "form" : "page");
   response.redirect(303, `/admin/log-in?${query}`);
 }
 
-/** The path of a page of the administration, out of an address that may lead anywhere. */
+/** The path of a page of the administration, from an address that may lead anywhere. */
 export function ownPath(address: string | undefined): string {
   const here = "http://here.invalid";
   if (address === undefined || !URL.canParse(address, here)) return "/admin";

@@ -1,9 +1,9 @@
 import type { PoolClient } from "pg";
 
-/** Days that are looked back on. */
+/** Days that statistics cover. */
 export const spanDays = 30;
 
-/** How often a token used a version on a day. */
+/** Requests of a token to a version on a day. */
 export interface Use {
   credential_id: string;
   day: Date;
@@ -14,7 +14,7 @@ export interface Use {
   last_used_at: Date;
 }
 
-/** How one token, or all of them, were used in the last days. The newest day comes first. */
+/** Use of one token, or all, in the last days. Newest day first. */
 export async function readUses(client: PoolClient, id: string | null = null): Promise<Use[]> {
   const { rows } = await client.query<Use>(
     `select credential_id, day::timestamptz, version, deprecated_field, requests::float8, last_used_at

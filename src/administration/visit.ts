@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { asRole } from "../database/as-role.ts";
 import type { Navigation } from "./section.ts";
 
-/** Who looks at a page. */
+/** The visitor of a page. */
 export interface Visitor {
   id: string;
   name: string;
@@ -14,23 +14,23 @@ export interface Visitor {
 export interface Visit {
   /** Null before log-in. */
   visitor: Visitor | null;
-  /** What every form of this browser sends along. */
+  /** The token in every form of this browser. */
   csrfToken: string;
   navigation: Navigation;
   /** Path of the page below /admin. */
   path: string;
-  /** Where the service is, such as https://api.example.com. */
+  /** Address of the service, such as https://api.example.com. */
   origin: string;
-  /** Runs functions of the schema administration, in a transaction that belongs to the session. */
+  /** Calls functions of the schema administration, in a transaction with the session. */
   run<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
 }
 
 declare global {
   namespace Express {
     interface Locals {
-      /** Set by administration/session.ts, like the next. */
+      /** Set by administration/session.ts, like the next one. */
       visit?: Visit;
-      /** Whether the browser has the cookie of a session that has ended. */
+      /** Whether the browser has the cookie of an ended session. */
       hadSession?: boolean;
     }
   }
@@ -41,14 +41,14 @@ export function visitOf(response: Response): Visit {
   return response.locals.visit!;
 }
 
-/** Who looks at the page, where only those come who have logged in. */
+/** The visitor of a page that requires a log-in. */
 export function visitorOf(response: Response): Visitor {
   return visitOf(response).visitor!;
 }
 
 /**
- * Runs statements in the role of the administration. The database learns of the session by its hash, so that it can
- * look for itself whether that is alive, and of the address for the audit.
+ * Runs statements in the role of the administration. The database gets the hash of the session's token, so that it can
+ * check by itself whether the session is alive, and the address for the audit log.
  */
 export function asAdministration<T>(
   pool: Pool,
@@ -64,9 +64,9 @@ export function asAdministration<T>(
   });
 }
 
-/** The address that a request came from. */
+/** The address of the request's client. */
 export function addressOf(request: Request): string {
-  // IPv4 as sockets for both kinds have it; and what a proxy says may be anything
+  // Sockets for both kinds write IPv4 addresses as IPv6; and a proxy may send anything
   const address = (request.ip ?? "").replace(/^::ffff:/, "").replace(/%.*$/, "");
   return isIP(address) === 0 ? "0.0.0.0" : address;
 }

@@ -76,6 +76,7 @@ export class AccessTokens {
 
   /**
    * The claims of a token.
+   *
    * @throws {TokenRefusal} when it isn't a valid token for the GraphQL API
    */
   async verify(token: string): Promise<AccessTokenClaims> {

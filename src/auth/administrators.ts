@@ -14,6 +14,7 @@ export interface Administrator {
 
 /**
  * Makes an administrator.
+ *
  * @throws {UserError} when the name or the password is not acceptable
  */
 export async function createAdministrator(
@@ -34,6 +35,7 @@ export async function createAdministrator(
 
 /**
  * Sets an administrator's password, ends their sessions, and reactivates a deactivated one.
+ *
  * @throws {UserError} when there is no such administrator, or the password is not acceptable
  */
 export async function resetPassword(
@@ -49,6 +51,7 @@ export async function resetPassword(
 
 /**
  * Ends all sessions of an administrator and refuses further log-ins.
+ *
  * @throws {UserError} when there is no such administrator
  */
 export async function deactivateAdministrator(connection: OwnerConnection, name: string): Promise<void> {

@@ -16,6 +16,7 @@ const retryPauseMs = 500;
 
 /**
  * Listens, on its own connection, to notifications from the database that a credential has changed.
+ *
  * Every few seconds it sends a notification and waits for its echo, to detect a dead network or a pooler that swallows
  * notifications. It sends on another connection, because a pooler may return what a connection notifies itself.
  */

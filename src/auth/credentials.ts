@@ -101,6 +101,7 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
 
 /**
  * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
+ *
  * @param overlap hours for which the old ones stay valid; 0: they stop at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated
  */
@@ -122,6 +123,7 @@ export async function rotateCredential(
 
 /**
  * Reactivates a credential, with the same key and secret.
+ *
  * @throws {CredentialError} when there is no such credential
  */
 export async function activateCredential(connection: OwnerConnection, id: string): Promise<void> {
@@ -130,6 +132,7 @@ export async function activateCredential(connection: OwnerConnection, id: string
 
 /**
  * Stops a credential and its tokens; it stays in lists.
+ *
  * @throws {CredentialError} when there is no such credential
  */
 export async function deactivateCredential(connection: OwnerConnection, id: string): Promise<void> {
@@ -138,6 +141,7 @@ export async function deactivateCredential(connection: OwnerConnection, id: stri
 
 /**
  * Deletes a credential. Its tokens stop at once.
+ *
  * @throws {CredentialError} when there is no such credential
  */
 export async function deleteCredential(connection: OwnerConnection, id: string): Promise<void> {

@@ -11,6 +11,7 @@ export interface CachedAnswers<Key, Answer> {
 
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
+ *
  * The database is asked once, and the answer is kept until something of the kind changes, of which the database
  * notifies every process. While a process can't listen, it caches nothing. So a change takes effect at once everywhere,
  * and a request normally costs no statement.
@@ -40,6 +41,7 @@ export class InvalidatedCache {
 
   /**
    * Caches answers of one kind.
+   *
    * @param ask asks the database
    * @param max how many answers are cached
    * @param lifetime milliseconds for which an answer is valid, if that is known beforehand
@@ -50,19 +52,32 @@ export class InvalidatedCache {
     lifetime: (answer: Answer) => number = () => Infinity,
   ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
-    this.onOutdated(() => kept.clear());
+    const asked = new Map<Key, Promise<Answer>>();
+    this.onOutdated(() => {
+      kept.clear();
+      asked.clear();
+    });
+    const askAnew = async (key: Key) => {
+      const era = this.#era;
+      const answer = await ask(key);
+      const ttl = lifetime(answer);
+      if (era === this.#era && this.#listener.isListening && ttl >= 1) {
+        kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
+      }
+      return answer;
+    };
     return {
       of: async (key) => {
-        if (this.#listener.isListening) {
-          const known = kept.get(key);
-          if (known) return known.answer;
-        }
-        const era = this.#era;
-        const answer = await ask(key);
-        const ttl = lifetime(answer);
-        if (era === this.#era && this.#listener.isListening && ttl >= 1) {
-          kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
-        }
+        if (!this.#listener.isListening) return askAnew(key);
+        const known = kept.get(key);
+        if (known) return known.answer;
+        // After a change nothing is cached: each key is read once, however many requests need it
+        const before = asked.get(key);
+        if (before) return before;
+        const answer = askAnew(key).finally(() => {
+          if (asked.get(key) === answer) asked.delete(key);
+        });
+        asked.set(key, answer);
         return answer;
       },
     };

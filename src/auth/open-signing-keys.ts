@@ -6,6 +6,7 @@ import { StoredSigningKeys } from "./stored-signing-keys.ts";
 
 /**
  * The keys that sign access tokens: those of the environment, or else those of the database.
+ *
  * @param configured at least 32 characters each
  * @throws {UserError} when the signing key of the database can't be decrypted
  */

@@ -19,6 +19,7 @@ let nobodys: Promise<string> | undefined;
 
 /**
  * Whether a password is right.
+ *
  * @param kept null when there is no such administrator: the check takes as long, and is never right
  */
 export async function isPassword(kept: string | null, password: string): Promise<boolean> {

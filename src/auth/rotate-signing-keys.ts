@@ -38,6 +38,7 @@ export async function listSigningKeys(connection: OwnerConnection): Promise<Stor
 
 /**
  * Makes a new signing key.
+ *
  * @returns its id, and until when the previous one is accepted
  * @throws {UserError} when it can't be stored as the others are
  */
@@ -57,6 +58,7 @@ export async function rotateSigningKey(
 
 /**
  * Ends the acceptance of a key.
+ *
  * @param endsTokens whether unexpired tokens that it has signed may end
  * @throws {UserError} when there is no such key, it signs, or its tokens have not expired
  */

@@ -61,6 +61,7 @@ export class StoredSigningKeys implements SigningKeys {
 
   /**
    * Reads the keys. If several processes find none, one makes the first.
+   *
    * @throws {UserError} when the signing key can't be decrypted
    */
   static async open(options: StoredSigningKeysOptions): Promise<StoredSigningKeys> {

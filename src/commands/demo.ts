@@ -7,15 +7,15 @@ import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal, say } from "./terminal.ts";
 
-/** What to fill, and how much of it. */
+/** Where to put demonstration data, and how much. */
 export interface DemoOptions {
   /** The database, as the owner of its tables. */
   connectionString: string;
-  /** 1: a small shop of about 200 products and 500 orders. 100 is a hundred times that. */
+  /** Scale 1 is a small shop of about 200 products and 500 orders; 100 is a hundred times that. */
   scale: number;
-  /** Empty the tables first, whatever is in them. */
+  /** Whether to empty the tables first, including other data. */
   reset?: boolean;
-  /** Told the name of each step as it begins. */
+  /** Called with the name of each step when it begins. */
   onProgress?: (step: string) => void;
 }
 
@@ -29,8 +29,8 @@ const dataTables = `
     'events.subject', 'events.field', 'events.topic', 'events.occasion', 'events.log_head']::regclass[])`;
 
 /**
- * Fills an empty database with a believable shop. The same scale always gives the same rows. All or nothing: it is one
- * transaction, which ends only when the proof of the stock ledger is empty.
+ * Fills an empty database with a realistic shop. The same scale always gives the same rows. It is one transaction,
+ * which commits only if the proof of the stock ledger is empty.
  *
  * @throws {UserError} when there is data already and `reset` is not set
  */
@@ -47,7 +47,7 @@ export async function fillDemo({
     await client.query("begin");
     await client.query("set local statement_timeout = 0");
     await client.query("set local timezone to 'UTC'");
-    // Sorting and joining at scale 100 would otherwise go to disk
+    // Sorting and joining at scale 100 would otherwise use the disk
     await client.query("set local work_mem to '128MB'");
     const tables = await findDataTables(client);
     if (reset) await client.query(`truncate ${tables.join(", ")}`);
@@ -106,7 +106,7 @@ interface CommandLine {
   help: boolean;
 }
 
-/** Null when it isn't understood. */
+/** Null when the arguments are invalid. */
 function parseCommandLine(): CommandLine | null {
   try {
     return parseArgs({
@@ -143,7 +143,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Puts what the person at the terminal can mend into words; leaves faults of ours as they are. */
+/** Explains errors that the person at the terminal can solve; other errors are ours and stay unchanged. */
 function explain(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "42501") return new UserError("DATABASE_URL must be an administrator's for this.");

@@ -29,7 +29,7 @@ Works on the embedded Postgres, whether the service runs or not, or on DATABASE_
 administrator's. Needs the SECRETS_KEY of the service. Exit code 0: done, 1: refused or failed, 2: not understood.
 `;
 
-/** A key as list shows it. */
+/** A key as `list` shows it. */
 interface ListedKey {
   kid: string;
   created_at: Date | null;

@@ -3,10 +3,10 @@ import { openForCommand } from "../database/open.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** A command line that isn't understood. */
+/** Invalid arguments. */
 export class UsageError extends Error {}
 
-/** Does work on a connection of the owner, see {@link openForCommand}. */
+/** Runs work on a connection of the owner, see {@link openForCommand}. */
 export async function withOwner<T>(work: (connection: pg.Client) => Promise<T>): Promise<T> {
   const database = await openForCommand(readSettings());
   const connection = new pg.Client({ connectionString: database.url });
@@ -19,7 +19,7 @@ export async function withOwner<T>(work: (connection: pg.Client) => Promise<T>):
   }
 }
 
-/** Runs a command that needs the owner. Exit code 0: done, 1: refused or failed, 2: not understood. */
+/** Runs a command that needs the owner. Exit code 0: done, 1: refused or failed, 2: invalid arguments. */
 export async function atTheOwnersTerminal(command: () => Promise<void>, usage: string): Promise<void> {
   try {
     await command();
@@ -36,7 +36,7 @@ export async function atTheOwnersTerminal(command: () => Promise<void>, usage: s
   }
 }
 
-/** What to tell the person at the terminal; null for faults of ours. */
+/** The message for the person at the terminal; null for faults of ours. */
 function explain(error: unknown): string | null {
   if (error instanceof UserError) return error.message;
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -20,7 +20,7 @@ A day that has been imported before is corrected. All days are imported, or none
 whether the service runs or not, or on DATABASE_URL. Exit code 0: done, 1: refused or failed, 2: not understood.
 `;
 
-/** Null when it isn't understood. */
+/** Null when the arguments are invalid. */
 function parseCommandLine(): { from?: string; help: boolean } | null {
   try {
     const { values } = parseArgs({
@@ -46,8 +46,7 @@ async function main(): Promise<void> {
   const from = options.from!;
   const database = await openForCommand(readSettings());
   try {
-    // The role of background work may do this and little else; the service's own URL will do as well as an
-    // administrator's
+    // The role of background work may do this and little else, so the service's URL is enough
     const days = await withClient(urlAsRole(database.url, "service_worker"), (client) =>
       importRates({ from, query: (text, values) => client.query(text, values) }),
     );
@@ -59,11 +58,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** Puts what the person at the terminal can mend into words; leaves faults of ours as they are. */
+/** Explains errors that the person at the terminal can solve; other errors are ours and stay unchanged. */
 function explain(error: unknown): unknown {
   const { cause } = error as Error;
   const { code } = (error instanceof UserError && cause ? cause : error) as { code?: string };
-  // undefined_function, invalid_schema_name, insufficient_privilege; and a role that isn't there
+  // undefined_function, invalid_schema_name, insufficient_privilege; and a missing role
   if (["42883", "3F000", "42501", "22023"].includes(code ?? "")) {
     return new UserError(
       "The database has not been set up for this yet, or DATABASE_URL is neither the service's nor an administrator's. Run `npm run db:setup`.",

@@ -48,7 +48,7 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   const version = versionOf({ slug, releasedOn });
   say("Trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
-    // Not by way of db/current, which a process that watches it would run on the developer's database
+    // Not through db/current, which `db:watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
     const pgService = makePgService({ connectionString: adminUrl, pubsub: false });
@@ -91,7 +91,7 @@ async function check(slug: string, releasedOn: string): Promise<void> {
   if (later) throw new UserError(`schema/${slug}.graphql is there already.`);
 }
 
-/** Works on a database that is set up and otherwise empty, in a Postgres for just that. */
+/** Runs work on a database that is set up and otherwise empty, in a temporary Postgres. */
 async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promise<T> {
   const { dataDirectory } = readSettings();
   const cluster = await startCluster({ directory: `${dataDirectory}/release` });

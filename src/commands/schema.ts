@@ -26,7 +26,7 @@ await atTheTerminal(async () => {
       await writeFile(new URL(`${version.slug}.graphql`, folder), await printVersion(version, pgService));
       console.log(`schema/${version.slug}.graphql`);
     }
-    // Topics that are gone take their files with them
+    // Topics that were removed take their files with them
     await rm(eventsFolder, { recursive: true, force: true });
     await mkdir(eventsFolder, { recursive: true });
     for (const [name, text] of await withClient(url, printEventSchemas))

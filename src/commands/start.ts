@@ -35,30 +35,29 @@ const usage = `Usage: npm start [-- --workers N]
   --workers   how many processes answer requests, behind one port; 1 if not given
 `;
 
-/** The service as it runs: everything that `npm start` brings up. */
+/** The running service: everything that `npm start` starts. */
 export interface RunningService {
   address: string;
-  /** The one of this process; null where other processes serve. */
+  /** The address of this process; null when other processes serve. */
   app: App | null;
   database: OpenDatabase;
-  /** Rejected, with a UserError, when the service can't go on. */
+  /** Rejected, with a UserError, when the service can't continue. */
   failed: Promise<never> | undefined;
-  /** Puts new processes in the place of those that serve; undefined where this one serves. */
+  /** Replaces the serving processes by new ones; undefined when this process serves. */
   replaceProcesses: (() => Promise<void>) | undefined;
   /**
-   * Lets requests end, then stops everything, the database last.
+   * Answers running requests, then stops everything, the database last.
    *
-   * @param delayMs for how many milliseconds it goes on before, while its readiness says that it is about to stop
+   * @param delayMs milliseconds for which it continues first, while its readiness reports the stop
    */
   stop(delayMs?: number): Promise<void>;
 }
 
 /**
- * Brings up the service: database, demonstration data and a first credential where there are none, HTTP,
- * background work.
+ * Starts the service: database, demonstration data and a first credential if there are none, HTTP, background work.
  *
- * @param stopping when aborted, the start breaks off at its next step, and stops what it has started
- * @param processCount how many processes answer requests; with 1 it is this one
+ * @param stopping when aborted, the start ends at its next step, and stops what it has started
+ * @param processCount number of processes that answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken
  */
 export async function startService(
@@ -91,7 +90,7 @@ export async function startService(
     // All ports are open
     if (identity !== null) become(identity);
     stopping.throwIfAborted();
-    // The last step, for the secret is shown only once: nothing may fail between making and showing it.
+    // The last step, because the secret is shown only once: nothing may fail between making and showing it.
     const secrets = ownerUrl === null ? null : await makeFirstSecrets(ownerUrl);
     const address = settings.publicUrl ?? `http://${settings.host}:${serving.port}`;
     announce(address, settings, secrets);
@@ -115,12 +114,12 @@ interface ServingOptions {
   database: OpenDatabase;
   logger: Logger;
   processCount: number;
-  /** Who the other processes are to be. */
+  /** The user of the other processes. */
   identity: Identity | null;
   onProgress: (step: string) => void;
 }
 
-/** What answers requests: this process, or several others. */
+/** The server of requests: this process, or several others. */
 type Answering = Pick<Serving, "port" | "figures" | "announceStop" | "stop"> &
   Partial<Pick<Serving, "app"> & Pick<WorkerProcesses, "replace">>;
 
@@ -131,10 +130,10 @@ async function startServing(
   const options = { databaseUrl: database.url, apiUrl: database.apiUrl, settings, logger };
   if (processCount === 1) {
     const wait = { url: database.url, waitMs: settings.databaseWaitMs, onWaiting: onProgress };
-    // It may have gone since it was looked at
+    // It may have stopped since it was checked
     return waitingFor(wait, () => serve({ ...options, isBackground: true }));
   }
-  // Each must not let through what all are allowed together
+  // Several processes together must not allow more than the limits
   const shared = { ...settings, sharedRates: true };
   return startWorkerProcesses({ ...options, settings: shared, count: processCount, identity });
 }
@@ -144,7 +143,7 @@ interface FirstCredential {
   clientSecret: string;
 }
 
-/** Fills an empty database of the service's own with demonstration data. */
+/** Fills the service's own empty database with demonstration data. */
 async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): Promise<void> {
   const isEmpty = await withClient(ownerUrl, async (client) => {
     const { rowCount } = await client.query("select from erp.currency limit 1");
@@ -159,12 +158,12 @@ interface FirstSecrets {
   password: string | null;
 }
 
-/** Makes a credential to try the service with, and an administrator, each when there is none. */
+/** Makes a credential for trying out the service, and an administrator, if there is none. */
 function makeFirstSecrets(ownerUrl: string): Promise<FirstSecrets> {
   const isMissing = async (client: ClientBase, table: string) =>
     (await client.query(`select from ${table} limit 1`)).rowCount === 0;
   return withClient(ownerUrl, async (client) => {
-    // Both or none, for none is shown when one fails
+    // Both or none, because none is shown when one fails
     await client.query("begin");
     const credential = (await isMissing(client, "auth.credential"))
       ? await createCredential(client, { name: "First credential", read: "all", write: "all" })
@@ -220,7 +219,7 @@ if (import.meta.main) {
       const { failed, replaceProcesses, stop } = await startService(settings, stopping, processCount);
       return {
         failed,
-        // Nobody in front has to be told when the person at the terminal stops it
+        // Without a load balancer in front, a person at the terminal need not wait
         stop: (signal) => stop(signal === "SIGTERM" ? settings.stopDelayMs : 0),
         reload: replaceProcesses && (() => void replaceProcesses()),
       };

@@ -1,11 +1,11 @@
 import { UserError } from "../errors/user-error.ts";
 
-/** Writes a line for the person at the terminal. Standard output is left to results. */
+/** Writes a line for the person at the terminal. Standard output is reserved for results. */
 export function say(text = ""): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Runs a command until it ends; says in plain words what the person at the terminal can mend. */
+/** Runs a command until it ends; explains errors that the person at the terminal can solve. */
 export async function atTheTerminal(command: () => Promise<void>): Promise<void> {
   try {
     await command();
@@ -16,24 +16,24 @@ export async function atTheTerminal(command: () => Promise<void>): Promise<void>
   }
 }
 
-/** What goes on until it is stopped. */
+/** Something that runs until it is stopped. */
 export interface Running {
-  /** @param signal what the process was sent; null when it stops for another reason */
+  /** @param signal the signal that the process got; null when it stops for another reason */
   stop(signal: NodeJS.Signals | null): Promise<void>;
-  /** What SIGHUP does, unless it is the terminal that ends; without it, SIGHUP stops. */
+  /** What SIGHUP does, unless the terminal has closed; by default, it stops. */
   reload?: (() => void) | undefined;
-  /** Rejected with a {@link UserError} when it can't go on. */
+  /** Rejected with a {@link UserError} when it can't continue. */
   failed?: Promise<never> | undefined;
 }
 
 /**
- * Runs what begins and then goes on until the process is asked to end, which may be while it still begins.
+ * Starts something that runs until the process is asked to end, perhaps during the start.
  *
- * Further signals change nothing: npm passes Ctrl-C on to a process that the terminal has already told, and all that
- * stops has its own time limit.
+ * Further signals change nothing: npm passes Ctrl-C on to a process that already got it from the terminal, and
+ * everything that stops has its own time limit.
  *
- * @param begin its signal is aborted when it need not go on beginning
- * @throws {UserError} when it can't go on; everything has been stopped then
+ * @param begin its signal is aborted when the start should end
+ * @throws {UserError} when it can't continue; everything has been stopped by then
  */
 export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Running>): Promise<void> {
   const stopping = new AbortController();
@@ -42,7 +42,7 @@ export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Run
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       if (stopping.signal.aborted) return;
-      // At a terminal, the signal says that the terminal is gone
+      // At a terminal, the signal means that the terminal was closed
       if (signal === "SIGHUP" && running?.reload && !process.stdin.isTTY && !process.stderr.isTTY)
         return running.reload();
       say("\nStopping");
@@ -65,6 +65,6 @@ export async function untilStopped(begin: (stopping: AbortSignal) => Promise<Run
     }
     if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
   }
-  // Whatever is still open has nothing left to do.
+  // Anything that is still open has no more work.
   process.exit(0);
 }

@@ -14,7 +14,7 @@ import type { Running } from "./terminal.ts";
 import { paint, printAnswer } from "./watch/screen.ts";
 import type { Answer, Question, StudyData } from "./watch/study.ts";
 
-/** The service, whose API follows the migration in db/current while that is written. */
+/** The service, whose API follows the migration in db/current while you write it. */
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import { isConnectionBroken } from "../database/broken.ts";
 
-/** Roles with one task each, see db/roles.sql. */
+/** Roles for one task each, see db/roles.sql. */
 export type NarrowRole = "service_auth" | "service_document" | "service_administration";
 
 /** Runs statements in a transaction of a narrow role. */
@@ -26,7 +26,7 @@ export async function asRole<T>(
   }
 }
 
-/** The same for authentication, whose role is the only one that may call the functions of `auth` about credentials. */
+/** The same for authentication, the only role that may call the functions of `auth` about credentials. */
 export function asAuthRole<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return asRole(pool, "service_auth", work);
 }

@@ -1,6 +1,6 @@
 /**
- * Whether to throw a connection away: after any error that isn't Postgres' answer to a statement; and when it leads to
- * a server that takes no writes, for after a failover a new one may lead to the server that does.
+ * Whether to throw a connection away: after any error that isn't Postgres' answer to a statement, and if the server
+ * takes no writes, because after a failover a new connection may reach the one that does.
  */
 export function isConnectionBroken(failure: unknown): boolean {
   if (failure === undefined) return false;

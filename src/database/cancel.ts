@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import type { Pool, PoolClient } from "pg";
 
-/** What a connection knows of the process of Postgres at its other end. Not among the public types of `pg`. */
+/** The backend process of a connection. Not among the public types of `pg`. */
 interface Peer {
   host: string;
   port: number;
@@ -12,13 +12,13 @@ interface Peer {
 
 /** The code of a CancelRequest, see the protocol of Postgres. */
 const cancelRequest = 80_877_102;
-/** Milliseconds that a request may take. */
+/** Milliseconds for a request. */
 const requestTimeoutMs = 1_000;
 
 /**
- * What asks Postgres to break off all that runs on the connections of a pool. Their statements fail with 57014 and are
- * undone. By a message of its own for each, as `pg_cancel_backend` would need one more connection, and behind a pooler
- * the wrong process may have the number.
+ * Makes a function that cancels all statements on the connections of a pool. They fail with 57014 and are undone. It
+ * sends a CancelRequest for each: `pg_cancel_backend` would need one more connection, and behind a pooler another
+ * process may have the number.
  */
 export function canceller(pool: Pool): () => void {
   const busy = new Set<PoolClient>();

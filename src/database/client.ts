@@ -2,10 +2,10 @@ import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * Does work on a connection of its own, which ends with it.
+ * Runs work on a new connection, which is closed afterwards.
  *
- * @param options settings that it begins with, as Postgres' command line has them
- * @throws {UserError} when nothing answers, or it refuses
+ * @param options its settings, in the form of Postgres' command line
+ * @throws {UserError} when nothing answers, or the server refuses
  */
 export async function withClient<T>(
   url: string,
@@ -21,10 +21,10 @@ export async function withClient<T>(
 }
 
 /**
- * Connects, or says in plain words why that failed.
+ * Connects, or explains in plain words why that failed.
  *
- * @param options settings to begin with, as Postgres' command line has them
- * @throws {UserError} when nothing answers, or it refuses
+ * @param options settings in the form of Postgres' command line
+ * @throws {UserError} when nothing answers, or the server refuses
  */
 export async function connect(url: string, options?: string): Promise<pg.Client> {
   const client = new pg.Client({
@@ -51,12 +51,12 @@ export async function connect(url: string, options?: string): Promise<pg.Client>
   }
 }
 
-/** Whether PgBouncer refuses the settings that a connection begins with. */
+/** Whether PgBouncer refuses the start-up settings of a connection. */
 export function isPoolerRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("unsupported startup parameter");
 }
 
-/** The address of a database as it may be shown: without user and password. */
+/** The address of a database without user and password, for messages. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port || 5432}${pathname}`;

@@ -1,13 +1,13 @@
 import type { ClientBase } from "pg";
 
-/** What a diagram shows: tables by name, or all tables of a schema. */
+/** Content of a diagram: tables by name, or all tables of a schema. */
 interface Topic {
   title: string;
   tables: string[];
 }
 
 /**
- * The topics of docs/data-model.md. Tables that none of them names are drawn last; link tables follow the first table that they
+ * The topics of docs/data-model.md. Tables without a topic come last; link tables follow the first table that they
  * link.
  */
 const topics: Topic[] = [
@@ -108,16 +108,16 @@ interface Column {
 interface Reference {
   to: string;
   columns: string[];
-  /** Whether the columns may be empty. */
+  /** Whether the columns may be null. */
   isOptional: boolean;
-  /** Whether at most one row refers to the same. */
+  /** Whether at most one row refers to the same row. */
   isUnique: boolean;
 }
 
 interface Table {
   name: string;
   columnCount: number;
-  /** Those that are part of a key. */
+  /** Columns that are part of a key. */
   keys: Column[];
   references: Reference[];
 }
@@ -174,7 +174,7 @@ export async function printDataModel(client: ClientBase): Promise<string> {
   return introduction + sections.join("");
 }
 
-/** Whether a table is many to many and nothing else: two foreign keys, and no other table refers to it. */
+/** Whether a table only links: it has two foreign keys, and no other table refers to it. */
 const isLink = ({ name, columnCount, references }: Table, tables: Table[]): boolean =>
   columnCount === 2 &&
   references.length === 2 &&

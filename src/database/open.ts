@@ -13,34 +13,34 @@ import { installQueueSchema } from "./worker-schema.ts";
 
 const databaseName = "erp";
 
-/** Settings of the database. The service's settings (src/process/settings.ts) have them, among others. */
+/** Settings of the database. The service's settings (src/process/settings.ts) include them. */
 export interface DatabaseSettings extends PoolerUses {
   production: boolean;
-  /** An existing Postgres; without it the service runs one of its own. */
+  /** An existing Postgres; without it the service runs its own. */
   databaseUrl: string | undefined;
-  /** How long a start waits for an existing Postgres that is away. */
+  /** Milliseconds that a start waits for an existing Postgres that is away. */
   databaseWaitMs: number;
-  /** Where the embedded Postgres keeps its data. */
+  /** Folder for the data of the embedded Postgres. */
   dataDirectory: string;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockLimits;
-  /** The user who serves when root starts the service; `root` to stay it. */
+  /** The user who serves when root starts the service; `root` to stay root. */
   runAs: string | undefined;
 }
 
-/** A database that the service can be built on. */
+/** A database that is ready for the service. */
 export interface OpenDatabase {
-  /** Where requests are served. */
+  /** For serving requests. */
   url: string;
-  /** The same as the role for operations of clients, or that of `url` where this can't be had. */
+  /** The same with the role for clients' operations, or `url` when that can't be used. */
   apiUrl: string;
   /** The database as superuser; null when it isn't the service's own. */
   adminUrl: string | null;
-  /** Who runs a Postgres of the service's own; null when it is the user of this process. */
+  /** The user who runs the service's own Postgres; null for the user of this process. */
   runBy: Identity | null;
-  /** What the operator should hear about. */
+  /** Warnings for the operator. */
   warnings: string[];
-  /** Starts a Postgres of the service's own again when it ends; rejected, with a UserError, when that fails. */
+  /** Starts the service's own Postgres again when it dies; rejected, with a UserError, when that fails. */
   keepRunning?(logger: Logger): Promise<never>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface OpenDatabase {
 /**
  * The database of the settings: an existing one, checked; or the service's own, started, made and migrated.
  *
- * @param onProgress told what is being done, when it takes a while
+ * @param onProgress called with messages about slow steps
  * @throws {UserError} when it can't be used
  */
 export async function openDatabase(
@@ -84,11 +84,11 @@ export async function openDatabase(
 }
 
 export interface SetUpOptions {
-  /** Whether the login role gets a new password also when it exists already. */
+  /** Whether the login roles get a new password even if they exist. */
   renewPassword?: boolean;
   /** How long migrations wait for locks. */
   locks?: LockLimits;
-  /** Told what is being done, and whom a migration waits for. */
+  /** Called with messages: progress, and for whose locks a migration waits. */
   onProgress?: (step: string) => void;
 }
 
@@ -113,7 +113,7 @@ export async function setUpDatabase(
   return url;
 }
 
-/** A database that a command works on. */
+/** A database for a command. */
 export interface CommandDatabase {
   url: string;
   close(): Promise<void>;
@@ -126,8 +126,8 @@ export async function openForCommand(settings: DatabaseSettings): Promise<Comman
 }
 
 /**
- * A connection as administrator: to DATABASE_URL, to the running service's own Postgres, or to that Postgres started for
- * as long as the command runs.
+ * A connection as administrator: to DATABASE_URL, to the running service's own Postgres, or to that Postgres started
+ * for the time of the command.
  */
 export async function openAsAdmin(settings: DatabaseSettings): Promise<CommandDatabase> {
   const running = settings.databaseUrl ?? (await runningClusterUrl(settings.dataDirectory, databaseName));

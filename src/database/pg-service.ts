@@ -15,20 +15,20 @@ import { SharedPool } from "./shared-pool.ts";
 /** Lends connections of a pool to PostGraphile, each with the settings of a transaction. */
 export type WithClients = WithPgClient<NodePostgresPgClient>;
 
-/** How operations reach the database. */
+/** The access of operations to the database. */
 export interface DatabaseAccess {
-  /** Closes the connections of its own. The pool stays open. */
+  /** Closes its own connections. The pool stays open. */
   close(): Promise<void>;
-  /** That of PostGraphile. */
+  /** PostGraphile's adaptor. */
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** That of reads which are one statement; null when there is only the other. */
+  /** For reads by one statement; null without pipelined queries. */
   readText: ReadText | null;
-  /** That of PostGraphile, on other connections. */
+  /** Makes the same adaptor for other connections. */
   withClientsOf: (pool: Pool) => WithClients;
 }
 
 export interface DatabaseAccessOptions {
-  /** Connections like those that the catalog is read on. */
+  /** Connections for reading the catalog. */
   catalogOf: Pool;
   fastReads: boolean;
   logger: Logger;
@@ -36,8 +36,8 @@ export interface DatabaseAccessOptions {
 }
 
 /**
- * How operations reach the database: in one message for each statement, or, when that is not wanted or doesn't work
- * with this driver, in the library's way.
+ * Makes the access of operations to the database: one message for each statement or, when that is switched off or
+ * doesn't work with this driver, the library's way.
  *
  * @param pool the connections of operations
  */
@@ -75,13 +75,13 @@ const catalogTimeout = "300s";
 const catalogConnections = 2;
 
 /**
- * Connections for reading the catalog, as starts and reloads do. On a slow machine that may take longer than any
- * request is given, so these don't count as lost after so many seconds without an answer.
+ * Connections for reading the catalog, at starts and reloads. On a slow machine that may take longer than any request,
+ * so they have a longer time limit.
  */
 function createCatalogPool({ options }: Pool): pg.Pool {
   const pool = new pg.Pool({
     ...options,
-    // Hidden there from copies
+    // Copies of the options lack it
     ...(options.password === undefined ? {} : { password: options.password }),
     max: catalogConnections,
     min: 0,

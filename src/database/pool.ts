@@ -2,31 +2,31 @@ import pg from "pg";
 import { prepareNothingOn } from "./pipeline/prepared-statements.ts";
 
 export interface PoolOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   max: number;
-  /** Connections that stay open when they are idle; none unless set. */
+  /** Idle connections that stay open; none by default. */
   min?: number;
-  /** How long Postgres works on a statement and waits for a lock, in milliseconds. */
+  /** Time limits of Postgres for a statement and for a lock, in milliseconds. */
   timeoutsMs?: { statement: number; lock: number; mutation?: number };
-  /** The role of every statement, where it isn't set for each transaction. */
+  /** The role of every statement, if transactions don't set one. */
   role?: string;
-  /** Whether statements stay prepared on connections; true unless a pooler doesn't know them. */
+  /** Whether statements stay prepared on connections; true unless a pooler doesn't support that. */
   prepare?: boolean;
-  /** What Postgres calls them in its views. */
+  /** Their application_name in Postgres' views. */
   name?: string;
 }
 
-/** Milliseconds after which a connection counts as lost when Postgres, which has its own limits, hasn't answered. */
+/** Milliseconds without an answer after which a connection counts as lost. Postgres has its own, shorter limits. */
 const minReadTimeoutMs = 15_000;
-/** How much later than the limits of Postgres that is. */
+/** Milliseconds that this exceeds the limits of Postgres. */
 const readMarginMs = 5_000;
 
 const defaultTimeoutsMs = { statement: 5_000, lock: 3_000 };
 
 /**
- * The settings that connections begin with, as Postgres' command line has them.
+ * The settings of new connections, in the form of Postgres' command line.
  *
- * @param others settings beside those that all connections have
+ * @param others further settings beside those of all connections
  */
 export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<string, string> = {}): string {
   const session = {
@@ -42,7 +42,7 @@ export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<stri
     .join(" ");
 }
 
-/** The connections that requests are served on, or others like them. */
+/** Connections for serving requests, or similar ones. */
 export function createPool(
   connectionString: string,
   { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, name = "service" }: PoolOptions,
@@ -52,13 +52,13 @@ export function createPool(
     max,
     min,
     connectionTimeoutMillis: 5_000,
-    // A connection that the other side has silently left is noticed by these alone
+    // Only these detect a connection that the other side has silently left
     keepAlive: true,
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
     options: startOptions(timeoutsMs, role === undefined ? {} : { role }),
     application_name: name,
   });
-  // A connection that breaks while idle is replaced. Without listeners it would end the process.
+  // The pool replaces a connection that breaks while idle. Without listeners its error would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => {
     client.on("error", () => {});

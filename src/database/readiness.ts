@@ -3,14 +3,14 @@ import type { Check, Obstacle } from "../lib/readiness.ts";
 import { isConnectionBroken } from "./broken.ts";
 import { migrationsWanted } from "./migrations/migrations.ts";
 
-/** Milliseconds until the room on the disk is looked at again: that writes a megabyte, and anybody may ask. */
+/** Milliseconds between checks of the disk: each writes a megabyte, and anyone may call it. */
 const roomHoldsMs = 2_000;
-/** Milliseconds after which the connection of the check is closed when nobody looks any more. */
+/** Milliseconds without calls after which the connection of the check is closed. */
 const idleMs = 30_000;
-/** Milliseconds that Postgres may take for one look. */
+/** Milliseconds that Postgres may take for one check. */
 const lookTimeoutMs = 1_900;
 
-/** What Postgres says about itself. */
+/** What Postgres reports about itself. */
 interface State {
   is_recovering: boolean;
   is_read_only: boolean;
@@ -22,8 +22,8 @@ const stateQuery = `
     api_meta.migration_count() as migrations`;
 
 /**
- * Sorts a megabyte of what it can't know before in 64 kB, so that Postgres writes a temporary file: that needs room on the disk as new rows do, and
- * leaves nothing behind. A row that is changed would not tell, for it may find room in a file that is there.
+ * Sorts a megabyte of random data in 64 kB, so that Postgres writes a temporary file: it needs room on the disk as new
+ * rows do, and leaves nothing behind. A changed row would prove nothing, because it may find room in an existing file.
  */
 const roomQuery = `
   set local work_mem = '64kB';
@@ -43,16 +43,16 @@ const pending: Obstacle = {
 };
 
 /**
- * Checks whether the database can be read and written now, on a connection of its own: the others may all be busy,
- * which is no reason to send clients elsewhere.
+ * Checks whether the database can be read and written now, on its own connection: when all others are busy, clients
+ * should not be sent elsewhere.
  *
- * @param pool the connections that requests are served on
+ * @param pool the connections for serving requests
  */
 export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<void> } {
   const { options } = pool;
   const own = new pg.Pool({
     ...options,
-    // Hidden there from copies
+    // Copies of the options lack it
     ...(options.password === undefined ? {} : { password: options.password }),
     max: 1,
     min: 0,
@@ -63,13 +63,13 @@ export function databaseCheck(pool: pg.Pool): { check: Check; close(): Promise<v
   });
   own.on("error", () => {});
   own.on("connect", (client) => client.on("error", () => {}));
-  // Those of this code, and not those that its folder may hold one day
+  // Read at the start, because the files on the disk may be replaced later
   void migrationsWanted();
   const looking = new Looking(own, pool);
   return { check: () => looking.look(), close: () => own.end() };
 }
 
-/** Looks, once at a time however many ask. */
+/** Checks, once at a time for any number of callers. */
 class Looking {
   readonly #own: pg.Pool;
   readonly #shared: pg.Pool;
@@ -89,7 +89,7 @@ class Looking {
     try {
       return await this.#lookBy(this.#own);
     } catch (error) {
-      // too_many_connections: those that are there may do all the same
+      // too_many_connections: the existing ones may still work
       if (codeOf(error) !== "53300") return obstacleOf(error);
       return this.#lookBy(this.#shared).catch(obstacleOf);
     }
@@ -111,7 +111,7 @@ class Looking {
       failure = error;
       throw error;
     } finally {
-      // After a failover a new connection may lead to a server that takes writes
+      // After a failover a new connection may reach a server that takes writes
       client.release(isConnectionBroken(failure) || obstacle !== null);
     }
   }

@@ -6,7 +6,7 @@ import { startOptions } from "./pool.ts";
 import { asApiLogin } from "./roles.ts";
 
 const oldest = 18;
-/** Whom the service becomes, see db/roles.sql. */
+/** Roles that the service takes, see db/roles.sql. */
 const narrowRoles = [
   "service_api",
   "service_auth",
@@ -18,9 +18,9 @@ const narrowRoles = [
 ];
 
 /**
- * Looks at a database before the service is built on it.
+ * Checks a database before the service uses it.
  *
- * @returns what is not as it should be, but doesn't stop the service
+ * @returns warnings
  * @throws {UserError} when the service can't run on it
  */
 export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise<string[]> {
@@ -34,17 +34,17 @@ export async function checkDatabase(url: string, uses: PoolerUses = {}): Promise
   return withClient(url, work, begin);
 }
 
-/** What of the settings doesn't work behind a pooler. */
+/** Warnings about settings that don't work behind a pooler. */
 export interface PoolerUses {
   jobConcurrency?: number;
   webhookConcurrency?: number;
   sharedRates?: boolean;
 }
 
-/** A setting that says nothing but that connections get those that they begin with. */
+/** A setting without effect, to test whether connections get their start-up settings. */
 const probe = "service.start";
 
-/** A pooler that ignores the settings of connections gives each the role that logs in, for one. */
+/** Behind a pooler that ignores start-up settings, each connection has, for example, the role that logs in. */
 async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<string[]> {
   const { jobConcurrency = 0, webhookConcurrency = 0, sharedRates = false } = uses;
   if (jobConcurrency === 0 && webhookConcurrency === 0 && !sharedRates) return [];
@@ -58,13 +58,13 @@ async function poolerWarnings(client: pg.Client, uses: PoolerUses): Promise<stri
 }
 
 /**
- * Finds out whether clients' operations can have connections of a role of their own, from which no secret can be reached.
+ * Finds out whether clients' operations can have connections of their own role, from which no secret can be reached.
  *
- * @returns where they are to connect, and what the operator should hear about that
+ * @returns the URL for them, and warnings
  */
 export async function findApiLogin(url: string): Promise<{ apiUrl: string; warning: string | null }> {
   const apiUrl = asApiLogin(url);
-  // Another role than ours is warned of by `checkDatabase`, if it may do too much
+  // `checkDatabase` warns of any other role, if it may do too much
   if (apiUrl === null) return { apiUrl: url, warning: null };
   try {
     await withClient(apiUrl, (client) => client.query("select"));
@@ -79,10 +79,10 @@ export async function findApiLogin(url: string): Promise<{ apiUrl: string; warni
   }
 }
 
-/** Not let in, wrong password, unknown to PgBouncer, no right to connect to this database. */
+/** Host refused, wrong password, unknown to PgBouncer, no right to connect to this database. */
 const refusals = new Set(["28P01", "28000", "08P01", "42501"]);
 
-/** @throws {UserError} when Postgres is older than what the migrations need */
+/** @throws {UserError} when Postgres is older than the migrations need */
 export async function requireVersion(client: Pick<pg.ClientBase, "query">): Promise<void> {
   const { rows } = await client.query<{ version: string; number: number }>(
     "select current_setting('server_version') as version, current_setting('server_version_num')::int as number",
@@ -95,7 +95,7 @@ export async function requireVersion(client: Pick<pg.ClientBase, "query">): Prom
   }
 }
 
-/** @throws {UserError} when the database was set up before there was background work */
+/** @throws {UserError} when the database was set up before background work existed */
 async function requireQueue(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("select from pg_namespace where nspname = 'graphile_worker'");
   if (rowCount === 1) return;

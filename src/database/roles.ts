@@ -3,21 +3,21 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 
-/** The roles that log in, see db/roles.sql. They have one password, so that the service needs one URL. */
+/** The roles that log in, see db/roles.sql. They share a password, so that the service needs one URL. */
 const logins = ["service_login", "service_api_login"] as const;
 
 export interface RoleOptions {
-  /** Whether the login roles get a new password also when they exist already. */
+  /** Whether the login roles get a new password even if they exist. */
   renewPassword: boolean;
-  /** Told what the role of the URL could not do, and who can. */
+  /** Called with what the role of the URL could not do, and who can. */
   onNote?: (note: string) => void;
 }
 
 /**
- * Makes the roles, lets them into the database, and takes from everybody else what nobody needs. Can be repeated.
+ * Makes the roles, grants them access to the database, and revokes rights from PUBLIC. Can be repeated.
  *
- * @param adminUrl the database, as a superuser or a role that may create roles
- * @returns the URL that the service is to use: the login role, with its password when that is new; else null
+ * @param adminUrl the database, with a superuser or a role that may create roles
+ * @returns the URL for the service: the login role, with its password when that is new; else null
  */
 export async function setUpRoles(
   adminUrl: string,
@@ -30,7 +30,7 @@ export async function setUpRoles(
   const notes: string[] = [];
   try {
     await client.query("begin");
-    // Roles belong to the cluster: two set-ups at once, of two databases, would collide
+    // Roles belong to the cluster: set-ups of two databases at the same time would collide
     await client.query("select pg_advisory_xact_lock(hashtext('roles of the service'))");
     const missing = await missingLogins(client);
     isNew = missing.includes("service_login") || renewPassword;
@@ -69,7 +69,10 @@ async function missingLogins(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Gives service_api_login the password of service_login, which nobody knows any more. @returns whether that was possible */
+/**
+ * Copies the password of service_login, which is not known any more, to service_api_login. @returns whether that was
+ * possible
+ */
 async function sharePassword(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
     "select has_table_privilege('pg_catalog.pg_authid', 'select') and rolsuper as may from pg_roles where rolname = current_user",
@@ -79,13 +82,13 @@ async function sharePassword(client: pg.ClientBase): Promise<boolean> {
     "select rolpassword as verifier from pg_authid where rolname = 'service_login'",
   );
   const verifier = kept[0]?.verifier;
-  // Those of MD5 hold the name of the role
+  // MD5 hashes include the name of the role
   if (!verifier?.startsWith("SCRAM-SHA-256$")) return false;
   await client.query(`alter role service_api_login password ${client.escapeLiteral(verifier)}`);
   return true;
 }
 
-/** Whether PUBLIC has kept rights that db/fence.sql takes away. */
+/** Whether PUBLIC still has rights that db/fence.sql revokes. */
 async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ is_open: boolean }>(
     `select has_database_privilege('public', current_database(), 'temporary')
@@ -95,7 +98,7 @@ async function isOpenToPublic(client: pg.ClientBase): Promise<boolean> {
   return rows[0]!.is_open;
 }
 
-/** The same connection, as the role that clients' operations run by; null when the URL isn't that of service_login. */
+/** The same connection with the role for clients' operations; null when the URL isn't that of service_login. */
 export function asApiLogin(url: string): string | null {
   const other = new URL(url);
   if (decodeURIComponent(other.username) !== "service_login") return null;
@@ -103,7 +106,7 @@ export function asApiLogin(url: string): string | null {
   return other.href;
 }
 
-/** The same connection, as the role that owns every object. */
+/** The same connection with the role that owns every object. */
 export function urlAsOwner(url: string): string {
   return urlAsRole(url, "service_owner");
 }
@@ -117,14 +120,14 @@ export async function requireOwner(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ is_owner: boolean | null }>(
     "select pg_has_role(to_regrole('service_owner'), 'set') as is_owner",
   );
-  // Null before the set-up, of which the start tells
+  // Null before the set-up; the start has a message for that
   if (rows[0]!.is_owner !== false) return;
   throw new UserError(
     "The role of DATABASE_URL may not change the database, only serve from it. Use a superuser of a database for development, or leave DATABASE_URL out to work on the service's own Postgres.",
   );
 }
 
-/** The same connection, as another role, and with settings of the session. */
+/** The same connection with another role, and with settings of the session. */
 export function urlAsRole(url: string, role: string, settings: Record<string, string> = {}): string {
   const other = new URL(url);
   const options = Object.entries({ role, ...settings }).map(([name, value]) => `-c ${name}=${value}`);

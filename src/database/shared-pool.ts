@@ -2,61 +2,69 @@ import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
 
-/** Gives a connection back. @param isBroken whether to throw it away */
+/** Returns a connection. @param isBroken whether to throw it away */
 export type Release = (isBroken?: boolean) => void;
 type Connected = (error: Error | null, client?: PoolClient, release?: Release) => void;
 
-/** Called when a client's statement is done. @param ms for how long it had a connection */
+/** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
 
-/** Connections that one client of the API may have, as a part of all: at first, and once its statements are known to be quick. */
-const shareOf = { anyone: 0.4, quick: 1 };
-/** Milliseconds that statements take on average, below which nobody waits noticeably for a connection that is busy. */
+/**
+ * Share of the connections that one client of the API may have: usually, and with quick statements while no other client
+ * sends requests.
+ */
+const shareOf = { anyone: 0.4, quickAndAlone: 1 };
+/** Average milliseconds of a client's statements up to which others hardly notice a wait for its connections. */
 const quickMs = 20;
-/** Statements after which the average says something. */
+/** Statements that the average needs to be meaningful. */
 const knownAfter = 20;
+/** Milliseconds without requests of others after which a client counts as alone. */
+const aloneAfterMs = 1_000;
 const maxKnownClients = 10_000;
 
-/** The connections of a pool, shared among the clients of the API. */
+/**
+ * Shares the connections of a pool among the clients of the API.
+ * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
+ * connections go on to the next request, and more are opened in the background.
+ */
 export class SharedPool {
   readonly turns: Turns;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
+  #isOpening = false;
+  /** A connection that has just become free, while the next client gets its turn. */
+  #free: { connection: PoolClient; release: Release } | null = null;
+  /** The client that asked last, and since when only it has. */
+  #latest = { client: "", since: -Infinity };
 
   constructor(pool: Pool, onUsed: OnUsed = () => {}) {
-    const { max: total } = pool.options;
+    const { max } = pool.options;
     this.#pool = pool;
     this.#onUsed = onUsed;
-    const perClient = (client: string) => Math.max(1, Math.ceil(total * this.#shareOf(client)));
-    // As long as the pool itself would let it wait
     this.turns = new Turns({
-      total,
-      perClient,
+      total: () => Math.max(1, this.#open),
+      perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
+      // As long as the pool itself would let it wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
   }
 
-  /** Calls back with a connection, when it is the client's turn. */
+  /** Calls back with a connection when it is the client's turn. */
   connect(client: string, connected: Connected): void {
+    if (client !== this.#latest.client) this.#latest = { client, since: performance.now() };
     this.turns.take(client, (refusal) => {
       if (refusal) return connected(refusal);
+      const free = this.#free;
+      this.#free = null;
+      if (free) return this.#lend(client, free.connection, free.release, connected);
       this.#pool.connect((error, connection, release) => {
-        if (!connection) {
-          this.turns.end(client);
-          return connected(error!);
-        }
-        const start = performance.now();
-        connected(null, connection, (isBroken) => {
-          const ms = performance.now() - start;
-          this.#note(client, ms);
-          this.#onUsed(client, ms);
-          // Who comes next stands in line already when the connection is free: the pool needn't put it aside
-          this.turns.end(client);
-          release(isBroken);
-        });
+        if (connection) return this.#lend(client, connection, release, connected);
+        this.turns.end(client);
+        connected(error!);
       });
     });
+    this.#openAnother();
   }
 
   /** The same, as a promise. */
@@ -68,12 +76,47 @@ export class SharedPool {
     );
   }
 
-  #shareOf(client: string): number {
-    const pace = this.#pace.get(client);
-    return pace && pace.count >= knownAfter && pace.averageMs < quickMs ? shareOf.quick : shareOf.anyone;
+  #lend(client: string, connection: PoolClient, release: Release, connected: Connected): void {
+    const start = performance.now();
+    connected(null, connection, (isBroken = false) => {
+      const ms = performance.now() - start;
+      this.#note(client, ms);
+      this.#onUsed(client, ms);
+      this.#free = isBroken ? null : { connection, release };
+      this.turns.end(client);
+      if (!isBroken && this.#free === null) return; // The next client has it
+      this.#free = null;
+      release(isBroken);
+    });
   }
 
-  /** One slow statement among quick ones is soon forgotten, and at once noticed. */
+  /** Usable connections. */
+  get #open(): number {
+    return this.#pool.totalCount - (this.#isOpening ? 1 : 0);
+  }
+
+  /** Opens another connection if all are in use. */
+  #openAnother(): void {
+    const { totalCount, options } = this.#pool;
+    if (this.#isOpening || this.turns.counts.running < totalCount || totalCount >= options.max) return;
+    this.#isOpening = true;
+    this.#pool.connect((error, _connection, release) => {
+      this.#isOpening = false;
+      release?.();
+      this.turns.proceed();
+      if (!error) this.#openAnother();
+    });
+  }
+
+  #shareOf(client: string): number {
+    const isAlone = performance.now() - this.#latest.since > aloneAfterMs;
+    const pace = this.#pace.get(client);
+    return isAlone && pace && pace.count >= knownAfter && pace.averageMs < quickMs
+      ? shareOf.quickAndAlone
+      : shareOf.anyone;
+  }
+
+  /** A slow statement counts at once, and is soon forgotten. */
   #note(client: string, ms: number): void {
     const pace = this.#pace.get(client);
     if (!pace) return void this.#pace.set(client, { count: 1, averageMs: ms });

@@ -3,23 +3,23 @@ import { UserError } from "../errors/user-error.ts";
 import { retry } from "../lib/retry.ts";
 import { isPoolerRefusal, placeOf } from "./client.ts";
 
-/** Milliseconds between two attempts, and between two lines that say what is waited for. */
+/** Milliseconds between two attempts, and between two messages. */
 const intervalMs = 1_000;
 
-/** Errors at the door that waiting doesn't mend: a wrong name, a wrong password, no such database. */
+/** Refusals that waiting doesn't change: a wrong name, a wrong password, no such database. */
 const lasting = new Set(["28000", "28P01", "3D000"]);
 
 export interface WaitOptions {
   url: string;
-  /** Milliseconds after which nobody waits any more. */
+  /** Milliseconds until it gives up. */
   waitMs: number;
-  /** Told once a second what is waited for. Its errors end the waiting. */
+  /** Called once a second with the reason for the wait. An error that it throws ends the wait. */
   onWaiting(line: string): void;
 }
 
 /**
- * Does something with a database that may not be there yet: it is still starting, say, or its name isn't known yet.
- * Tries again every second until the time is over; then, or after an error of another kind, throws it.
+ * Runs work with a database that may not be there yet: it is still starting, for example, or its name isn't known yet.
+ * Tries again every second until the time is over. Then, or after an error of another kind, it throws the error.
  */
 export async function waitingFor<T>(
   { url, waitMs, onWaiting }: WaitOptions,

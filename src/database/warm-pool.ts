@@ -4,11 +4,11 @@ import type { Logger } from "pino";
 import { isConnectionBroken } from "./broken.ts";
 import { runPipelined } from "./pipeline/pipelined-query.ts";
 
-/** Connections that are kept warm at most: each takes some 11 MB of Postgres. */
+/** The most connections that are kept warm: each takes some 11 MB of Postgres' memory. */
 const maxWarm = 4;
-/** Milliseconds after which a new connection is warmed up. Until then the request that opened it is likely to be done. */
+/** Milliseconds after which a new connection is warmed up. By then the request that opened it has probably ended. */
 const delayMs = 500;
-/** Milliseconds that a rehearsal waits for a lock: whoever really works goes before. */
+/** Milliseconds that a rehearsal waits for a lock: real work has priority. */
 const lockTimeoutMs = 50;
 
 const settings = {
@@ -17,29 +17,29 @@ const settings = {
   lock_timeout: String(lockTimeoutMs),
 };
 
-/** Any product and bin: of the newest hundred, so that nobody in earnest meets the same lock again and again. */
+/** Any product and bin, from the newest hundred, so that real work doesn't meet the same lock again and again. */
 const sampleQuery = `
   select (select id from api_unstable.products order by id desc limit 1 offset floor(random() * least(100,
       (select count(*) from (select from api_unstable.products limit 100) p)))::integer) as product,
     (select id from api_unstable.bin_locations order by id limit 1) as bin`;
 
-/** How many connections of a pool are to be kept warm; the last one is left to requests. */
+/** Connections of a pool to keep warm; the last one is left to requests. */
 export function warmCount(max: number): number {
   return Math.max(0, Math.min(maxWarm, max - 1));
 }
 
 /**
- * Rehearses a booking on connections before somebody needs them.
+ * Rehearses a booking on connections before a request needs them.
  *
- * The first booking of a connection takes ten times as long as the next ones: of 76 ms, half went into reading the
- * catalog of Postgres and compiling 17 functions, the other half into analysing and planning their 86 statements.
- * All of that stays with the connection. A rehearsal, with `validateOnly`, leaves nothing else behind.
+ * The first booking of a connection takes ten times as long as later ones: of 76 ms, half went into reading the catalog
+ * of Postgres and compiling 17 functions, the other half into analysing and planning their 86 statements. The
+ * connection keeps all of that. A rehearsal, with `validateOnly`, leaves nothing else behind.
  */
 export class PoolWarmer {
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #wanted: number;
-  /** Those that have rehearsed nothing yet. */
+  /** Connections that have rehearsed nothing yet. */
   readonly #cold = new Set<PoolClient>();
   readonly #closing = new AbortController();
   #round: Promise<void> | null = null;
@@ -81,12 +81,12 @@ export class PoolWarmer {
         for (let client; (client = await this.#takeCold()) !== null;) await this.#rehearseOn(client);
       }
     } catch (error) {
-      // It is closed; or the database is away, is only read, or its plan allows no mutations: then there is no hurry
+      // It is closed, away or read-only, or its plan allows no mutations: then there is no hurry
       this.#logger.debug({ err: error }, "connections aren't warmed up");
     }
   }
 
-  /** A connection that is idle and cold, or a new one while there are too few; null when there is none to spare. */
+  /** An idle cold connection, or a new one while there are too few; null when none can be spared. */
   async #takeCold(): Promise<PoolClient | null> {
     const pool = this.#pool;
     const held: PoolClient[] = [];
@@ -105,14 +105,14 @@ export class PoolWarmer {
     }
   }
 
-  /** Whether a connection can be taken and leaves another one to requests. */
+  /** Whether a connection can be taken while another one stays free for requests. */
   #isSpare(): boolean {
     const { waitingCount, totalCount, idleCount, options } = this.#pool;
     return waitingCount === 0 && options.max - (totalCount - idleCount) > 1;
   }
 
   async #rehearseOn(client: PoolClient): Promise<void> {
-    // Once is enough, however it ends
+    // Once is enough, successful or not
     this.#cold.delete(client);
     let failure: unknown;
     try {

@@ -4,15 +4,15 @@ import { withClient } from "./client.ts";
 import { urlAsOwner } from "./roles.ts";
 
 /**
- * Brings the schema of the queue of background work up, and gives service_worker its rights in it. Can be repeated.
+ * Migrates the schema of the job queue, and grants service_worker its rights in it. Can be repeated.
  *
- * @param adminUrl the database, as a role that may become the owner
+ * @param adminUrl the database, with a role that may become the owner
  */
 export async function installQueueSchema(adminUrl: string): Promise<void> {
   await runMigrations({ connectionString: urlAsOwner(adminUrl), maxPoolSize: 2 });
   const rights = await readFile(new URL("../../db/worker.sql", import.meta.url), "utf8");
   await withClient(urlAsOwner(adminUrl), async (client) => {
-    // One batch is one transaction; two set-ups at once take turns
+    // One batch is one transaction; set-ups at the same time take turns
     await client.query(`select pg_advisory_xact_lock(hashtext('rights of the worker')); ${rights}`);
   });
 }

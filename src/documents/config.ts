@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { plain } from "./text.ts";
 
-/** A text of the shop, fit for a page; null when there is nothing in it. */
+/** A text of the shop; null when it is blank. */
 const text = z.preprocess(
   (value) => (typeof value === "string" ? plain(value) || null : null),
   z.string().nullable(),
@@ -29,7 +29,7 @@ const address = z
 /** The first and last day of something. */
 const period = z.object({ from: day, to: day });
 
-/** Who sells, as the law wants it said. Null on documents from before there was a place for it. */
+/** The seller, as the law requires. Null on documents that are older than this field. */
 const seller = z
   .object({
     legalName: text,
@@ -47,8 +47,8 @@ const seller = z
   .nullish();
 
 /**
- * What a document is rendered from: `erp.document_config` writes it when the document is made, and nothing changes it
- * afterwards. Versions of the service to come must read what this one wrote, so fields may be added but not renamed.
+ * The data that a document is rendered from: `erp.document_config` writes it when the document is made, and it never
+ * changes. Later releases must read what this one wrote, so fields may be added but not renamed.
  */
 export const documentConfig = z.object({
   documentType: z.enum(["invoice", "delivery_note", "credit_note", "storno"]),
@@ -57,24 +57,24 @@ export const documentConfig = z.object({
   /** Null on a draft. */
   documentNumber: text,
   documentDate: day,
-  /** The number of the invoice that a credit note or cancellation takes back. */
+  /** The number of the invoice that a credit note or cancellation reverses. */
   referencedDocumentNumber: text,
   referencedDocumentDate: day.nullish(),
   locale: z.string(),
   displayPrices: z.boolean(),
   orderNumber: text,
   orderDate: day,
-  /** When what is charged was delivered; null when it wasn't yet. */
+  /** When the charged goods were delivered; null if they aren't yet. */
   deliveryDate: period.nullish(),
   customerNumber: text,
   customerVatId: text,
   taxStatus: z.enum(["gross", "net", "tax-free"]),
-  /** Why there is no tax. */
+  /** Why no tax is charged. */
   taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
   currency: z.object({
     isoCode: z.string(),
     symbol: z.string().transform(plain),
-    /** 1 when the symbol stands after the amount, 0 before it. */
+    /** 1 when the symbol comes after the amount, 0 before it. */
     position: z.number(),
   }),
   shippingMethod: text,
@@ -90,19 +90,19 @@ export const documentConfig = z.object({
       description: text,
       productNumber: text,
       quantity: z.number(),
-      /** Without tax when the tax status is net, and so is `total`. None of the three on delivery notes. */
+      /** Without tax when the tax status is net, and so is `total`. All three are null on delivery notes. */
       unitPrice: amount.nullish(),
       total: amount.nullish(),
       /** In percent. */
       taxRate: amount.nullish(),
-      /** Of a discount on the whole order this is what falls to the other lines. */
+      /** The share of a discount on the whole order that falls on the other lines. */
       isShare: z.boolean().nullish(),
-      /** On delivery notes of a part: how many were ordered, and how many of them were in earlier parcels. */
+      /** On delivery notes of a part: ordered units, and those in earlier parcels. */
       orderedQuantity: z.number().nullish(),
       shippedBefore: z.number().nullish(),
     }),
   ),
-  /** On delivery notes: what later parcels have. */
+  /** On delivery notes: units for later parcels. */
   outstanding: z.array(z.object({ label: text, productNumber: text, quantity: z.number() })).nullish(),
   /** Null on delivery notes. */
   totals: z

@@ -1,4 +1,4 @@
-/** What a browser may show by itself: nothing in these runs, and nothing reaches the pages of the service. */
+/** Types that browsers may display: these can't run scripts or access the service's pages. */
 const shownTypes = new Map([
   ["application/pdf", "pdf"],
   ["image/gif", "gif"],
@@ -7,7 +7,7 @@ const shownTypes = new Map([
   ["image/webp", "webp"],
   ["text/plain", "txt"],
 ]);
-/** Ends of file names for what is only ever saved. */
+/** File extensions of types that are only downloaded. */
 const savedTypes = new Map([
   ["application/json", "json"],
   ["application/msword", "doc"],
@@ -25,18 +25,18 @@ const savedTypes = new Map([
 
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *; *[\w-]+=("[\w .+-]*"|[\w.+-]+))*$/;
 
-/** The media type to send a file with. One that isn't well-formed, which a header can't carry, tells nothing. */
+/** The media type to send a file with. A malformed one, which a header can't contain, is replaced. */
 export function contentTypeOf(stored: string): string {
   return mediaType.test(stored) ? stored : "application/octet-stream";
 }
 
-/** Whether the file may be shown or must be saved, and its name, as RFC 6266 writes it. */
+/** Whether the file may be displayed or must be saved, and its name, by RFC 6266. */
 export function dispositionOf(name: string, contentType: string): string {
   const essence = contentType.split(";")[0]!.trim().toLowerCase();
   const way = shownTypes.has(essence) ? "inline" : "attachment";
   const ending = shownTypes.get(essence) ?? savedTypes.get(essence);
   const full = ending === undefined ? name : `${name}.${ending}`;
-  // The plain name is for programs that don't know the other one
+  // The plain name is for programs that don't support the other one
   const ascii = full.normalize("NFKD").replace(/[^\w .()-]/g, "_");
   return `${way}; filename="${ascii}"; filename*=UTF-8''${encoded(full)}`;
 }

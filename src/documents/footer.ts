@@ -14,10 +14,10 @@ import {
   textWidth,
 } from "./letter.ts";
 
-/** Room below the text: for one line, or for all that the law wants said of who sells. */
+/** Room below the text: for one line, or for all that the law requires about the seller. */
 export const bottomMargin = ({ seller }: DocumentConfig): number => (seller ? 38 : 26) * mm;
 
-/** What stands at the foot of each page: who sells, and the number of the page. */
+/** The footer of each page: seller and page number. */
 export function footer(config: DocumentConfig, labels: Labels) {
   const { seller } = config;
   return (number: number, count: number): Content => {
@@ -32,7 +32,7 @@ export function footer(config: DocumentConfig, labels: Labels) {
   };
 }
 
-/** Address, ways to reach the seller, numbers at authorities, and the bank, side by side. */
+/** Address, contact, registration numbers and bank, side by side. */
 function sellerColumns(seller: Seller, { displayPrices }: DocumentConfig, labels: Labels): Content {
   const labelled = (label: string, text: string | null) => (isText(text) ? `${label} ${text}` : null);
   const { bank } = seller;
@@ -63,19 +63,19 @@ function sellerColumns(seller: Seller, { displayPrices }: DocumentConfig, labels
   };
 }
 
-/** The country of the seller is written like the other lines, and not in capitals as on an envelope. */
+/** The country of the seller is written like the other lines, not in capitals as on an envelope. */
 const asWritten =
   ({ address }: Seller) =>
   (line: string) =>
     line === address?.countryName?.toLocaleUpperCase("en-GB") ? address.countryName : line;
 
-/** An IBAN as people read it: four characters at a time. */
+/** An IBAN in groups of four characters. */
 const inGroups = (iban: string): string => iban.replace(/.{4}(?=.)/g, "$&\u00a0");
 
 const linesOfFooter = 6;
-/** Of the columns; an IBAN of 22 characters fits into the last. */
+/** Widths of the columns; an IBAN of 22 characters fits into the last. */
 const widths = [104, 103, 113, "*"];
-// A new one each time: pdfmake writes into what it prints
+// A new object each time: pdfmake writes into what it prints
 const rule = () => ({
   type: "line" as const,
   x1: 0,

@@ -1,10 +1,10 @@
 import type { DocumentConfig } from "./config.ts";
 import { printable } from "./text.ts";
 
-/** How a document writes numbers, amounts and dates. */
+/** Formats of a document for numbers, amounts and dates. */
 export interface Formats {
   amount(value: number): string;
-  /** With up to four digits after the point, as unit prices without tax have them. */
+  /** With up to four decimals, as unit prices without tax have. */
   unitPrice(value: number): string;
   quantity(value: number): string;
   /** Of a rate in percent. */
@@ -22,7 +22,7 @@ export function formatsOf(locale: string, currency: DocumentConfig["currency"]):
   const percent = number({ style: "percent", maximumFractionDigits: 2 });
   const quantity = number({ maximumFractionDigits: 6 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
-  // No -0.00 where an amount is turned to its opposite
+  // No -0.00 when an amount is negated
   const money = (format: Intl.NumberFormat, value: number) =>
     printable(withSymbol(format.format(value === 0 ? 0 : value), currency));
   return {
@@ -34,7 +34,7 @@ export function formatsOf(locale: string, currency: DocumentConfig["currency"]):
   };
 }
 
-/** Puts the symbol where the shop wants it, and not where the language would. */
+/** Puts the symbol where the shop wants it, not where the language would. */
 function withSymbol(text: string, { symbol, position }: DocumentConfig["currency"]): string {
   if (position === 1) return `${text}\u00a0${symbol}`;
   const [sign, digits] = /^[-\u2212]/.test(text) ? [text[0]!, text.slice(1)] : ["", text];
@@ -42,7 +42,7 @@ function withSymbol(text: string, { symbol, position }: DocumentConfig["currency
   return `${sign}${symbol}${/\p{L}$/u.test(symbol) ? "\u00a0" : ""}${digits}`;
 }
 
-/** Digits after the decimal point that a currency is counted in; 2 when nothing is known of it. */
+/** Decimals of a currency; 2 for unknown ones. */
 function digitsOf(isoCode: string): number {
   const format = new Intl.NumberFormat("en", { style: "currency", currency: isoCode });
   return format.resolvedOptions().maximumFractionDigits ?? 2;

@@ -24,16 +24,16 @@ export interface Labels {
   taxRate: string;
   lineTotal: string;
   net: string;
-  /** Of the tax at a rate, on an amount without tax. */
+  /** Label of the tax at a rate, on an amount without tax. */
   tax(rate: string, net: string): string;
   total: string;
-  /** What the prices of the lines mean. */
+  /** Whether the prices of the lines include tax. */
   taxStatus: Record<DocumentConfig["taxStatus"], string>;
-  /** The reason why there is no tax, as EU law words it. */
+  /** The reason why no tax is charged, in the words of EU law. */
   taxExemption: Record<TaxExemption, string>;
-  /** Of a discount on the whole order, of which there is a part here. */
+  /** Label of a part of a discount on the whole order. */
   share: string;
-  /** Of a line of which only a part is in the parcel; the last two are left out when they are 0. */
+  /** Label of a line of which only a part is in the parcel; the last two are left out when they are 0. */
   part(ordered: string, before: string | null, later: string | null): string;
   outstanding: string;
   /** How many more there are than are named. */
@@ -50,7 +50,7 @@ export interface Labels {
   dated(number: string, date: string): string;
 }
 
-/** Puts together what isn't left out. */
+/** Joins the parts that aren't left out. */
 const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
 
 const english: Labels = {
@@ -221,13 +221,13 @@ const french: Labels = {
   dated: (number, date) => `${number} du ${date}`,
 };
 
-/** The labels by the locales that documents are written in. */
+/** The labels by locale. */
 export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": french } satisfies Record<
   string,
   Labels
 >;
 
-/** A locale that documents are written in: the one that is asked for, or else the default. */
+/** The requested locale if documents can be written in it, or else the default. */
 export function documentLocale(wanted: string): keyof typeof labelsByLocale {
   return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
 }

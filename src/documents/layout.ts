@@ -10,7 +10,9 @@ import { addressLines, grey, header, letterhead, margins, marks, senderLine } fr
 import { linesTable, totalsTable } from "./table.ts";
 import { breakable } from "./text.ts";
 
-/** A document as pdfmake takes it. The same config always gives the same, for nothing else goes into it. */
+/**
+ * A document as pdfmake takes it. It depends on the config alone, so the same config always gives the same document.
+ */
 export function layOut(config: DocumentConfig): TDocumentDefinitions {
   const locale = documentLocale(config.locale);
   const labels = labelsByLocale[locale];
@@ -47,14 +49,14 @@ export function layOut(config: DocumentConfig): TDocumentDefinitions {
   };
 }
 
-/** The invoice that is taken back, with its date if that is known. */
+/** The reversed invoice, with its date if known. */
 function referenced(config: DocumentConfig, labels: Labels, formats: Formats): string {
   const { referencedDocumentNumber: number, referencedDocumentDate: date } = config;
   if (number === null) return "–";
   return date ? labels.dated(number, formats.date(date)) : number;
 }
 
-/** What of the order is in no parcel yet. */
+/** The units of the order that are in no parcel yet. */
 function outstanding(config: DocumentConfig, labels: Labels, formats: Formats): Content {
   const lines = config.outstanding ?? [];
   if (lines.length === 0) return "";
@@ -72,13 +74,13 @@ function outstanding(config: DocumentConfig, labels: Labels, formats: Formats): 
 }
 const maxOutstanding = 20;
 
-/** What the merchant has to say at the end of each document. */
+/** The merchant's text at the end of each document. */
 function smallPrint(text: string | null | undefined): Content {
   if (!text) return "";
   return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
 }
 
-/** Where the goods went, when that isn't where the letter goes. */
+/** Where the goods went, if that isn't the address of the letter. */
 function deliveryAddress(
   { documentType, billingAddress, shippingAddress, sender }: DocumentConfig,
   labels: Labels,

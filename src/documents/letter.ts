@@ -9,7 +9,7 @@ export const mm = 72 / 25.4;
 export const margins = { left: 25 * mm, right: 20 * mm, top: 24 * mm };
 export const grey = "#5f6368";
 
-/** Of what stands between the margins. */
+/** Width between the margins. */
 export const textWidth = 210 * mm - margins.left - margins.right;
 
 const window = { top: 45 * mm, width: 80 * mm, addressTop: 62.7 * mm, linesBelow: 6 };
@@ -21,7 +21,7 @@ export const isText = (text: string | null | undefined): text is string =>
   typeof text === "string" && text !== "";
 export const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(isText).join(by);
 
-/** The lines of an address. The country is named when it isn't the sender's. */
+/** The lines of an address. The country is named if it isn't the sender's. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
   if (address === null) return [];
   const isAbroad = address.countryIso === null || address.countryIso !== home?.countryIso;
@@ -51,28 +51,28 @@ export function senderLine({ sender: { name, address }, seller }: DocumentConfig
   );
 }
 
-/** The same above the address, where there is less room: the country is left out when it doesn't fit. */
+/** The same above the address, where there is less room: the country is left out if it doesn't fit. */
 function returnLine(config: DocumentConfig): string {
   const line = senderLine(config);
   return line.length <= 66 ? line : line.slice(0, line.lastIndexOf(" · "));
 }
 
-/** A text that ends after some lines, whatever its length. pdfmake leaves out the lines that begin below maxHeight. */
+/** A text cut after some lines. pdfmake leaves out lines that begin below maxHeight. */
 export function clipped(text: string, fontSize: number, lines: number, more: object = {}): Content {
-  // The types of pdfmake don't know maxHeight
+  // pdfmake's types lack maxHeight
   const node = { text: breakable(text), fontSize, maxHeight: fontSize * (0.2 + 1.5 * lines), ...more };
   return node;
 }
 export const oneLine = (text: string, fontSize: number, more: object = {}): Content =>
   clipped(text.replaceAll("\n", " "), fontSize, 1, more);
 
-/** What stands above the title on the first page: the address in its window, and what the document is about. */
+/** The part above the title on the first page: the address in its window, and the document's details. */
 export function letterhead(config: DocumentConfig, labels: Labels, formats: Formats): Content {
   const { billingAddress, shippingAddress, sender } = config;
   const isDelivery = config.documentType === "delivery_note";
   const recipient = isDelivery ? (shippingAddress ?? billingAddress) : (billingAddress ?? shippingAddress);
   const lines = addressLines(recipient, sender.address).slice(0, 9);
-  // An address of more lines than fit below begins above, where DIN 5008 has room for remarks
+  // An address with more lines than fit begins higher, where DIN 5008 has room for remarks
   const addressTop = window.addressTop - Math.max(0, lines.length - window.linesBelow) * lineHeight;
   const size = Math.max(0, ...lines.map((line) => line.length)) > 40 ? 8 : 10;
   const address: Content = {
@@ -111,13 +111,13 @@ function information(config: DocumentConfig, labels: Labels, formats: Formats) {
   return { layout: tight, table: { widths: [info.label, info.value], body } };
 }
 
-/** The day of delivery, or from when to when there were parcels. */
+/** The day of delivery, or the days of the first and the last parcel. */
 function deliveryDate({ deliveryDate: period }: DocumentConfig, { date }: Formats): string | null {
   if (!period) return null;
   return period.from === period.to ? date(period.to) : `${date(period.from)} – ${date(period.to)}`;
 }
 
-/** The name of the shop on the first page, and on the others what they belong to. */
+/** The name of the shop on the first page, and the document's name on the others. */
 export function header(config: DocumentConfig, title: string) {
   const name = config.sender.name ?? "";
   return (number: number): Content => ({
@@ -129,7 +129,7 @@ export function header(config: DocumentConfig, title: string) {
   });
 }
 
-/** Where to fold the first page, and where to punch it. */
+/** Marks for folding and punching the first page. */
 export function marks(number: number): Content {
   if (number > 1) return "";
   return {

@@ -3,10 +3,10 @@ import type { Pool } from "pg";
 import { asRole } from "../database/as-role.ts";
 import { isUuid } from "../lib/uuid.ts";
 
-/** A document as it is kept. */
+/** A document as the database has it. */
 export interface OpenedDocument {
   id: string;
-  /** Null on drafts, and maybe on uploaded files. */
+  /** Null on drafts, and perhaps on uploaded files. */
   number: string | null;
   /** Whether it was uploaded as a finished file. */
   static: boolean;
@@ -16,7 +16,7 @@ export interface OpenedDocument {
   config: unknown;
 }
 
-/** The document with this id and this code; null when there is none, whatever of the two is wrong. */
+/** The document with this id and this code; null when one of them is wrong. */
 export async function openDocument(pool: Pool, id: string, code: string): Promise<OpenedDocument | null> {
   if (!isUuid(id.toLowerCase())) return null;
   const hash = createHash("sha256").update(code).digest();

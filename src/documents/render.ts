@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const fontFile = require.resolve("pdfmake/fonts/Roboto");
 const fontFolder = dirname(fontFile) + sep;
 
-// Nothing but the fonts is read, and nothing from elsewhere
+// Only the fonts are read
 pdfmake.setUrlAccessPolicy(() => false);
 pdfmake.setLocalAccessPolicy((path) => path.startsWith(fontFolder));
 pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
@@ -16,7 +16,7 @@ pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
 /**
  * Renders a document as PDF.
  *
- * @param config what `erp.document_config` wrote
+ * @param config written by `erp.document_config`
  * @throws when it has another form
  */
 export function renderPdf(config: unknown): Promise<Buffer> {

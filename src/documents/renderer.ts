@@ -3,28 +3,28 @@ import { apiError } from "../errors/api-error.ts";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
 
-/** All documents wait in one line, whoever asked for them. */
+/** All documents share one queue. */
 const queueName = "documents";
 
 export interface RendererOptions {
-  /** Threads at most. They start when they are needed, and stay. */
+  /** Most threads. They start when they are needed, and stay. */
   threads?: number;
   /** Documents that may wait for a thread. */
   queue?: number;
-  /** Milliseconds that one document may take. */
+  /** Milliseconds for one document. */
   timeoutMs?: number;
-  /** What the threads run: a module whose `renderPdf` takes a config and answers a PDF. For tests. */
+  /** A module whose `renderPdf` makes a PDF of a config. For tests. */
   program?: URL;
 }
 
 /**
- * Renders documents in threads of their own, so that a long one keeps no other request waiting. The address of a
- * document is open to whoever has it, so there is a limit to what can be under way.
+ * Renders documents in threads, so that a long one doesn't hold up other requests. Anyone with the address can open a
+ * document, so waiting ones are limited.
  */
 export class Renderer {
   readonly #timeoutMs: number;
   readonly #threads: Piscina<unknown, Uint8Array>;
-  // The queue is ours: that of the pool counts no tasks that can be aborted, and their time runs while they wait
+  // Not the pool's queue: it doesn't count abortable tasks, and their time limit runs while they wait
   readonly #turns: Turns;
   #isClosed = false;
 
@@ -40,12 +40,12 @@ export class Renderer {
       idleTimeout: Infinity,
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
-    // Of a thread that breaks down, the document that it rendered hears
+    // When a thread crashes, its document gets the error
     this.#threads.on("error", () => {});
     const maxWaitMs = () => Math.ceil((queue + threads) / threads) * timeoutMs;
     this.#turns = new Turns({
       ...{
-        total: threads,
+        total: () => threads,
         perClient: () => threads,
         maxWaiting: queue,
         maxWaitingPerClient: queue,
@@ -57,7 +57,7 @@ export class Renderer {
   /**
    * Renders a document as PDF.
    *
-   * @param config what it is rendered from, as in the database
+   * @param config the config in the database
    * @throws when the config has another form, the document takes too long, or too many are waiting
    */
   async render(config: unknown): Promise<Uint8Array> {
@@ -67,7 +67,7 @@ export class Renderer {
       const signal = AbortSignal.timeout(this.#timeoutMs);
       return await this.#threads.run(config, { signal });
     } catch (error) {
-      // The pool ends the thread then: there is no other way to stop it
+      // The pool then ends the thread: nothing else would stop it
       if (error instanceof Error && error.name === "AbortError")
         throw new Error(`A document took more than ${this.#timeoutMs} ms to render.`, { cause: error });
       throw error;
@@ -76,7 +76,7 @@ export class Renderer {
     }
   }
 
-  /** Ends the threads. What waits fails. */
+  /** Ends the threads. Waiting documents fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#threads.destroy();

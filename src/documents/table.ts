@@ -12,7 +12,7 @@ interface Column {
   cell(line: DocumentLine): Content;
 }
 
-/** The lines of the document. Their header stands on each page. */
+/** The lines of the document. The header is repeated on each page. */
 export function linesTable(config: DocumentConfig, labels: Labels, formats: Formats): Content {
   const columns = columnsOf(config, labels, formats);
   const areKeptWhole = config.lines.every(isShort);
@@ -28,7 +28,7 @@ export function linesTable(config: DocumentConfig, labels: Labels, formats: Form
       headerRows: 1,
       dontBreakRows: areKeptWhole,
       keepWithHeaderRows: areKeptWhole ? 1 : 0,
-      // All in numbers: pdfmake would make a column wider than the page for a long word
+      // Fixed widths: pdfmake would make a column with a long word wider than the page
       widths: columns.map(({ width }) => width),
       body: [
         columns.map((column) => cell(column, { text: column.label, bold: true })),
@@ -38,7 +38,7 @@ export function linesTable(config: DocumentConfig, labels: Labels, formats: Form
   };
 }
 
-/** Whether a line surely fits on a page. Of one that doesn't, pdfmake would lose a part if it had to keep it whole. */
+/** Whether a line certainly fits on a page. If it doesn't, pdfmake would lose a part when told to keep it whole. */
 function isShort({ label, description, productNumber }: DocumentLine): boolean {
   const text = [label, description, productNumber].join("\n");
   return text.length + 30 * text.split("\n").length < 900;
@@ -85,7 +85,7 @@ function descriptionOf(line: DocumentLine, labels: Labels, formats: Formats): Co
   };
 }
 
-/** What the units of a parcel are a part of. */
+/** The order's total of the units, of which a parcel has a part. */
 function partOf(
   { quantity, shippedBefore }: DocumentLine,
   ordered: number,
@@ -97,13 +97,13 @@ function partOf(
   return labels.part(formats.quantity(ordered), some(before), some(ordered - before - quantity));
 }
 
-/** Room for the longest of some figures, within limits; longer ones wrap. */
+/** Room for the longest figure, within limits; longer ones wrap. */
 function widthOf(texts: string[]): number {
   const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
   return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
 }
 
-/** What the lines come to, with the taxes by their rates. */
+/** The totals, with the taxes by rate. */
 export function totalsTable(config: DocumentConfig, labels: Labels, formats: Formats): Content {
   if (config.totals === null) return "";
   const { net, taxes, total } = config.totals;
@@ -141,14 +141,14 @@ export function totalsTable(config: DocumentConfig, labels: Labels, formats: For
   };
 }
 
-/** What the prices mean, or why there is no tax on them. */
+/** Whether prices include tax, or why there is none. */
 function taxNote({ taxStatus, taxExemption }: DocumentConfig, labels: Labels): string {
   return taxStatus === "tax-free" && taxExemption
     ? labels.taxExemption[taxExemption]
     : labels.taxStatus[taxStatus];
 }
 
-/** Between columns, on either side. */
+/** Space on either side of a column. */
 const gap = 6;
 const none = () => 0;
 const strong = "#202124";

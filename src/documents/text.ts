@@ -1,19 +1,19 @@
-/** The longest text that is printed in full, in characters, and the most line breaks in it that count. */
+/** Longest text that is printed in full, in characters, and the most line breaks in it. */
 const maxCharacters = 1_000;
 const maxBreaks = 20;
-/** The longest run of characters without a place to break the line. */
+/** Longest run of characters without a place to break the line. */
 const maxWordCharacters = 24;
 
 // Spaces that the font lacks; Intl puts the first between the digits of French numbers
 const rareSpaces = /[\u202f\u2007]/g;
-// What has no shape of its own, or would turn the direction of what follows
+// Characters without a shape, or that would reverse the direction of text
 const shapeless = /(?!\n)\p{Cc}|\p{Cf}|\p{Cs}|[\ufe00-\ufe0f]/gu;
-// Beyond the font in any case, and pdfmake would cut such a character in two
+// Not in the font in any case, and pdfmake would cut such a character in two
 const emojiAndTheLike = /[\u{10000}-\u{10ffff}]/gu;
 
 /**
- * A text from the database as something to put on a page: composed characters, no empty lines, and an end. Characters
- * that the font lacks come out as boxes.
+ * A text from the database as it is printed: composed characters, no empty lines, limited length. Characters that the
+ * font lacks are printed as boxes.
  */
 export function plain(text: string): string {
   let breaks = 0;
@@ -23,7 +23,7 @@ export function plain(text: string): string {
   return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1)}…` : clean;
 }
 
-/** A text with nothing in it but characters that have a place on a page. */
+/** A text without unprintable characters. */
 export function printable(text: string): string {
   return text
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
@@ -33,7 +33,7 @@ export function printable(text: string): string {
     .replace(emojiAndTheLike, "\ufffd");
 }
 
-/** Lets long words go on in the next line, so that they leave no column. */
+/** Lets long words break, so that they stay in their column. */
 export function breakable(text: string): string {
   return text.replace(new RegExp(`\\S{${maxWordCharacters}}(?=\\S)`, "gu"), "$&\u200b");
 }

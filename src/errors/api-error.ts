@@ -92,6 +92,7 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * An error whose message a client may read. All other errors are masked.
+ *
  * @param code what went wrong, for programs
  * @param message what went wrong and what to do, for people
  * @param extensions further details for programs, beside the code

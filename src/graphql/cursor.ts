@@ -38,6 +38,7 @@ export const stageText = ({ uuid, open }: Stage): string => uuid + open;
 
 /**
  * The cursor of an entry.
+ *
  * @param list the field that lists it, for example `Tag.products`; a cursor is valid for that list only
  * @param uuid the primary key, by which lists are ordered
  * @param open the transactions that were open at the time, if the list is followed
@@ -63,6 +64,7 @@ function readStages(text: string): Position | null {
 
 /**
  * The position in a cursor. Its entry may have been deleted.
+ *
  * @param isFollowed whether cursors of this list remember open transactions
  * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or was made by an incompatible release
  */

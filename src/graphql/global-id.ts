@@ -20,6 +20,7 @@ export function decodeGlobalId(text: unknown): { typeName: string; uuid: string 
 
 /**
  * The uuid in the global id of a row of one type.
+ *
  * @throws BAD_USER_INPUT when the text is no global id, or one of another type
  */
 export function requireUuid(typeName: string, text: unknown): string {

@@ -74,8 +74,17 @@ export type Asked = Pick<
   "schema" | "document" | "operationName" | "variableValues" | "contextValue"
 >;
 
+// Both stay the same objects, of a document that is kept and of a caller
+const refusals = new WeakMap<RequiringField[], WeakMap<ReadonlySet<string>, GraphQLError | null>>();
+const noScopes: ReadonlySet<string> = new Set();
+
 /** FORBIDDEN when the caller lacks a scope for a field of the operation; else null. */
 export function scopeRefusal(args: Asked): GraphQLError | null {
-  const { scopes = new Set<string>() } = args.contextValue as Grafast.Context;
-  return missingScopes(knownFields(args), scopes);
+  const { scopes = noScopes } = args.contextValue as Grafast.Context;
+  const fields = knownFields(args);
+  let ofFields = refusals.get(fields);
+  if (!ofFields) refusals.set(fields, (ofFields = new WeakMap()));
+  let refusal = ofFields.get(scopes);
+  if (refusal === undefined) ofFields.set(scopes, (refusal = missingScopes(fields, scopes)));
+  return refusal;
 }

@@ -65,6 +65,7 @@ function givenVariables(
 
 /**
  * Measures an operation before it is planned. Introspection isn't counted here.
+ *
  * Each selection set is measured once, however often fragments spread it, so the work is limited by the length of the
  * document.
  */

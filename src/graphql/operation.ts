@@ -39,7 +39,9 @@ function booleanOf(
 
 /**
  * Whether @skip or @include leave a part of the operation out. In doubt they don't.
+ *
  * Scopes, costs and the statements of reads all use this function, so that no unchecked field is answered.
+ *
  * @param variables as the request has them, or coerced
  */
 export function isLeftOut(

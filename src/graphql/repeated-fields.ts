@@ -11,6 +11,7 @@ class TooMuch extends Error {}
  * Whether validating a document would take too long. To find out whether fields of the same name can be merged,
  * graphql-js compares each with each, and neighbouring fragments too. This counts those comparisons, and stops at the
  * maximum, so that counting is fast as well.
+ *
  * @param max allowed comparisons
  */
 export function comparesTooMuch(document: DocumentNode, max: number): boolean {

@@ -14,6 +14,7 @@ export interface RequiringField extends ScopeRequirement {
 
 /**
  * The fields of an operation that require scopes, each once.
+ *
  * The operation must be valid for the schema. Every selection set is visited once, however often fragments are spread,
  * so the work is limited by the length of the document.
  */

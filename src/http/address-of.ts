@@ -6,6 +6,7 @@ export type Trust = (address: string, hops: number) => boolean;
 
 /**
  * Which proxies are trusted about the client's address.
+ *
  * @param trusted their addresses, ranges or names such as `loopback`, separated by commas; or their number
  */
 export function trustOf(trusted: string | number | false): Trust {

@@ -10,6 +10,7 @@ import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { documentDownload, documentPath } from "./middleware/document-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
+import { fairTurns } from "./middleware/fair-turns.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
@@ -19,7 +20,7 @@ import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
 import { onlyPost } from "./middleware/only-post.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
-import { readOperation, refuseOperation } from "./middleware/read-operation.ts";
+import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requirePlan } from "./middleware/require-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
@@ -63,7 +64,7 @@ export function createApp(parts: Parts): RequestListener {
 
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
-  const { settings, logger, versions, served, plan, usage, spending, unread, heavyWork } = parts;
+  const { settings, logger, versions, served, plan, usage, spending, unread, thread } = parts;
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
@@ -77,14 +78,16 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes, heavyWork),
+    readGraphqlBody(settings.maxBodyBytes),
+    fairTurns(),
     spending.forDocument,
-    readOperation(served, parts.meter, heavyWork),
+    readOperation(served, parts.meter, thread),
     countDeprecatedFields(usage, served),
     spending.forOperation,
     refuseOperation,
+    refuseMissingScopes(served),
     costlyTurns(),
-    answerIntrospection(served, unread, heavyWork),
+    answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     executeOperation(served, unread),
   ];

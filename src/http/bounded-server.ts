@@ -13,6 +13,7 @@ const silenceTimeoutMs = 90_000;
 /**
  * A server with limits for connections: their number, the time for a request to arrive, the requests that run at once,
  * and the time for reading an answer.
+ *
  * @param maxConnections at the same time; beyond that, idle ones are closed
  */
 export function boundedServer(listener: RequestListener, maxConnections: number): Server {

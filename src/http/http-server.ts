@@ -63,9 +63,11 @@ export class HttpServer {
   /**
    * Accepts no more connections, answers requests on existing ones, and closes each after its answer. Ends when none is
    * left.
+   *
    * Node's `close()`, which `stoppable` and `http-terminator` use, ends idle connections at once. On a busy server a
    * connection is idle for a millisecond between two requests, and the next one may be on its way: its client would get
    * a reset, and couldn't know whether it was served.
+   *
    * @param deadline when to cut remaining connections, on the clock of `performance`
    * @param onLate called a second before that, to cancel running work
    */

@@ -7,6 +7,7 @@ const maxWaiting = 30;
 /**
  * Begins a request when the previous one on the same connection has been answered. Node would begin all requests that a
  * client sends at once, hundreds in one turn of the event loop, and hold back the answers.
+ *
  * An answer has no socket until its turn comes.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {

@@ -10,7 +10,7 @@ import type { Usage } from "../auth/usage.ts";
 import type { ReadText } from "../database/pipeline/read-text.ts";
 import type { Renderer } from "../documents/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
-import type { HeavyWork } from "../lib/heavy-work.ts";
+import type { SchemaThread } from "../graphql/schema-thread.ts";
 import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
@@ -47,7 +47,7 @@ export interface Parts {
   rates: RateLimits;
   meter: Meter;
   spending: Spending;
-  heavyWork: HeavyWork;
+  thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
 }

@@ -10,7 +10,7 @@ interface Meta {
   error?: unknown;
 }
 
-/** Makes graphile-worker write to the service's log: what becomes of each job, and its own troubles. */
+/** Sends graphile-worker's messages to the service's log: the results of jobs, and its own problems. */
 export function queueLogger(logger: Logger): QueueLogger {
   return new QueueLogger(() => (level, message, meta) => {
     const { failure, success, job, duration, error } = meta as Meta;
@@ -24,7 +24,7 @@ export function queueLogger(logger: Logger): QueueLogger {
   });
 }
 
-/** What tells a job from others. What it is about may be long, and none of the log's business. */
+/** The identity of a job. Its payload may be long and doesn't belong into the log. */
 function describe({ id, task_identifier, attempts, max_attempts }: Job) {
   return { id, task: task_identifier, attempts, maxAttempts: max_attempts };
 }

@@ -6,24 +6,24 @@ import type { Logger } from "pino";
 import { queueLogger } from "./log.ts";
 import { within } from "../lib/within.ts";
 
-/** When jobs under way end after the stop began. */
+/** Milliseconds after a stop at which running jobs must end. */
 export interface StopTimeouts {
-  /** When they are asked to break off. */
+  /** Milliseconds after which they are asked to abort. */
   abortMs: number;
-  /** When they are given back. */
+  /** Milliseconds after which they are returned to the queue. */
   giveBackMs: number;
 }
 
 const defaultStopTimeouts: StopTimeouts = { abortMs: 2_000, giveBackMs: 4_000 };
-/** Milliseconds that giving them back may take. */
+/** Milliseconds for returning them. */
 const giveBackTimeoutMs = 2_000;
-/** How often in a row the database may fail before all is begun anew. */
+/** Failures of the database in a row after which a new run is needed. */
 const tolerated = 3;
 
 export interface BackgroundWork {
-  /** What there is to do, by the names that jobs carry. */
+  /** Tasks, by the names of their jobs. */
   tasks: TaskList;
-  /** When jobs are queued by themselves, as graphile-worker reads it. */
+  /** When jobs are queued automatically, in graphile-worker's syntax. */
   crontab: string;
   /** Tasks of which a job is queued at each start. */
   atStart: string[];
@@ -34,17 +34,19 @@ export interface JobRunOptions extends BackgroundWork {
   /** Jobs at a time. */
   concurrency: number;
   logger: Logger;
-  /** Names under which earlier runs, which have ended, held jobs. A run takes them off and adds its own. */
+  /**
+   * Worker ids under which earlier, ended runs may still hold jobs. A run removes those that it frees and adds its own.
+   */
   held: string[];
   stopTimeouts?: StopTimeouts;
-  /** Aborted when the work is to stop. */
+  /** Stops the run. */
   stopping: AbortSignal;
 }
 
 /**
- * Works until it is to stop, or until graphile-worker is in trouble that it doesn't get out of by itself: some of its
- * parts never try again what failed once. Then a new run is needed. Either way jobs under way end, or are given back:
- * at once, or when the database couldn't be told, by the next run.
+ * Works until it is stopped, or until graphile-worker has a problem that it can't solve: some of its parts never try
+ * again after a failure. Then a new run is needed. In either case running jobs end or are returned: at once or, if the
+ * database can't be reached, by the next run.
  */
 export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   const {
@@ -76,7 +78,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
     events,
     logger: queueLogger(options.logger),
     gracefulShutdownAbortTimeout: stopTimeouts.abortMs,
-    // Nobody waits for a job to be struck off, nor hears when that fails, unless it is done in batches
+    // Without batches, a job's completion is not awaited, and its failure not reported
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   });
   runner.promise.catch(() => {});
@@ -84,7 +86,7 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   stopping.addEventListener("abort", stop);
   if (stopping.aborted) stop();
   try {
-    // A job that waits already, from another process or the last start, is replaced and not done twice
+    // A waiting job, from another process or the last start, is replaced and not done twice
     for (const task of atStart) await runner.addJob(task, {}, { jobKey: task });
     await end.promise;
   } finally {
@@ -93,15 +95,15 @@ export async function runUntilTrouble(options: JobRunOptions): Promise<void> {
   }
 }
 
-/** Lets jobs end, then takes them away from those that don't. */
+/** Lets jobs end, then returns those that don't. */
 async function finish(runner: Runner, workers: WorkerPool, { giveBackMs }: StopTimeouts): Promise<void> {
-  // Not awaited, for it also waits for the clock, which may be asleep for a minute after a failure
+  // Not awaited, because it also waits for the cron timer, which may sleep for a minute after a failure
   runner.stop().catch(() => {});
   if (await within(giveBackMs, workers.promise)) return;
   await within(giveBackTimeoutMs, Promise.resolve(workers.forcefulShutdown("The worker has stopped.")));
 }
 
-/** Tells when the database has failed several times in a row, or graphile-worker has given up. */
+/** Reports when the database has failed several times in a row, or graphile-worker has given up. */
 function onTrouble(events: WorkerEvents, tell: () => void): void {
   let failures = 0;
   const fail = () => {

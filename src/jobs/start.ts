@@ -8,22 +8,22 @@ import { within } from "../lib/within.ts";
 const pauses = { firstMs: 500, longestMs: 15_000 };
 /** Milliseconds that closing connections may take. */
 const closingTimeoutMs = 1_000;
-/** Milliseconds after which nobody waits for the end any more: a database that is silent could put it off. */
+/** Milliseconds after which a stop continues without them: a silent database could delay it. */
 const stopTimeoutMs = 8_000;
 
 export interface JobRunnerOptions extends BackgroundWork {
-  /** The database, as the role that the service logs in with. */
+  /** URL of the database, with the role that the service logs in as. */
   url: string;
   /** Jobs at a time. */
   concurrency: number;
   logger: Logger;
-  /** How long jobs under way are waited for. */
+  /** How long a stop waits for running jobs. */
   stopTimeouts?: StopTimeouts;
 }
 
-/** Background work under way. */
+/** The running background work. */
 export interface JobRunner {
-  /** Lets jobs under way end, for some seconds, or gives them back. */
+  /** Lets running jobs end, for some seconds, or returns them. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Pr
   const { url, concurrency, logger } = options;
   const held: string[] = [];
   const work = async () => {
-    // New connections for each run: what is left of one in trouble must not get into the way of the next
+    // New connections for each run, so that remains of a failed one don't disturb the next
     const pool = createJobPool(url, concurrency);
     try {
       await runUntilTrouble({ ...options, pool, held, stopping });

@@ -2,16 +2,16 @@ import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { importRates } from "./exchange-rates/import.ts";
 
-/** Settings that tasks need. The service's settings (src/process/settings.ts) have them, among others. */
+/** Settings of tasks. The service's settings (src/process/settings.ts) include them. */
 export interface TaskSettings {
-  /** File or address that exchange rates are imported from; without it there is no such task. */
+  /** File or address with exchange rates; without it there is no import task. */
   exchangeRatesFrom: string | undefined;
 }
 
 /** Tasks of which a job is queued at each start. */
 export const tasksAtStart = ["fill_default_currency_prices"];
 
-/** What background work can do, by the names that jobs carry. A job may be done twice, so that must do no harm. */
+/** Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless. */
 export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
   return {
     fill_default_currency_prices: fillDefaultCurrencyPrices,
@@ -25,7 +25,7 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
   };
 }
 
-/** Lines of a goods receipt that one job fills. It holds them locked, so it is to be short. */
+/** Lines of a goods receipt that one job fills. It locks them, so it must be short. */
 const batch = 1_000;
 
 /** Events that one job deletes at most. */
@@ -43,7 +43,7 @@ async function fillDefaultCurrencyPrices(
     [after ?? null, batch],
   );
   const { filled, last } = rows[0]!;
-  // The rest is a job of its own, so that other jobs have their turn
+  // The rest is another job, so that other jobs get a turn
   if (filled === batch) await addJob(job.task_identifier, { after: last }, { jobKey: job.task_identifier });
 }
 

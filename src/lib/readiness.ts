@@ -24,6 +24,7 @@ export interface FailedCheck extends Obstacle {
 
 /**
  * Knows whether this process can work now. Each part that may fail adds a check:
+ *
  *     readiness.add("versions", () => (isBuilt ? null : { code: "VERSION_NOT_BUILT", message: "…" }));
  */
 export class Readiness {

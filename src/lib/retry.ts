@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface RetryOptions {
   /**
    * Called after each failure.
+   *
    * @param failures how many there were, including this one
    * @returns milliseconds before the next attempt
    * @throws the error that `retry` throws, to give up
@@ -12,9 +13,11 @@ export interface RetryOptions {
 
 /**
  * Tries something until it succeeds, with pauses between the attempts.
+ *
  *     const client = await retry(connect, {
  *       pauseMs: (error, failures) => growingPause(failures, { firstMs: 500, longestMs: 15_000 }),
  *     });
+ *
  * With a signal, it returns null when that is aborted before a success.
  */
 export async function retry<T>(

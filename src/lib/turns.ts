@@ -1,11 +1,18 @@
 /** Refuses a turn: too many wait already, or this one has waited too long. */
 export class NoTurn extends Error {
   readonly code = "NO_TURN";
+  /** Whether it is the client's own turns that are too many. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, isOwn = false) {
+    super(message);
+    this.isOwn = isOwn;
+  }
 }
 
 export interface TurnOptions {
-  /** Turns in use at the same time. */
-  total: number;
+  /** Turns in use at the same time, at present. Whoever makes it more calls `proceed`. */
+  total: () => number;
   /** Turns that one client may have, at present. */
   perClient: (client: string) => number;
   /** Waiting turns, in all and of one client. */
@@ -43,13 +50,14 @@ export class Turns {
     const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total && line.running < perClient(client)) {
+    if (this.#running < total() && line.running < perClient(client)) {
       this.#running++;
       line.running++;
       return begin(null);
     }
-    if (this.#waiting >= maxWaiting || line.waiting.length >= maxWaitingPerClient)
-      return begin(new NoTurn("Too many operations wait for the database."));
+    const isOwn = line.waiting.length >= maxWaitingPerClient;
+    if (isOwn || this.#waiting >= maxWaiting)
+      return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
     line.waiting.push({ begin, until: performance.now() + maxWaitMs() });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
@@ -68,7 +76,12 @@ export class Turns {
       this.#lines.delete(client);
       this.#lines.set(client, line);
     }
-    this.#next();
+    this.proceed();
+  }
+
+  /** Begins the next turn, if one is free. */
+  proceed(): void {
+    if (this.#waiting > 0 && this.#running < this.#options.total()) this.#next();
   }
 
   /** How many have a turn, and how many wait. */

@@ -7,29 +7,29 @@ import type { Identity } from "../database/cluster/postgres-user.ts";
 
 const run = promisify(execFile);
 
-/** Who serves when nobody else is named, and no Postgres of our own runs as somebody. */
+/** The user who serves if none is named, and no Postgres of our own has a user. */
 const defaultUser = "nobody";
 
-/** Some of what a process reads while it serves: where one of its kind can't be read, others can't either. */
+/** Some files that a process reads while it serves: if one is unreadable, others of its kind are too. */
 const needed = [
   ...["../commands/start.ts", "../documents/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** As whom a process serves that root has started. */
+/** The user as whom a process started by root serves. */
 export interface Successor {
-  /** Null when it stays what it is. */
+  /** Null to stay the present one. */
   identity: Identity | null;
-  /** What the operator should hear about. */
+  /** Warnings for the operator. */
   warning: string | null;
 }
 
 /**
- * Finds out as whom to serve. Root needs nothing but to open a low port and to start Postgres as somebody else; what comes
- * from clients is none of its business.
+ * Finds the user as whom to serve. Root is needed only to open a low port and to start Postgres as another user;
+ * clients' requests must not run as root.
  *
- * @param runAs name of a user, or `root` to stay it; undefined for the usual one
- * @param ofPostgres who runs the service's own Postgres: only as them it can be started again
+ * @param runAs name of a user, or `root` to stay it; undefined for the default
+ * @param ofPostgres the user who runs the service's own Postgres: only they can start it again
  * @throws {UserError} when there is no such user
  */
 export async function successorOfRoot(
@@ -46,7 +46,7 @@ export async function successorOfRoot(
   };
 }
 
-/** What a user can't read of what is needed; null when that is nothing. */
+/** A needed file that a user can't read; null if there is none. */
 async function firstUnreadable({ uid, gid }: Identity): Promise<string | null> {
   const script = 'for file; do test -r "$file" || { echo "$file"; exit 0; }; done';
   const options = { uid, gid, cwd: "/" };
@@ -54,9 +54,9 @@ async function firstUnreadable({ uid, gid }: Identity): Promise<string | null> {
   return stdout.trim() || null;
 }
 
-/** Gives root up, for good. What is open stays open. */
+/** Gives up root for good. Open files and ports stay open. */
 export function become({ uid, gid }: Identity): void {
-  // Afterwards there may be no right to write it
+  // Afterwards it may not be writable any more
   flushCompileCache();
   process.setgroups!([gid]);
   process.setgid!(gid);

@@ -15,6 +15,7 @@ import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Renderer } from "../documents/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
+import { SchemaThread } from "../graphql/schema-thread.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
@@ -23,7 +24,6 @@ import type { PartSettings } from "../http/parts.ts";
 import { Refusals } from "../http/refusals.ts";
 import { UnreadAnswers } from "../http/unread-answers.ts";
 import { Closing } from "../lib/closing.ts";
-import { HeavyWork } from "../lib/heavy-work.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
@@ -36,43 +36,47 @@ import type { ReadPayload } from "../webhooks/payload.ts";
 import { openVersions } from "./open-versions.ts";
 import type { VersionSettings } from "./open-versions.ts";
 
-/** Settings that the app needs. The service's settings (src/process/settings.ts) have them, among others. */
+/** Settings of the app. The service's settings (src/process/settings.ts) include them. */
 export interface AppSettings extends Partial<Omit<PartSettings, "explorer">>, VersionSettings {
-  /** Keys of at least 32 characters that sign access tokens. Without any, one is made and kept in the database. */
+  /** Keys that sign access tokens, at least 32 characters each. Without any, one is made and stored in the database. */
   tokenSigningKeys?: readonly string[];
-  /** Keys that encrypt the secrets of the database, 32 bytes each, in base64. Without any, these are plain. */
+  /**
+   * Keys that encrypt secrets in the database, 32 bytes each, in base64. Without any, secrets are stored in plain text.
+   */
   secretsKeys?: readonly string[];
 }
 
 export interface AppOptions {
   settings: AppSettings;
-  /** Connections of service_login, see db/roles.sql: for tokens, documents, pages. Stays open when the app closes. */
+  /**
+   * Connections of service_login, see db/roles.sql: for tokens, documents, pages. They stay open when the app closes.
+   */
   pool: Pool;
-  /** Connections for operations, which can become nobody but service_api. Stays open too. */
+  /** Connections for operations, which can only become service_api. They stay open too. */
   apiPool: Pool;
-  /** Connections of the role service_limiter, for processes that count together what clients take. Stays open too. */
+  /** Connections of service_limiter, for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
-  /** What time it is, in milliseconds since 1970. For tests. */
+  /** The time in milliseconds since 1970. For tests. */
   now?: () => number;
-  /** Which versions to serve. */
+  /** The versions to serve. */
   versions?: readonly Version[];
 }
 
 /** The service's HTTP side. */
 export interface App {
-  /** What it counts about itself. */
+  /** The metrics of the app. */
   metrics: Metrics;
-  /** Whether it can do its work. Parts that may fail add a check. */
+  /** Whether the app can work. Parts that may fail add a check. */
   readiness: Readiness;
-  /** Reads what the database keeps encrypted. */
+  /** Decrypts secrets from the database. */
   secrets: Secrets;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
-   * What reads the data of webhooks.
+   * Makes a reader for the data of webhooks.
    *
-   * @param pool connections that nobody else uses, as for operations
+   * @param pool connections for this only, like those for operations
    */
   payloadReader(pool: Pool): ReadPayload;
   /** Builds every version's GraphQL schema anew that the database has another for, as after a migration. */
@@ -84,7 +88,7 @@ export interface App {
 }
 
 /**
- * Opens what the middlewares of requests need.
+ * Opens the resources that middlewares use.
  *
  * @throws {UserError} when no version of the API can be built from the database
  */
@@ -123,6 +127,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
+  const thread = new SchemaThread(meter.used);
+  closing.add(() => thread.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
   const database = databaseCheck(pool);
@@ -134,7 +140,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     ...{ versions, served, availability, locales, plan, tokens, credentials, usage, rates, meter, renderer },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
-    heavyWork: new HeavyWork(),
+    thread,
     unread: new UnreadAnswers(),
   });
   return {
@@ -157,7 +163,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   };
 }
 
-/** Who may do what: credentials, tokens, the plan. */
+/** Rights: credentials, tokens, the plan. */
 async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
   const { tokenSigningKeys, limits } = settings;
   const needed = [
@@ -188,7 +194,7 @@ interface AuthOptions extends Pick<AppOptions, "pool" | "logger"> {
 
 type Settled = ReturnType<typeof withDefaults>;
 
-/** Settings with what holds where they say nothing. */
+/** Settings with their defaults. */
 const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
   tokenSigningKeys: [],

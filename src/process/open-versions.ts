@@ -23,15 +23,15 @@ import { newWebhookSecret } from "../webhooks/secrets.ts";
 export interface VersionSettings {
   /** Whether to serve the explorer. Meant for development. */
   explorer: boolean;
-  /** Whether reads become one SQL statement where they can; otherwise Grafast answers all. True unless set. */
+  /** Whether reads become one SQL statement if possible; otherwise Grafast answers all. True by default. */
   fastReads?: boolean | undefined;
-  /** Destinations of webhooks that are allowed beside those of the public internet: hosts, addresses, ranges. */
+  /** Webhook destinations allowed beside the public internet: hosts, addresses, ranges. */
   webhookAllow?: readonly string[];
-  /** Ports that webhooks are sent to. */
+  /** Ports for webhooks. */
   webhookPorts?: readonly number[];
-  /** What webhooks may take: subscriptions, and payload queries. */
+  /** Limits of webhooks: subscriptions and payload queries. */
   webhookLimits?: WebhookLimits;
-  /** How long Postgres works on a mutation at most, in milliseconds. */
+  /** Longest time that Postgres may work on a mutation, in milliseconds. */
   timeoutsMs?: { mutation: number };
 }
 
@@ -43,9 +43,9 @@ export interface VersionsOptions {
   access: DatabaseAccess;
   secrets: Secrets;
   logger: Logger;
-  /** The limits that hold now. */
+  /** Returns the present limits. */
   limitsNow: () => Promise<Limits>;
-  /** Told how to close what is opened. */
+  /** Gets the functions that close what is opened. */
   closing: Closing;
 }
 
@@ -53,7 +53,7 @@ export interface VersionsOptions {
 export interface OpenVersions {
   served: readonly ServedVersion[];
   availability: Availability;
-  /** What runs queries of the service's own in a version; undefined when it isn't served. */
+  /** Runs the service's own queries in a version; undefined when it isn't served. */
   readerOf: (slug: string) => Reader | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
   const { versions, now, pool, logger, limitsNow, closing } = options;
   const readers = new Map<string, Reader>();
   const readerOf = (slug: string) => readers.get(slug);
-  // Of what has ended nothing is asked any more; what is announced may begin while the process runs
+  // Ended versions aren't built; announced ones may begin while the process runs
   const living = versions.filter((each) => (retirementOf(each, versions)?.sunsetAt ?? Infinity) > now());
   const served = await serveAll(living, options, readerOf);
   closing.add(() => Promise.all(served.map((version) => version.close())));

@@ -3,14 +3,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UserError } from "../errors/user-error.ts";
 
-/** What can be asked for its figures: the registry of a process, or of several. */
+/** A source of metrics: the registry of a process, or of several. */
 export interface Figures {
   contentType: string;
   metrics(): Promise<string>;
 }
 
 /**
- * Answers Prometheus at `/metrics`, on a port of its own, which need not be open to clients of the API.
+ * Serves metrics for Prometheus at `/metrics`, on a separate port, which need not be open to clients of the API.
  *
  * @throws {UserError} when the port is taken
  */

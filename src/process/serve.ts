@@ -15,39 +15,39 @@ import { tasksAtStart, tasksOf } from "../jobs/tasks.ts";
 import { within } from "../lib/within.ts";
 import { HttpServer } from "../http/http-server.ts";
 
-/** Milliseconds in which a process stops, unless it is told otherwise. */
+/** Default time for a stop, in milliseconds. */
 export const defaultStopMs = 9_000;
-/** Milliseconds of them that are left for the connections to Postgres when all requests have been answered. */
+/** Part of that time for closing the connections to Postgres after all requests have been answered. */
 const closingMs = 1_500;
 
-/** Connections of a process at most for tokens, documents and the administration. They close when they are idle. */
+/** Most connections of a process for tokens, documents and the administration. Opened ones stay open. */
 const servicePoolSize = 4;
 
-/** What one process does: it answers requests, and as a rule does background work and sends webhooks. */
+/** The work of one process: it answers requests and, by default, does background work and sends webhooks. */
 export interface Serving {
   app: App;
-  /** What it counts about itself. */
+  /** Its metrics. */
   figures: Figures;
-  /** Where it listens. */
+  /** The address on which it listens. */
   port: number;
-  /** Has the readiness say that this process is about to stop. It goes on serving. */
+  /** Makes the readiness report that this process is about to stop. It continues to serve. */
   announceStop(): void;
   /**
-   * Answers what has been asked, then stops. What takes too long is broken off.
+   * Answers running requests, then stops. Work that takes too long is cancelled.
    *
-   * @param withinMs milliseconds that it may take
+   * @param withinMs milliseconds for all of it
    */
   stop(withinMs?: number): Promise<void>;
 }
 
 export interface ServeOptions {
-  /** The database, as the role that the service logs in with. */
+  /** URL of the database, with the role that the service logs in as. */
   databaseUrl: string;
-  /** The same, as the role for operations of clients. */
+  /** The same with the role for clients' operations. */
   apiUrl: string;
   settings: Settings;
   logger: Logger;
-  /** Whether this process does background work too, and sends webhooks. */
+  /** Whether this process does background work and sends webhooks. */
   isBackground: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { databaseUrl, apiUrl, settings, logger, isBackground } = options;
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements };
-  const pool = createPool(databaseUrl, { max: servicePoolSize, ...session });
+  const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
     ...session,
@@ -82,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       server?.stop(deadline - closingMs, cancelStatements),
       ...background.map((work) => within(withinMs - closingMs, work.stop())),
     ]);
-    // A database that is silent could put these off
+    // A silent database could delay these
     const close = async () => {
       await warmer?.close();
       await app?.close();
@@ -107,7 +107,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** Begins background work, and sends webhooks, as far as the settings want it. */
+/** Begins background work and sends webhooks, according to the settings. */
 function startBackground(
   { metrics, payloadReader, secrets }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,

@@ -14,7 +14,7 @@ type Values<Declared> = {
 
 const declared = { ...service, ...database, ...webhooks, ...limits };
 
-/** All settings, by what they are about. */
+/** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Service: [...settingsOf(service)],
   Postgres: [...settingsOf(database)],
@@ -22,16 +22,16 @@ export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Limits: [...settingsOf(limits)],
 };
 
-/** The settings of a process, read once at its start. Their declarations in src/process/settings/ say what each is. */
+/** The settings of a process, read once at its start. src/process/settings/ declares and describes each. */
 export interface Settings extends Values<Omit<typeof declared, "explorer" | "trustProxy">> {
-  /** Whether the explorer is served: in development, unless set otherwise. */
+  /** Whether to serve the explorer: in development, unless set otherwise. */
   explorer: boolean;
-  /** Which proxies are believed about the client's address, as Express has it; false for none. */
+  /** Which proxies are trusted about the client's address, as for Express; false for none. */
   trustProxy: string | number | false;
 }
 
 /**
- * Reads the settings from environment variables, and from a file `.env` where these are silent.
+ * Reads the settings from environment variables or else from a file `.env`.
  *
  * @throws {UserError} when a value is wrong
  */
@@ -40,7 +40,7 @@ export function readSettings(): Settings {
   return settingsFrom(process.env);
 }
 
-/** The settings that environment variables give. Blank ones count as not set. */
+/** The settings in environment variables. Blank ones count as not set. */
 export function settingsFrom(variables: Record<string, string | undefined>): Settings {
   const wrong: string[] = [];
   const values = valuesOf(declared, variables, wrong);
@@ -53,7 +53,7 @@ export function settingsFrom(variables: Record<string, string | undefined>): Set
   };
 }
 
-/** The values of a group. Where there is none, `wrong` gets a line that says why. */
+/** The values of a group. For each wrong one, a line with the reason is added to `wrong`. */
 function valuesOf<Declared extends Group>(
   group: Declared,
   variables: Record<string, string | undefined>,

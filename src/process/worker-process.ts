@@ -1,6 +1,5 @@
 import "./graphile-env.ts";
-// One of the processes that `npm start -- --workers N` serves with. It learns from its parent what to do, and ends with
-// it.
+// One of the processes of `npm start -- --workers N`. Its parent tells it what to do, and it ends with its parent.
 import { once } from "node:events";
 import { pino } from "pino";
 import { AggregatorRegistry } from "prom-client";
@@ -10,7 +9,7 @@ import type { FromWorkerProcess, Order, ToWorkerProcess } from "./worker-process
 
 const tell = (message: FromWorkerProcess) => void process.send?.(message);
 
-// The parent says when to stop; what the terminal tells all processes is for it
+// The parent decides when to stop; the terminal sends its signals to all processes
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
 const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [
@@ -19,10 +18,10 @@ const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "
 try {
   const logger = pino({ level: settings.logLevel });
   const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground });
-  new AggregatorRegistry(); // It is what hears the parent ask
+  new AggregatorRegistry(); // The listener that hears the parent
   AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
   process.on("message", (message: unknown) => {
-    const { order, withinMs } = message as Partial<Order>; // Others are of prom-client, which asks for figures
+    const { order, withinMs } = message as Partial<Order>; // Other messages are prom-client's, which collects metrics
     if (order === "announce stop") serving.announceStop();
     if (order === "stop") void serving.stop(withinMs).finally(() => process.exit(0));
   });

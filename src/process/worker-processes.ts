@@ -17,21 +17,21 @@ export interface ToWorkerProcess {
   databaseUrl: string;
   apiUrl: string;
   settings: Settings;
-  /** Whether it does background work: the first one does. */
+  /** Whether it does background work: only the first one does. */
   isBackground: boolean;
 }
 
-/** What it answers once. */
+/** Its first answer. */
 export type FromWorkerProcess = { port: number; failure?: never } | { failure: string };
 
-/** What it may be told later, see `Serving` (serve.ts). */
+/** Later messages to it, see `Serving` (serve.ts). */
 export type Order = { order: "announce stop"; withinMs?: never } | { order: "stop"; withinMs: number };
 
-/** Milliseconds before a process that has died is replaced. */
+/** Milliseconds before a dead process is replaced. */
 const replaceDelayMs = 500;
-/** Milliseconds after its time to stop at which a process is killed. */
+/** Milliseconds beyond its time to stop after which a process is killed. */
 const killDelayMs = 500;
-/** The part of the time to stop in which one process after the other begins to. */
+/** Share of the time to stop within which the processes begin to stop, one after the other. */
 const shareOfTurns = 1 / 3;
 
 export interface WorkerProcessesOptions {
@@ -40,23 +40,23 @@ export interface WorkerProcessesOptions {
   apiUrl: string;
   settings: Settings;
   logger: Logger;
-  /** As whom they run; null for the user of this process. */
+  /** The user as whom they run; null for that of this process. */
   identity: Identity | null;
 }
 
-/** Several processes that serve behind one port. */
+/** Several processes that serve on one port. */
 export interface WorkerProcesses {
   port: number;
   figures: Figures;
   announceStop(): void;
-  /** Stops them one after the other, so that those which are left take what comes. */
+  /** Stops them one after the other, so that the remaining ones take new requests. */
   stop(withinMs?: number): Promise<void>;
-  /** Puts a new process in the place of each, one after the other. Nothing is refused meanwhile. */
+  /** Replaces each by a new process, one after the other. No request is refused. */
   replace(): Promise<void>;
 }
 
 /**
- * Serves with several processes that share a port. One that dies is replaced.
+ * Serves with several processes that share a port. A process that dies is replaced.
  *
  * @throws {UserError} when the first can't serve
  */
@@ -68,7 +68,7 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
   });
   const crew = new Crew(options);
   try {
-    // The first takes the port, so that only one complains when it can't be had
+    // The first opens the port, so that only one reports if that is impossible
     const port = await crew.start(0);
     await Promise.all(Array.from({ length: options.count - 1 }, (_, i) => crew.start(i + 1)));
     const all = new AggregatorRegistry();
@@ -86,12 +86,12 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
   }
 }
 
-/** The processes, each in a place of its own. */
+/** The processes, each in its own place. */
 class Crew {
   readonly #options: WorkerProcessesOptions;
-  /** All that have not ended, those that leave too. */
+  /** All that have not ended, including those that are stopping. */
   readonly #running = new Set<Worker>();
-  /** The one that serves in each place. */
+  /** The serving process of each place. */
   readonly #serving = new Map<number, Worker>();
   /** The place whose process is being replaced. */
   #replacing: number | null = null;
@@ -102,7 +102,7 @@ class Crew {
     this.#options = options;
   }
 
-  /** Starts a process in a place. Answers the port when it serves. */
+  /** Starts a process in a place. Returns the port when it serves. */
   async start(place: number): Promise<number> {
     const { databaseUrl, apiUrl, settings } = this.#options;
     const worker = cluster.fork();
@@ -155,7 +155,7 @@ class Crew {
     await Promise.all(ends);
   }
 
-  /** Replaces all. What is asked for while that is under way comes after it. */
+  /** Replaces all. A call during that begins after it. */
   replace(): Promise<void> {
     return (this.#replacement = this.#replacement.then(() => this.#replaceAll()));
   }
@@ -164,7 +164,7 @@ class Crew {
     const { count, logger } = this.#options;
     for (let place = 0; place < count && !this.#stopping.signal.aborted; place++) {
       const old = this.#serving.get(place);
-      if (!old) continue; // A new one is on its way already
+      if (!old) continue; // A new one is being started already
       this.#replacing = place;
       try {
         await this.start(place);
@@ -182,7 +182,7 @@ class Crew {
   }
 }
 
-/** Has a process stop, and kills it when it takes too long. */
+/** Stops a process, and kills it when it takes too long. */
 async function leave(worker: Worker, withinMs: number): Promise<void> {
   if (worker.isDead()) return;
   const ended = once(worker, "exit");

@@ -7,7 +7,7 @@ import type { ReadStatement } from "./statements.ts";
 
 type Answer = ReturnType<typeof execute>;
 
-/** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be done again. */
+/** Answers a request by a statement, or by Grafast if that fails. Reads change nothing, so they can be repeated. */
 export async function answerBy(
   statement: ReadStatement,
   args: GrafastExecutionArgs,
@@ -31,18 +31,18 @@ export async function answerBy(
   return { data: asData(data, args) };
 }
 
-/** The data of an answer. Where the library takes text for it, its types do not say so. */
+/** The data of an answer. The library accepts text here, but its types don't. */
 function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Record<string, unknown> {
   return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
 
-/** Whether doing it once more would only make it worse: the time is up, or the database is away. */
+/** Whether a repetition would make it worse: the time is up, or the database is away. */
 function isFinal(error: unknown): boolean {
   const code = databaseFailure(error)?.code;
   return code === "QUERY_TIMEOUT" || code === "CONFLICT_RETRY" || code === "SERVICE_UNAVAILABLE";
 }
 
-/** The answer when nothing could be read: what Grafast says when each root field fails. */
+/** The answer when nothing could be read: the same as Grafast's when each root field fails. */
 function failed(
   { fields }: ReadStatement,
   args: GrafastExecutionArgs,

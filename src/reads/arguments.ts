@@ -10,31 +10,31 @@ import type { FieldSource } from "./field-source.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
-/** The arguments of one field of an operation, as one request gives them. */
+/** The arguments of one field of an operation in one request. */
 export interface Given {
-  /** What the SQL depends on. Two requests of the same shape have the same SQL. */
+  /** What the SQL depends on: requests of the same shape have the same SQL. */
   shape: string;
-  /** What is handed to Postgres beside the SQL. */
+  /** Parameters of the SQL. */
   values: readonly unknown[];
   page?: Page;
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
 
-/** What a list is asked for. Its values are those of the cursor, if there is one, and then those of the filter. */
+/** The arguments of a list. Its values are those of the cursor, if there is one, followed by those of the filter. */
 export interface Page {
   first: number;
   /** The stages of the cursor; null without one. */
   after: readonly StageValues[] | null;
   filter: FilterTree;
-  /** Where the values of the filter begin. */
+  /** Index of the filter's first value. */
   filterIndex: number;
 }
 
-/** Where the values of a stage of a cursor are: its key, how it stands in cursors, what was open. */
+/** Indexes of the values of a cursor's stage: its key, its text in cursors, its open transactions. */
 export interface StageValues {
   uuid: number;
-  /** Null where cursors that follow have no use for it. */
+  /** Null where new cursors don't contain this stage. */
   text: number | null;
   /** Null where nothing was open. */
   open: number | null;
@@ -44,9 +44,9 @@ export interface StageValues {
 export type ReadArguments = (variables: Coerced) => Given;
 
 /**
- * Makes what reads the arguments of a field: of a list, of one row.
+ * Makes a reader for the arguments of a field: of a list, of one row.
  *
- * Reading throws what the field itself would refuse the arguments with.
+ * It throws what the field itself would refuse the arguments with.
  */
 export function argumentsReader(
   source: FieldSource,
@@ -117,7 +117,7 @@ function hasVariables(value: ValueNode): boolean {
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
 }
 
-/** Writes down the form of a cursor, and its values. */
+/** Adds the form of a cursor and its values. */
 function describePosition(
   position: Position,
   values: unknown[],
@@ -132,7 +132,7 @@ function describePosition(
   return { shape: stages.map(({ open }) => (open === null ? "a" : "o")).join(""), stages };
 }
 
-/** Writes down the form of a filter, and its values. */
+/** Adds the form of a filter and its values. */
 function describe(tree: FilterTree, values: unknown[]): string {
   if (tree === null) return "";
   if (tree.kind === "not") return `!(${describe(tree.tree, values)})`;

@@ -10,21 +10,21 @@ import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 
-/** Where a parameter's value comes from: which field's arguments, and which value of these. */
+/** The source of a parameter: a field's arguments, and the index of a value in them. */
 export interface Slot {
   node: FieldNode;
   index: number;
 }
 
-/** More fields than this are left to Grafast: their statement would be longer than it is worth. */
+/** Operations with more fields are left to Grafast: their statement would be too long to pay off. */
 const maxFields = 3_000;
 
-/** What the parts of a statement share while it is made. */
+/** State that the parts of a statement share while it is compiled. */
 export class Compilation {
   readonly operation: ReadableOperation;
   readonly variables: Coerced;
   readonly given: ReadonlyMap<FieldNode, Given>;
-  /** Where the values of $1, $2, … come from. */
+  /** The sources of $1, $2, … */
   readonly slots: Slot[] = [];
   #aliases = 0;
   #fields = 0;
@@ -35,7 +35,7 @@ export class Compilation {
     this.given = given;
   }
 
-  /** A name for the rows of a view that no other has. */
+  /** A unique name for the rows of a view. */
   alias(): string {
     return `t${this.#aliases++}`;
   }
@@ -46,7 +46,7 @@ export class Compilation {
     return `$${this.slots.length}::${type}`;
   }
 
-  /** What a field selects of its object, by names in the answer. */
+  /** The selected fields of an object, by names in the answer. */
   select(type: GraphQLObjectType, { below }: Pick<SelectedField, "below">): [string, SelectedField][] {
     const fields = [...selectedFields(this.operation, type, below, this.variables)];
     this.#fields += fields.length;
@@ -68,14 +68,14 @@ export function understood(
   return { field, source };
 }
 
-/** A view, as it stands after `from`. */
+/** A view as it appears after `from`. */
 export function fromOf(resource: PgResource): string {
   const { text, values } = sql.compile(resource.from as SQL);
   if (values.length > 0) throw new NotCovered(`from ${resource.name}`);
   return text;
 }
 
-/** The condition that a hop makes, with the names of the rows on both sides. */
+/** The condition of a hop, between the named rows of both sides. */
 export const joinOf = ({ on }: Hop, local: string, remote: string): string =>
   on
     .map((match) => `${remote}.${identifier(match.remote)}=${local}.${identifier(match.local)}`)

@@ -12,7 +12,7 @@ import { objectExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
-/** An operation as one SQL statement, which answers one row with one column: the data as JSON text. */
+/** An operation as one SQL statement, which returns one row with one column: the data as JSON text. */
 export interface CompiledRead {
   text: string;
   /** Equal for equal texts. */
@@ -20,7 +20,7 @@ export interface CompiledRead {
   slots: readonly Slot[];
 }
 
-/** @throws {NotCovered} when some part of the operation has no SQL form that is known */
+/** @throws {NotCovered} when some part of the operation has no known SQL form */
 export function compile(
   operation: ReadableOperation,
   variables: Coerced,
@@ -49,7 +49,7 @@ function root(compilation: Compilation, query: GraphQLObjectType, selected: Sele
   const { typeName } = compilation.given.get(selected.node)!;
   const named = getNamedType(field.type);
   const type = isInterfaceType(named) ? compilation.operation.schema.getType(typeName!) : named;
-  // The id of a thing that has no type: there is nothing behind it.
+  // An id of a type that doesn't exist leads to nothing.
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === "Node")) return json("null");
   const rows = rowsOf(type);
   if (!rows) throw new NotCovered(`rows of ${type.name}`);

@@ -1,17 +1,17 @@
 import { quoted } from "./json-text.ts";
 
-/** A stage of the cursor that a page begins at: SQL expressions of its key, and of how it stands in cursors. */
+/** A stage of a page's cursor: SQL expressions of its key, and of its text in cursors. */
 export interface Before {
   uuid: string;
   text: string;
 }
 
 /**
- * The JSON text of the cursor of a row: the same as `encodeCursor` makes (src/graphql/cursor.ts).
+ * The JSON text of the cursor of a row, the same as `encodeCursor` makes (src/graphql/cursor.ts).
  *
  * @param key SQL expression of the row's key, a uuid; with null the cursor is null
- * @param open SQL expression of the transactions that are open; null in lists that are not followed
- * @param before where the page began that the row is on
+ * @param open SQL expression of the open transactions; null in lists that are not followed
+ * @param before the position where the row's page began
  */
 export function cursorExpression(
   list: string,
@@ -23,6 +23,6 @@ export function cursorExpression(
   const position = [quoted(`${list}:`), ...farther, `${key}::text`, ...(open ? [open] : [])].join("||");
   const checksum = `lpad(to_hex(crc32(convert_to(${position},'UTF8'))),8,'0')`;
   const base64 = `encode(convert_to(${position}||':'||${checksum},'UTF8'),'base64')`;
-  // As base64url has it, and without the line breaks that Postgres puts in
+  // As in base64url, without the line breaks that Postgres inserts
   return `'"'||translate(${base64},E'+/=\\n','-_')||'"'`;
 }

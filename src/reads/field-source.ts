@@ -4,24 +4,24 @@ import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 
-/** Two columns that must be equal: of a row at hand, and of the row that is looked for. */
+/** Two columns that must be equal: of the present row, and of the wanted row. */
 export interface Match {
   local: string;
   remote: string;
 }
 
-/** From one view to the next. */
+/** A join from one view to the next. */
 export interface Hop {
   to: PgResource;
   on: readonly Match[];
 }
 
-/** What a field stands for in SQL. */
+/** The source of a field in SQL. */
 export type FieldSource =
   | { kind: "column"; name: string; attribute: PgCodecAttribute }
-  /** The one row that a column points at. */
+  /** The row that a column refers to. */
   | { kind: "related"; hop: Hop }
-  /** A page of rows: all of a view, or those that hops lead to. `list` is the name in its cursors. */
+  /** A page of rows: all rows of a view, or those at the end of hops. `list` is the name in its cursors. */
   | {
       kind: "list";
       resource: PgResource;
@@ -47,36 +47,36 @@ export interface Rows {
 
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What the field stands for in SQL, if that is known. */
+    /** The source of the field in SQL, if known. */
     source?: FieldSource;
   }
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
-    /** The view that the type's objects are rows of. */
+    /** The view of the type's rows. */
     rows?: Rows;
   }
 }
 
 type Plan = ((...args: never[]) => unknown) | undefined;
 
-// A field without a plan of its own reads the property of its name; the library has that built in.
+// A field without its own plan reads the property of its name; that is built into the library.
 const registered = new WeakSet<NonNullable<Plan>>();
 const isRegistered = (plan: Plan): boolean => plan === undefined || registered.has(plan);
 
-/** Registers a plan as one that does what the source of its field says. */
+/** Registers a plan as the one that the source of its field describes. */
 export function register(plan: Plan): void {
   if (plan) registered.add(plan);
 }
 
 /**
- * Registers a plan, which takes the place of another, as one that preserves the source of its field. Only for plans whose effect
- * src/reads has an SQL form of: fields with other plans are left to Grafast.
+ * Registers a plan that replaces another one, as one that preserves the source of its field. Only for plans whose
+ * effect src/reads has an SQL form of: fields with other plans are left to Grafast.
  */
 export function preservesSource<T extends NonNullable<Plan>>(before: Plan, plan: T): T {
   if (isRegistered(before)) registered.add(plan);
   return plan;
 }
 
-/** What a field stands for, if its plan is still one that does that; otherwise undefined. */
+/** The source of a field, if its plan is still a registered one; otherwise undefined. */
 export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | undefined {
   const { source, grafast } = field.extensions as typeof field.extensions & { grafast?: { plan?: Plan } };
   const isUntouched =
@@ -84,5 +84,5 @@ export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | u
   return isUntouched ? source : undefined;
 }
 
-/** The view that a type's objects are rows of. */
+/** The view of a type's rows. */
 export const rowsOf = (type: GraphQLObjectType): Rows | undefined => type.extensions.rows;

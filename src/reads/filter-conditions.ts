@@ -5,7 +5,7 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { Operator, Parameter } from "./filter-operators.ts";
 import { checkText } from "./filter-operators.ts";
 
-/** A column that a filter can look at. */
+/** A column that a filter offers. */
 export interface FilterColumn {
   /** Name in SQL. */
   name: string;
@@ -14,10 +14,10 @@ export interface FilterColumn {
   operators: Readonly<Record<string, Operator>>;
 }
 
-/** What the filter input of one type holds beside AND, OR and NOT: columns by GraphQL name. */
+/** The fields of a filter's input beside AND, OR and NOT: columns by GraphQL name. */
 export type FilterColumns = ReadonlyMap<string, FilterColumn>;
 
-/** A filter as GraphQL hands it over: coerced by the input types, so of the right shape but for nulls. */
+/** A filter that the input types have coerced: it has the right shape, but may contain nulls. */
 export type FilterValue = { readonly [name: string]: unknown };
 
 /** The most values in one list of a filter. */
@@ -25,14 +25,14 @@ const maxListLength = 250;
 const maxDepth = 10;
 const maxComparisons = 1000;
 
-/** Where in the filter we are, for error messages, and how much of it there was. */
+/** The path within the filter, for error messages, and the number of conditions so far. */
 interface Position {
   path: string;
   depth: number;
   budget: { comparisons: number };
 }
 
-/** A comparison of a column, with the operand as Postgres is given it. */
+/** A comparison of a column, with the operand as a parameter. */
 export interface Comparison {
   column: string;
   /** The operator by name. */
@@ -42,7 +42,7 @@ export interface Comparison {
   parameters: readonly Parameter[];
 }
 
-/** What a filter asks for, checked. Null holds for every row. */
+/** A checked filter. Null matches every row. */
 export type FilterTree =
   | null
   | { kind: "comparison"; comparison: Comparison }
@@ -50,9 +50,9 @@ export type FilterTree =
   | { kind: "and" | "or"; trees: readonly FilterTree[] };
 
 /**
- * Reads a filter.
+ * Checks a filter.
  *
- * Fields side by side must all hold. An empty filter holds for every row, and so does an empty list of AND or OR.
+ * Fields side by side must all match. An empty filter matches every row, and so does an empty list of AND or OR.
  *
  * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
  */
@@ -91,11 +91,11 @@ function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR
   checkLength(list, at.path);
   const trees = list.map((filter, index) => treeOf(columns, filter, { ...at, path: `${at.path}[${index}]` }));
   if (name === "AND") return all(trees);
-  // A branch without condition holds always, and so does the whole.
+  // A branch without a condition always matches, and so does the whole.
   return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
-/** Names the operator that looks for null, where there is one: filters of ids have none. */
+/** Names the operator that compares with null, if there is one: filters of ids have none. */
 function orIsNull(column: FilterColumn | undefined): string {
   return column?.operators.isNull ? ", or look for null with `isNull: true`" : "";
 }
@@ -120,7 +120,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: Position):
         comparison: isFlag ? { ...comparison, flag: operand as boolean } : comparison,
       });
     } catch (error) {
-      // The codec of ids refuses without knowing where it stands.
+      // The codec of ids refuses without knowing the path.
       throw isApiError(error) ? apiError(error.extensions.code, `${path}: ${error.message}`) : error;
     }
   }
@@ -128,10 +128,10 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: Position):
 }
 
 /**
- * The condition that a filter makes.
+ * The SQL condition of a filter.
  *
- * @param alias the rows that it is about
- * @param toSql what stands for a parameter; called for each, in the order in which the tree holds them
+ * @param alias name of its rows
+ * @param toSql SQL for a parameter; called for each, in the order of the tree
  * @returns null when every row matches
  */
 export function conditionOf(

@@ -4,7 +4,7 @@ import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
 
-/** A value as Postgres is given it. */
+/** A value as a parameter of Postgres. */
 export interface Parameter {
   value: SQLRawValue;
   type: SQL;
@@ -12,16 +12,18 @@ export interface Parameter {
 
 /** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
 export interface Operator {
-  /** What is compared with: a value of the field's type, a list of such values, or a flag. */
+  /** The operand: a value of the field's type, a list of such values, or a flag. */
   operand: "value" | "list" | "flag";
   description: string;
   /**
-   * What Postgres is given of an operand.
+   * The parameter for an operand.
    *
    * @throws BAD_USER_INPUT for an operand that the column can't be compared with
    */
   parameters(operand: unknown, codec: PgCodecAnyScalar): Parameter[];
-  /** The condition; null values of the column follow SQL's rules. A flag is itself given, other operands are not. */
+  /**
+   * The SQL condition; nulls in the column follow SQL's rules. A flag is passed itself, other operands as parameters.
+   */
   condition(column: SQL, parameters: readonly SQL[], flag?: boolean): SQL;
 }
 
@@ -45,7 +47,7 @@ const ofList = (description: string, condition: Operator["condition"]): Operator
   condition,
 });
 
-/** The text with the three characters that mean something to LIKE taken literally. */
+/** The text with the three special characters of LIKE escaped. */
 const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 const like = (pattern: (text: string) => string, description: string): Operator => ({
@@ -55,10 +57,7 @@ const like = (pattern: (text: string) => string, description: string): Operator 
   condition: (column, [value]) => sql`${column} like ${value!}`,
 });
 
-/**
- * The first text, in the order of code points, that is greater than all that begin with a prefix; null when there is
- * none.
- */
+/** The first text, in the order of code points, that is greater than all with this prefix; null when there is none. */
 export function afterPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.length > 0) {
@@ -71,7 +70,7 @@ export function afterPrefix(prefix: string): string | null {
 
 /**
  * A range instead of LIKE, in the order of code points: behind row-level security Postgres uses indexes only for
- * comparisons that it knows to leak nothing, and LIKE is not among them.
+ * operators that it knows to leak nothing, and LIKE is not among them.
  */
 const startsWith: Operator = {
   operand: "value",
@@ -120,7 +119,7 @@ export type OperatorName = keyof typeof operators;
 
 const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
-/** Which operators the filter of a scalar has. Enums have {@link enumOperators}. */
+/** The operators in the filter of a scalar. Enums have {@link enumOperators}. */
 export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>> = {
   ID: ["equals", "in", "notIn"],
   String: ["equals", "in", "contains", "startsWith", "endsWith", "isNull"],
@@ -130,11 +129,11 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   Boolean: ["equals"],
 };
 
-/** Which operators the filter of an enum has. */
+/** The operators in the filter of an enum. */
 export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];
 
 /**
- * Refuses what Postgres could not take as a parameter.
+ * Refuses texts that Postgres can't take as a parameter.
  *
  * @throws BAD_USER_INPUT for a text with a NUL character
  */

@@ -2,30 +2,30 @@ import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 
 /**
- * Lists that people follow: they keep `endCursor`, and read on from there some time later.
+ * Followed lists: clients keep `endCursor`, and continue from there some time later.
  *
- * Ids are given before the commit, so a row can become visible behind others that were read already. Cursors of such
- * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor gives their rows too.
- * Nothing is locked and nobody waits. docs/decisions.md ("Following") says why no row is missed.
+ * Ids are given before the commit, so a row can become visible in front of rows that were already read. Cursors of such
+ * lists remember which transactions were open (src/graphql/cursor.ts), and the page after a cursor returns their rows
+ * too. Nothing is locked and no one waits. docs/decisions.md ("Following a list") proves that no row is missed.
  */
 export interface Followed {
-  /** The column with the number of the transaction that a row was made by. */
+  /** The column with the number of the transaction that inserted a row. */
   transaction: string;
   /** The view. */
   from: SQL;
 }
 
-/** The SQL expression of the transactions that are open, as cursors spell them. */
+/** The SQL expression of the open transactions, as cursors contain them. */
 export const openTransactions = sql`(select erp.open_transactions())`;
 
-/** SQL expressions of what a stage of a cursor says. */
+/** SQL expressions of a cursor's stage. */
 export interface StageSql {
   uuid: SQL;
   /** A multirange; null where nothing was open. */
   open: SQL | null;
 }
 
-/** Rows of a list as a statement names them. */
+/** The rows of a list in a statement. */
 export interface NamedRows {
   alias: SQL;
   key: string;
@@ -35,7 +35,7 @@ export interface NamedRows {
 type Stages = readonly [StageSql, ...StageSql[]];
 interface Late {
   stage: StageSql & { open: SQL };
-  /** Rows up to this one were given, unless the next stage says otherwise; null after the last. */
+  /** Rows up to this one were returned, unless the next stage says otherwise; null after the last. */
   floor: SQL | null;
 }
 
@@ -46,7 +46,7 @@ const lateOf = (stages: Stages): Late[] =>
 
 const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
 
-/** Whether a row is one of those that were not visible when pages up to the cursor were read. */
+/** Whether a row was invisible when the pages up to the cursor were read. */
 function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL {
   const transaction = column(alias, followed!.transaction);
   const conditions = late.map(({ stage, floor }) =>
@@ -57,12 +57,12 @@ function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL
   return sql.join(conditions, " or ");
 }
 
-/** Transactions are looked up one by one as long as they are not more than this in a row. */
+/** The most consecutive transactions that are looked up one by one. */
 const maxLookUps = sql.literal(1000);
 
 /**
- * The least key of the rows that came late, or null: where to begin to read. Of each transaction it is one look at the
- * index. The comparisons are ranges, so that Postgres can't take the index on the key alone for as good.
+ * The least key of the late rows, or null: where to begin to read. It takes one look at the index for each transaction.
+ * The comparisons are ranges, because Postgres might otherwise choose the index on the key alone.
  */
 function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
   const { transaction, from } = followed!;
@@ -84,7 +84,7 @@ function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
   return sql`(select l.k from (${sql.join(keys, " union all ")}) l order by l.k limit 1)`;
 }
 
-/** The condition that a row was not given yet: it stands after the cursor, or came late. */
+/** The condition that a row was not returned yet: it comes after the cursor, or came late. */
 export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
   const key = column(rows.alias, rows.key);
   const [{ uuid }] = stages;
@@ -93,7 +93,7 @@ export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
   return sql`${key} >= least(${uuid}, ${leastLate(rows, late)}) and (${key} > ${uuid} or ${isLate(rows, late)})`;
 }
 
-/** The condition that a row was given: it stands before the cursor, or is the one of the cursor. */
+/** The condition that a row was returned: it comes before the cursor, or is that of the cursor. */
 export function given(rows: NamedRows, stages: Stages): SQL {
   const [{ uuid }] = stages;
   const before = sql`${column(rows.alias, rows.key)} <= ${uuid}`;

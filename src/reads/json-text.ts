@@ -1,4 +1,4 @@
-/** A piece of JSON text that SQL puts together: always the same, or the value of an SQL expression of type text. */
+/** A piece of JSON text that SQL concatenates: a constant, or an SQL expression of type text. */
 export type Piece = { readonly json: string } | { readonly sql: string };
 
 export const json = (text: string): Piece => ({ json: text });
@@ -10,7 +10,7 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'
 /** A name as an SQL identifier. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The SQL expression that puts pieces together. */
+/** The SQL expression that concatenates pieces. */
 export function concatenated(pieces: readonly Piece[]): string {
   const merged: Piece[] = [];
   for (const piece of pieces) {
@@ -21,7 +21,7 @@ export function concatenated(pieces: readonly Piece[]): string {
   return tree(merged.map((piece) => ("json" in piece ? quoted(piece.json) : piece.sql)));
 }
 
-/** As a balanced tree: it is not deep, however many there are, and long texts are copied less often. */
+/** As a balanced tree: it is not deep for any number of pieces, and long texts are copied less often. */
 function tree(terms: readonly string[]): string {
   if (terms.length <= 2) return terms.length === 0 ? "''" : terms.join("||");
   const middle = terms.length >> 1;
@@ -38,7 +38,7 @@ export function objectPieces(fields: readonly (readonly [name: string, value: Pi
 }
 
 /**
- * An expression that fails when it is evaluated. It stands where a value comes that JSON or the schema don't allow, so
- * that Grafast, which runs the operation then, says what is wrong with it.
+ * An expression that fails when it is evaluated. It replaces a value that JSON or the schema don't allow, so that
+ * Grafast, which then runs the operation, reports the error.
  */
 export const failure = "('!'||now()::text)::json::text";

@@ -18,21 +18,22 @@ import { PageText } from "./page-text.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type List = FieldSource & { kind: "list" };
-/** Makes the JSON text of an object, from a row: `objectExpression`, which makes lists in its turn (objects.ts). */
+/** Makes the JSON text of an object from a row: `objectExpression` (objects.ts), which in turn makes lists. */
 export type ExpressObject = (
   compilation: Compilation,
   type: GraphQLObjectType,
   selected: Pick<SelectedField, "below">,
   alias: string,
 ) => string;
-/** Which rows, as far as the cursor goes: those that it stands before, or behind. */
+/** The rows on one side of the cursor: before it, or after it. */
 type Side = typeof given | typeof notYetGiven;
 
 /**
  * The JSON text of a page of rows.
  *
- * A subquery finds the rows, one more than asked if somebody wants to know whether there are more, and makes a text
- * of each; around it these become one text. What lies before the page, or after an empty one, is a look at the index.
+ * A subquery finds the rows, one more than requested if the client wants to know whether there are more, and makes a
+ * text of each; the outer query concatenates these. Whether rows exist before the page, or after an empty one, takes
+ * one look at the index.
  *
  * @param parent the row that the list belongs to; null for lists of all rows
  * @param expressObject makes the text of each row
@@ -126,7 +127,7 @@ class ListCompilation {
     return expression(`case when exists(select ${rows}) then 'true' else 'false' end`);
   }
 
-  /** The pieces of an object of this page, each field but __typename by a function. */
+  /** The pieces of an object of this page; a function makes each field except __typename. */
   #object(
     type: GraphQLObjectType,
     selected: SelectedField,
@@ -141,7 +142,7 @@ class ListCompilation {
     return objectPieces(fields);
   }
 
-  /** The rows of the list, filtered, on one side of the cursor: from `from` to the end of the conditions. */
+  /** The filtered rows of the list on one side of the cursor: SQL from `from` to the end of the conditions. */
   #rows(alias: string, side: Side | null): string {
     const { resource, hops } = this.#list;
     let from = `from ${fromOf(resource)} ${alias}`;
@@ -159,7 +160,7 @@ class ListCompilation {
     return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
   }
 
-  /** The condition that rows stand on one side of the cursor. */
+  /** The condition that rows are on one side of the cursor. */
   #beside(alias: string, side: Side): string {
     const places: string[] = [];
     const note = (index: number, type: string) => sql.value(places.push(this.#value(index, type)));
@@ -171,7 +172,7 @@ class ListCompilation {
     return placed(side(rows, stages as [StageSql, ...StageSql[]]), places).text;
   }
 
-  /** The cursor of the row that has a key. */
+  /** The cursor of the row with a key. */
   #cursor(key: string): string {
     const { list, followed } = this.#list;
     if (!followed) return cursorExpression(list, key);
@@ -206,9 +207,9 @@ class ListCompilation {
 }
 
 /**
- * The text of a fragment whose values are the numbers of places, from 1, with the places put in.
+ * Text of a fragment whose values are the numbers of places, from 1, with the places inserted.
  *
- * @returns it, and how often one was put in
+ * @returns it, and how often one was inserted
  */
 function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
   const { text, values } = sql.compile(fragment);

@@ -10,7 +10,7 @@ import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { encoderOf } from "./values.ts";
 
-/** The JSON text of an object, from a row. It fails when a value that must be there is not. */
+/** The JSON text of an object from a row. It fails when a required value is missing. */
 export function objectExpression(
   compilation: Compilation,
   type: GraphQLObjectType,
@@ -69,7 +69,7 @@ function columnExpression(
     const list = (of: string) =>
       `'['||array_to_string(array(select ${object} from unnest(${of}) ${element}),',')||']'`;
     if (isNonNullType(field.type)) return list(column);
-    // Through a subquery that stays one, so that a column that has to be worked out is worked out once.
+    // In a subquery that Postgres can't inline, so that a computed column is computed once.
     const once = compilation.alias();
     return (
       `(select case when ${once}.v is null then 'null' else ${list(`${once}.v`)} end ` +

@@ -17,7 +17,7 @@ export type Coerced = Readonly<Record<string, unknown>>;
 /** Why an operation is left to Grafast. Not an error: it never leaves this folder. */
 export class NotCovered extends Error {}
 
-/** A field of a selection, with all that the operation selects below it. */
+/** A field of a selection, with everything that the operation selects below it. */
 export interface SelectedField {
   node: FieldNode;
   name: string;
@@ -41,7 +41,7 @@ function applies(
   return isAbstractType(conditionType) && schema.isSubType(conditionType, type);
 }
 
-/** The fields that selection sets ask of an object, by their names in the answer, in the order of the answer. */
+/** The fields that selection sets request from an object, by name and in the order of the answer. */
 export function selectedFields(
   operation: ReadableOperation,
   type: GraphQLObjectType,

@@ -1,7 +1,7 @@
 import type { Piece } from "./json-text.ts";
 import { expression, json } from "./json-text.ts";
 
-/** How the rows that a subquery `q` has found become the text of a page. */
+/** Makes the text of a page from the rows of a subquery `q`. */
 export class PageText {
   readonly #first: number;
   readonly #alias: string;
@@ -14,23 +14,23 @@ export class PageText {
     this.#alias = alias;
   }
 
-  /** Whether anything is asked that rows must be found for. */
+  /** Whether rows are needed. */
   get needsRows(): boolean {
     return this.#edges.length > 0 || this.#hasCursors || this.#looksFurther;
   }
 
-  /** How many rows the subquery must find at most. */
+  /** The most rows that the subquery must find. */
   get limit(): number {
     return this.#looksFurther ? this.#first + 1 : this.#first;
   }
 
-  /** What the subquery must select. */
+  /** Columns that the subquery must select. */
   columns(key: string): string {
     const edges = this.#edges.map((text, index) => `${text} as e${index}`);
     return [...edges, ...(this.#hasCursors ? [`${key} as k`] : [])].join(",");
   }
 
-  /** The edges; `makeEdge` makes the SQL expression of one, about a row. */
+  /** The edges; `makeEdge` makes the SQL expression of one from a row. */
   edges(makeEdge: () => string): Piece[] {
     if (this.#first === 0) return [json("[]")];
     const column = `${this.#alias}.e${this.#edges.push(makeEdge()) - 1}`;
@@ -43,7 +43,7 @@ export class PageText {
     return [expression(`case when count(*)>${this.#first} then 'true' else 'false' end`)];
   }
 
-  /** The cursor of the first or last row; `toText` makes it of a row's key. */
+  /** The cursor of the first or last row; `toText` makes it from a row's key. */
   cursor(which: "startCursor" | "endCursor", toText: (key: string) => string): Piece[] {
     if (this.#first === 0) return [json("null")];
     this.#hasCursors = true;

@@ -11,14 +11,14 @@ import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
-/** What is worked out once for each operation of a document. */
+/** Computed once for each operation of a document. */
 export interface PreparedOperation extends ReadableOperation {
-  /** Variables that @skip and @include look at. */
+  /** Variables in @skip and @include. */
   flags: readonly string[];
   readers: readonly [FieldNode, ReadArguments][];
 }
 
-/** @throws {NotCovered} when the operation is no query, or has a field that is not known */
+/** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
   const { schema, definition, fragments } = operation;
   if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
@@ -63,7 +63,7 @@ export function prepareOperation(operation: ReadableOperation): PreparedOperatio
   return { ...operation, flags: [...flags], readers };
 }
 
-/** What a request gives an operation: the arguments of its fields, and a text that the SQL is the same for. */
+/** A request's arguments for the fields of an operation, and a key that determines the SQL. */
 export function readRequest(
   { flags, readers }: PreparedOperation,
   variables: Coerced,

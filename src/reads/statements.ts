@@ -18,7 +18,7 @@ export interface ReadStatement {
   text: string;
   name: string;
   values: unknown[];
-  /** The root fields that were asked for. */
+  /** The requested root fields. */
   fields(): Map<string, SelectedField>;
 }
 
@@ -28,16 +28,16 @@ export type OperationRequest = Pick<
   "schema" | "document" | "operationName" | "variableValues"
 >;
 
-/** Characters of SQL that are kept for one version. */
+/** Characters of SQL that are cached for one version. */
 const maxKeptCharacters = 16_000_000;
-/** Filters whose form takes longer to tell are left to Grafast. */
+/** Filters with a longer key are left to Grafast, because making the key takes too long. */
 const maxKeyCharacters = 2_000;
 
 type Numbered = PreparedOperation & { number: number };
 
-/** The statements of a version's read operations. What is worked out for one is kept as long as it is used. */
+/** The statements of a version's read operations. Results for an operation are cached while it is used. */
 export class ReadStatements {
-  // The server keeps documents, so that the same query comes as the same object.
+  // The server caches documents, so the same query is the same object.
   readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
   #count = 0;
   readonly #compiled = new LRUCache<string, CompiledRead | "not covered">({
@@ -46,7 +46,7 @@ export class ReadStatements {
       key.length + (compiled === "not covered" ? 0 : compiled.text.length) + 200,
   });
 
-  /** The statement that answers a request; null when Grafast is to answer it. */
+  /** The statement that answers a request; null to leave it to Grafast. */
   find({ schema, document, operationName, variableValues }: OperationRequest): ReadStatement | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
@@ -55,7 +55,7 @@ export class ReadStatements {
     try {
       request = readRequest(operation, variables);
     } catch (error) {
-      // What is wrong with the arguments Grafast says, in the right place.
+      // Grafast reports wrong arguments, with the right path.
       if (isApiError(error)) return null;
       throw error;
     }
@@ -85,7 +85,7 @@ export class ReadStatements {
   }
 
   #compile(key: string, operation: Numbered, variables: Coerced, given: ReadonlyMap<FieldNode, Given>) {
-    // With a sign between: a key begins with digits, those of the flags
+    // With a separator: both parts begin with digits
     const numberedKey = `${operation.number}:${key}`;
     let compiled = this.#compiled.get(numberedKey);
     if (!compiled) {
@@ -98,7 +98,7 @@ export class ReadStatements {
 
 const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
 
-/** The one statement that answers a request; null when Grafast is to answer it. */
+/** The one statement that answers a request; null to leave it to Grafast. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
   let statements = bySchema.get(schema);

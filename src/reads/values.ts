@@ -14,11 +14,11 @@ import { globalIdPrefix } from "../graphql/global-id.ts";
 import { elementOf, innerOf } from "./codecs.ts";
 import { failure, quoted } from "./json-text.ts";
 
-/** Makes the SQL expression of a value's JSON text, null where the column is, from the SQL expression of a column. */
+/** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
 export type Encode = (column: string) => string;
 
 const asText: Encode = (column) => `${column}::text`;
-// Cast to JSON, NaN and the infinities fail, as they do in GraphQL.
+// The cast to JSON fails for NaN and infinities, as GraphQL does.
 const asNumber: Encode = (column) => `${column}::text::json::text`;
 const asString: Encode = (column) => `to_json(${column}::text)::text`;
 
@@ -69,7 +69,7 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
 }
 
 function castFromPg(codec: PgCodec, column: string): string {
-  // By a name that can't be anything else, for the library wants to be given an identifier.
+  // By a unique name, because the library demands an identifier.
   const { text, values } = sql.compile(codec.castFromPg!(sql.identifier("the column"), false));
   return text
     .replace(/\$(\d+)/g, (_match, number: string) => quoted(String(values[Number(number) - 1])))

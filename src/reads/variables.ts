@@ -5,7 +5,7 @@ import type { Coerced, ReadableOperation } from "./operation.ts";
 
 const noVariables: Coerced = {};
 
-/** Values that need no coercion: for the scalars that most variables have. */
+/** Checks for scalars whose values need no coercion, which most variables have. */
 const isPlain: Readonly<Record<string, (value: unknown) => boolean>> = {
   ID: (value) => typeof value === "string",
   String: (value) => typeof value === "string",
@@ -20,7 +20,7 @@ function isPlainlyGiven({ variable, type }: VariableDefinitionNode, given: Coerc
   return isPlain[named.name.value]?.(given[variable.name.value]) ?? false;
 }
 
-/** The variables of a request by their types; null when some are wrong, which Grafast will say. */
+/** The coerced variables of a request; null when some are wrong, which Grafast will report. */
 export function coerce(
   { schema, definition: { variableDefinitions } }: ReadableOperation,
   given: GrafastExecutionArgs["variableValues"],

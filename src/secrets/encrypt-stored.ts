@@ -5,7 +5,7 @@ import { refuseLackingKeys } from "./require-keys.ts";
 import type { Secrets } from "./secrets.ts";
 import { signingKeyPlace, UnreadableSecret, webhookSecretPlace } from "./secrets.ts";
 
-/** Rows that one transaction changes, and keeps locked as long. */
+/** Rows that one transaction changes and locks. */
 const batch = 100;
 
 const tables = [
@@ -15,8 +15,8 @@ const tables = [
 type Table = (typeof tables)[number];
 
 /**
- * Encrypts what the database keeps plain, or encrypted with another key, with the current key. What is so already stays;
- * when it is broken off it can be run again.
+ * Encrypts stored secrets that are plain, or encrypted with another key, with the current key. When it is interrupted
+ * it can be run again.
  *
  * @param connection the owner's
  * @returns how many were encrypted, by kind
@@ -52,7 +52,7 @@ async function encryptBatch(
 ): Promise<number> {
   await connection.query("begin");
   try {
-    // What has expired may be encrypted with a key that is gone; it is deleted before long
+    // An expired secret may be encrypted with a lost key; it is deleted soon anyway
     const { rows } = await connection.query<{ id: string; secret: string }>(
       `select id, secret from ${name}
        where secret is not null and auth.secrets_key_id(secret) is distinct from $1

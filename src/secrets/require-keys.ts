@@ -4,10 +4,10 @@ import { asAuthRole } from "../database/as-role.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** How many secrets of a kind are kept in the same way. A row of auth.stored_secrets. */
+/** How many secrets of a kind are stored in the same way: a row of auth.stored_secrets. */
 export interface StoredSecrets {
   kind: "signing key" | "webhook secret";
-  /** The key that they are encrypted with; null when they are plain. */
+  /** Id of the key that encrypts them; null when they are plain. */
   key_id: string | null;
   count: number;
 }
@@ -15,9 +15,9 @@ export interface StoredSecrets {
 const storedSecretsQuery = "select kind, key_id, count::integer as count from auth.stored_secrets()";
 
 /**
- * Makes sure, at the start, that this process can decrypt what the database keeps.
+ * Checks, at the start, that this process can decrypt the stored secrets.
  *
- * @param kinds which secrets it needs
+ * @param kinds kinds of secrets that it needs
  * @throws {UserError} when SECRETS_KEY lacks a key
  */
 export async function requireSecretsKeys(

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from "node:crypto";
 
-/** The only form so far. The prefix tells encrypted secrets from plain ones, in SQL as well. */
+/** The only format so far. The prefix distinguishes encrypted secrets from plain ones, in SQL as well. */
 const form = "sealed:v1";
 const sealed = /^sealed:v1:([0-9a-f]{16}):([A-Za-z0-9_-]+)$/;
 const ivBytes = 12;
@@ -9,16 +9,16 @@ const tagBytes = 16;
 
 /** A secret that this process can't decrypt. */
 export class UnreadableSecret extends Error {
-  /** What clients are told of it is in errors/postgres-errors.ts. */
+  /** errors/postgres-errors.ts has the message for clients. */
   readonly code = "NO_SECRETS_KEY";
 }
 
 /**
- * Encrypts the secrets that the database keeps, and decrypts them: AES-256-GCM, with the row that a secret belongs to as
- * associated data, so that it is of no use in another row.
+ * Encrypts and decrypts stored secrets: AES-256-GCM, with the row of the secret as associated data, so that it is
+ * useless in another row.
  *
- * Without keys, secrets are kept as they are. Plain ones are read as they are in any case: until `npm run keys -- encrypt`
- * has been run there are some.
+ * Without keys, secrets are stored in plain text. Plain ones can always be read, because they exist until `npm run keys
+ * -- encrypt` has been run.
  */
 export class Secrets {
   readonly #keys: ReadonlyMap<string, KeyObject>;
@@ -33,13 +33,13 @@ export class Secrets {
     this.currentKeyId = this.keyIds[0] ?? null;
   }
 
-  /** Ids of all keys, which tell nothing about them. */
+  /** Ids of all keys, which reveal nothing about them. */
   get keyIds(): string[] {
     return [...this.#keys.keys()];
   }
 
   /**
-   * What the database is to keep of a secret.
+   * The stored form of a secret.
    *
    * @param place the table and the id of its row
    */
@@ -54,7 +54,7 @@ export class Secrets {
   }
 
   /**
-   * The secret that the database keeps.
+   * The secret in a stored form.
    *
    * @throws {UnreadableSecret} when there is no key for it, or it was changed or moved
    */
@@ -83,12 +83,12 @@ export class Secrets {
 
 const contextOf = (keyId: string, place: string): Buffer => Buffer.from(`${form}:${keyId}:${place}`);
 
-/** The prefix keeps it apart from hashes of the key for other purposes. */
+/** The prefix distinguishes it from hashes of the key for other purposes. */
 const idOf = (key: Buffer): string =>
   createHash("sha256").update("id of a secrets key:").update(key).digest("hex").slice(0, 16);
 
-/** Where a key that signs access tokens is kept. */
+/** The place of a key that signs access tokens. */
 export const signingKeyPlace = (id: string): string => `auth.signing_key/${id}`;
 
-/** Where a secret of a webhook is kept. */
+/** The place of a webhook's secret. */
 export const webhookSecretPlace = (id: string): string => `events.webhook_secret/${id}`;

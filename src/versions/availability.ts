@@ -4,27 +4,27 @@ import { UserError } from "../errors/user-error.ts";
 import { pause } from "../lib/retry.ts";
 import type { ServedVersion } from "./serve-version.ts";
 
-/** Seconds after which a version that can't be built is tried again. */
+/** Seconds until a version that can't be built is tried again. */
 export const retryAfterSeconds = 30;
 
-/** What is wrong with a version: it answers 503, or differs from what was released. */
+/** What is wrong with a version: it answers 503, or differs from its release. */
 export interface VersionFault {
   version: string;
   state: "unavailable" | "different";
-  /** Names of what is missing or another; nothing that clients should not see. */
+  /** Names of missing or different parts; clients may see them. */
   reason: string;
 }
 
-/** Which versions can be served, so that one that can't doesn't stop the others. */
+/** Knows which versions can be served, so that one that can't doesn't stop the others. */
 export class Availability {
   readonly #served: readonly ServedVersion[];
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   #isRetrying = false;
-  /** By their Postgres schemas, how frozen versions differ from what was recorded of them. */
+  /** How frozen versions differ from their records, by Postgres schema. */
   #differences = new Map<string, string[]>();
-  /** What the log has been told. */
+  /** The last state that was logged. */
   #told = "";
 
   constructor(served: readonly ServedVersion[], pool: Pool, logger: Logger) {
@@ -34,7 +34,7 @@ export class Availability {
   }
 
   /**
-   * Looks at what has been built.
+   * Checks the built versions.
    *
    * @throws {UserError} when no version can be served
    */
@@ -56,7 +56,7 @@ export class Availability {
     return this.#served.some((each) => each.version.slug === slug && each.failure() !== null);
   }
 
-  /** All that is wrong, for health and log. */
+  /** All problems, for health and log. */
   faults(): VersionFault[] {
     return this.#served.flatMap(({ version: { slug, schemaName }, failure }) => {
       const differences = this.#differences.get(schemaName) ?? [];
@@ -67,7 +67,7 @@ export class Availability {
     });
   }
 
-  /** What the readiness says of it: all other versions go on. */
+  /** For the readiness: partial, because all other versions continue. */
   obstacle(): { code: string; message: string; isPartial: true } | null {
     const faults = this.faults();
     if (faults.length === 0) return null;
@@ -110,7 +110,7 @@ export class Availability {
     this.#closing.abort();
   }
 
-  /** What was changed behind the back of the migrations. It is a help, so its failure stops nothing. */
+  /** Changes that were made outside of migrations. Informative only, so its failure stops nothing. */
   async #readDifferences(): Promise<void> {
     if (this.#served.every(({ version }) => version.kind === "floating")) return;
     try {
@@ -143,7 +143,7 @@ export class Availability {
     }
   }
 
-  /** Tries again what could not be built, until there is nothing left to try. */
+  /** Tries to build the missing versions again, until none is left. */
   async #retry(): Promise<void> {
     if (this.#isRetrying) return;
     this.#isRetrying = true;

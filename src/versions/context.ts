@@ -3,14 +3,14 @@ import type { Caller } from "../auth/caller.ts";
 import type { SettingsStatement } from "../database/pipeline/settings.ts";
 import { settingsStatement } from "../database/pipeline/settings.ts";
 
-/** The settings of a transaction that reads: all that decides what is seen, and how it looks. */
+/** The settings of a reading transaction: everything that decides which rows and texts it sees. */
 const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({
   role: "service_api",
   "service.scopes": scopeText,
   "service.locale": locale,
 });
 
-/** What a caller may read, for the plans and for the database. */
+/** A caller's rights to read, for plans and for the database. */
 export function contextFor(caller: Caller, requestId: string, locale: string | undefined): ServiceContext {
   const { scopes, credentialId } = caller;
   return {
@@ -19,7 +19,7 @@ export function contextFor(caller: Caller, requestId: string, locale: string | u
     credentialId,
     pgSettings: {
       ...readSettings(caller, locale),
-      // For what is written
+      // For transactions that write
       "service.credential_id": credentialId,
       "service.request_id": requestId,
     },
@@ -28,10 +28,12 @@ export function contextFor(caller: Caller, requestId: string, locale: string | u
 
 const onlyReads = { transaction_read_only: "on" };
 
-// Callers are the same objects as long as nothing about them changes, and they seldom change their language.
+// Callers are the same objects while nothing about them changes, and they seldom change their language.
 const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 
-/** The statement that makes the settings for reading. Whatever gets into such a read can't write, and can't change that. */
+/**
+ * The statement that makes the settings for reading. SQL injected into such a read can't write, and can't change that.
+ */
 export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
   let byLocale = known.get(caller);
   if (!byLocale) known.set(caller, (byLocale = new Map<string | undefined, SettingsStatement>()));

@@ -1,20 +1,20 @@
 import type { Version } from "./versions.ts";
 
-/** When a version stops being served. Times are in milliseconds since 1970. */
+/** The end of a version. Times are in milliseconds since 1970. */
 export interface Retirement {
-  /** From then on answers warn of it: three months before the end. */
+  /** When answers begin to warn of it: three months before the end. */
   deprecatedAt: number;
-  /** From then on it is refused. */
+  /** When it is refused. */
   sunsetAt: number;
-  /** The version to go over to: the newest stable one. */
+  /** The version to change to: the newest stable one. */
   successor: Version | null;
 }
 
 const months = { ofWarning: 3, ofStable: 12, ofPreviewAfterStable: 3 };
 
 /**
- * When a version ends, as far as that is known: a stable one at the end of the twelfth month after that of its release,
- * a dated preview three months after the next stable version has come, unstable never.
+ * When a version ends, as far as known: a stable one at the end of the twelfth month after that of its release, a dated
+ * preview three months after the release of the next stable version, unstable never.
  *
  * @returns null when no end is known
  */
@@ -51,7 +51,7 @@ function releaseOf({ releasedOn }: Version): number | null {
   return releasedOn === null ? null : Date.parse(releasedOn);
 }
 
-/** The same day some months later, or the last one of a month that is too short for it. */
+/** The same day some months later, or the last day of a shorter month. */
 function plusMonths(time: number, count: number): number {
   const date = new Date(time);
   const month = date.getUTCMonth() + count;

@@ -31,26 +31,26 @@ type Variables = Record<string, unknown>;
 type Reading =
   { document: DocumentNode; cost: number; error: null } | { document: null; cost: null; error: GraphQLError };
 
-/** What a document would cost in points, or why it would be refused. */
+/** The cost of a document in points, or why it is refused. */
 export type Price = { cost: number; error: null } | { cost: null; error: GraphQLError };
 
 /**
- * Runs queries of the service's own through the schema of a version: with the same limits, scopes and policies as
- * those that come by HTTP.
+ * Runs the service's own queries through the schema of a version, with the same limits, scopes and policies as queries
+ * by HTTP.
  */
 export class Reader {
   readonly #version: ServedVersion;
   readonly #limits: () => Promise<Limits>;
   readonly #logger: Logger;
 
-  /** @param limits those that hold now. As long as they are the same, so is the object */
+  /** @param limits returns the present limits: the same object while they are the same */
   constructor(version: ServedVersion, limits: () => Promise<Limits>, logger: Logger) {
     this.#version = version;
     this.#limits = limits;
     this.#logger = logger;
   }
 
-  /** Why a document would be refused, whatever the data; null when it wouldn't. */
+  /** Why a document would be refused for any data; null when it wouldn't. */
   async refusal(
     source: string,
     variables: Variables,
@@ -62,16 +62,16 @@ export class Reader {
     return missingScopes(requiringFields(schema, document, null, variables), scopes);
   }
 
-  /** What a document would cost, whoever runs it. */
+  /** The cost of a document, for any caller. */
   async price(source: string, variables: Variables): Promise<Price> {
     const { cost, error } = await this.#read(source, variables);
     return error ? { cost: null, error } : { cost, error: null };
   }
 
   /**
-   * Runs a document that has a query. Its errors are those that a client would get.
+   * Runs a document that contains a query. Its errors are those that a client would get.
    *
-   * @param withPgClient where it reads, if not on the connections of requests
+   * @param withPgClient its connections; by default those of requests
    */
   async run(
     source: string,

@@ -36,13 +36,13 @@ export async function printVersion(
 }
 
 /**
- * Prints a schema: sorted, so that equal schemas give equal texts, with descriptions, and with what each field
- * requires, which `printSchema` of graphql-js leaves out.
+ * Prints a schema, sorted, so that equal schemas give equal texts, with descriptions, and with the scopes that fields
+ * require, which `printSchema` of graphql-js leaves out.
  */
 export function printSdl(schema: GraphQLSchema): string {
   const sorted = lexicographicSortSchema(schema);
   const document = visit(parse(printSchema(sorted), { noLocation: true }), {
-    // Sorted too, but there the order has a meaning for readers: what usually counts comes first.
+    // In the order of the definition, which is meant for readers: most important first.
     DirectiveDefinition(node): DirectiveDefinitionNode {
       const names = schema.getDirective(node.name.value)!.args.map((argument) => argument.name);
       const args = node.arguments?.toSorted(

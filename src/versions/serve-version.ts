@@ -21,15 +21,15 @@ import type { Handler } from "./graphql-server.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
-/** A request that has passed all middlewares before that of the version. */
+/** A request that has passed all middlewares before the version's. */
 export interface PassedRequest {
   requestId: string;
   caller: Caller;
   locale: string | undefined;
   document: DocumentNode;
-  /** What the answer says beside its data and errors. */
+  /** Extensions of the answer. */
   extensions: Record<string, unknown>;
-  /** Why the one statement that was to answer a read failed, if that has been tried. */
+  /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
 }
 
@@ -38,12 +38,12 @@ type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
   version: Version;
-  /** Runs the operation of a request that has passed all other middlewares; in development also its explorer. */
+  /** Runs the operation of a request that has passed all other middlewares; in development also serves its explorer. */
   handler: Handler;
-  /** Why it can't answer, when its schema could not be built; null when it can. */
+  /** Why its schema could not be built; null when it was. */
   failure(): Error | null;
   /**
-   * Its schema by now, with how it is executed, and the reader of documents for it.
+   * Its present schema, the way to execute it, and its documents.
    *
    * @throws SERVICE_UNAVAILABLE when it could not be built
    */
@@ -74,20 +74,20 @@ export interface ServedVersion {
 
 export interface ServeVersionOptions {
   pgService: GraphileConfig.PgServiceConfiguration;
-  /** Whether reads take the short way, see src/reads. */
+  /** Whether reads may become one statement, see src/reads. */
   fastReads: boolean;
   logger: Logger;
-  /** Keeps documents, of all versions together. */
+  /** Caches the documents of all versions. */
   documentCache: DocumentCache;
-  /** How long Postgres works on a mutation at most, in milliseconds. */
+  /** Longest time that Postgres may work on a mutation, in milliseconds. */
   mutationTimeoutMs: number;
-  /** What the middlewares have found out about a request. */
+  /** Returns what the middlewares have found out about a request. */
   requestOf(response: ServerResponse): PassedRequest;
-  /** Where the explorer of this version is; null for none. */
+  /** Path of this version's explorer; null for none. */
   explorerPath: string | null;
   /** Checks of mutations that can't be written in SQL. */
   mutationChecks?: MutationChecks;
-  /** Settings of the database that rules about what is written read. */
+  /** Database settings for rules about writing. */
   mutationSettings?: Readonly<Record<string, string>>;
   /** Makes a secret for a mutation that shows one. */
   newSecret?: () => NewSecret;
@@ -153,13 +153,13 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   };
 }
 
-/** How a version is built, and how requests to it are answered. */
+/** How a version is built, and how it answers requests. */
 function presetOf(
   version: Version,
   { pgService, fastReads, logger, explorerPath, requestOf, ...forMutations }: ServeVersionOptions,
   catalog: string,
 ): GraphileConfig.Preset {
-  // `unstable` tells those who develop against it how they are answered
+  // `unstable` shows developers how it answers
   const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
     if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
   };
@@ -174,7 +174,7 @@ function presetOf(
       context: (request) => request.inside ?? contextOf(passed(request), forMutations),
     },
     ruru: {
-      // Its type wants every option, though none is needed.
+      // Its type demands every option, though none is needed.
       clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
     },
     grafserv: {
@@ -184,7 +184,7 @@ function presetOf(
       graphiqlOnGraphQLGET: false,
       websockets: false,
       outputDataAsString: true,
-      // By then all errors are ours (plugins/report-errors.ts). Should one come another way, it must not get out.
+      // All errors here are ours already (plugins/report-errors.ts). This masks any other one.
       maskError: (error) =>
         isApiError(error)
           ? error
@@ -193,7 +193,7 @@ function presetOf(
   };
 }
 
-/** Operations whose plans Grafast keeps for a version, and plans of each. A plan keeps its document, too. */
+/** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
 const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
 function boundPlans({ extensions }: GraphQLSchema): void {

@@ -2,7 +2,7 @@ import { isServed, retirementOf } from "./lifetime.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
-/** A line of the timetable of versions. Days are as YYYY-MM-DD, in UTC; null where none is known yet. */
+/** A line of the timetable of versions. Days are YYYY-MM-DD, in UTC; null when unknown. */
 export interface VersionDates extends Version {
   path: string;
   state: "announced" | "served" | "deprecated" | "retired";
@@ -29,5 +29,5 @@ export function timetable(all: readonly Version[], time: number): VersionDates[]
   });
 }
 
-/** The day of a moment in milliseconds since 1970, as YYYY-MM-DD, in UTC. */
+/** The day of a time in milliseconds since 1970, as YYYY-MM-DD, in UTC. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -1,6 +1,9 @@
 import list from "./versions.json" with { type: "json" };
 
-/** `stable` is served for a year and only grows; `preview` is frozen, for a while; `floating` is `unstable`, the version that changes. */
+/**
+ * `stable` is served for a year and only grows; `preview` is frozen and served for a while; `floating` is `unstable`,
+ * which changes.
+ */
 export type VersionKind = "stable" | "preview" | "floating";
 
 /** A version of the API. */
@@ -14,7 +17,7 @@ export interface Version {
   releasedOn: string | null;
 }
 
-/** What a slug and a date of release tell. */
+/** The kind and schema that follow from slug and date of release. */
 export function versionOf({
   slug,
   releasedOn = null,
@@ -27,12 +30,12 @@ export function versionOf({
 }
 
 /**
- * All versions that there are, from `versions.json`, to which `npm run release` adds. The first is the one to start
- * with; `unstable` is always there.
+ * All existing versions, from `versions.json`, to which `npm run release` adds. The first is recommended to new
+ * clients; `unstable` always exists.
  */
 export const versions: readonly Version[] = list.map(versionOf);
 
-/** Where a version is served. */
+/** Path of a version. */
 export function pathOf({ slug }: Version): string {
   return `/api/graphql/${slug}`;
 }

@@ -144,6 +144,7 @@ export class DeliveryQueues {
 
   /**
    * Stores results, and returns the next deliveries of the queues that continue.
+   *
    * @param decide computes what to store from the subscriptions' health. Deleted ones aren't in it
    */
   async record(

@@ -17,6 +17,7 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
 /**
  * Reads the address of a webhook. It normalises odd spellings of IP addresses, such as `0x7f.1`.
+ *
  * @throws {RefusedDestination} when nothing may be sent there, as far as can be seen without looking names up
  */
 export function destinationOf(text: string, allowed: AllowList): URL {
@@ -44,6 +45,7 @@ type Found = (error: Error | null, found: LookupAddress[]) => void;
 /**
  * Looks names up for a connection, and returns only allowed addresses. The connection is made to exactly these, so a
  * name that leads elsewhere at its next look-up gains nothing.
+ *
  * @param look looks names up; by default as the machine does
  */
 export function guardedLookup(allowed: AllowList, look: Look = resolve): LookupFunction {

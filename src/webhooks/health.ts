@@ -56,6 +56,7 @@ const suspendedByPayload = 5;
 /**
  * The state after an attempt. A subscription recovers by the first success, except after a 410: then someone must
  * enable it again.
+ *
  * @param now in milliseconds since 1970
  */
 export function healthAfter(state: HealthState, outcome: Outcome, now: number): HealthState {

@@ -9,6 +9,7 @@ export interface Message {
 
 /**
  * The message about an event.
+ *
  * @param data data about the subject
  * @param now in milliseconds since 1970
  */

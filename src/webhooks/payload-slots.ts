@@ -27,6 +27,7 @@ export class PayloadSlots {
 
   /**
    * Runs work when its turn comes.
+   *
    * @param group name for `drop`
    * @throws the error given to `drop`, when the group was dropped before its turn
    */

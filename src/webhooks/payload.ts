@@ -57,6 +57,7 @@ export interface PayloadOptions {
 /**
  * Makes a reader of payloads. It returns the data at the time of the event or, if the subscription has a payloadQuery,
  * its answer: the query is run with the present scopes of the credential, and paid from its points.
+ *
  * @throws {PayloadFailure} from the reader, when the query can't be answered
  */
 export function payloadReader(options: PayloadOptions): ReadPayload {
@@ -114,6 +115,7 @@ async function readQuery(source: string, delivery: Delivery, options: PayloadOpt
 /**
  * Pays for a query before it runs. Returns a function that charges the time that it took, as far as there are points.
  * Queries of administrators are free.
+ *
  * @throws {PayloadFailure} when there are too few points
  */
 async function pay(

@@ -35,6 +35,7 @@ export class Recorder {
 
   /**
    * Stores a result, however long that takes. Returns the next delivery of the queue, if it continues.
+   *
    * @param goesOn whether to keep the queue
    */
   record(attempted: Attempted, goesOn: boolean): Promise<Delivery | null> {

@@ -25,6 +25,7 @@ export const defaultClock: RetryClock = { random: Math.random, pace: 1 };
 
 /**
  * Milliseconds until the next attempt of a delivery; null when it has been given up.
+ *
  * @param failures failed attempts, at least 1
  * @param retryAfterMs least delay that the receiver asked for, in milliseconds
  */
@@ -41,6 +42,7 @@ export function delayMsAfter(
 
 /**
  * The delay of a header Retry-After, in milliseconds from now; null when it can't be read.
+ *
  * @param now in milliseconds since 1970
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {

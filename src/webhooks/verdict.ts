@@ -16,6 +16,7 @@ export interface Verdict {
 
 /**
  * What attempts mean for their deliveries and subscriptions.
+ *
  * @param before health of the subscriptions before. Attempts of others are left out: these were deleted
  * @param goesOn whether a queue is kept for its next delivery
  */

@@ -25,7 +25,7 @@ interface Event {
   details: Record<string, unknown>;
 }
 
-/** The events since a moment, the oldest first. */
+/** The audit entries since a time, oldest first. */
 async function eventsSince(start: string): Promise<Event[]> {
   const { rows } = await service.owner.query(
     `select actor, a.name, host(address) as address, action, subject, details from auth.audit_event e

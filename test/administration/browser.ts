@@ -4,20 +4,20 @@ import type { TestService } from "../lib/service.ts";
 
 export const password = "correct horse battery";
 
-/** A page, as somebody without a browser gets it. */
+/** A page without a browser. */
 export interface Page {
   status: number;
   headers: Headers;
   html: string;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location: string | null;
 }
 
-/** Sends requests like a browser does: with its cookies, and with what it says about where forms come from. */
+/** Sends requests as a browser does: with its cookies, and with the headers that say where forms come from. */
 export class Visitor {
   readonly url: string;
   readonly cookies = new Map<string, string>();
-  /** Headers that every request has besides. */
+  /** Additional headers of every request. */
   headers: Record<string, string> = {};
 
   constructor(url: string) {
@@ -28,7 +28,7 @@ export class Visitor {
     return this.#send(path, {});
   }
 
-  /** Sends a form, as a page of ours would: with the token against forgery of the page that it is on. */
+  /** Sends a form as a page of ours would: with the page's token against forgery. */
   async post(
     path: string,
     fields: Record<string, string> = {},
@@ -38,7 +38,7 @@ export class Visitor {
     return this.postRaw(path, { _csrf, ...fields }, { headers });
   }
 
-  /** Sends a form as it is. */
+  /** Sends a form without changes. */
   async postRaw(path: string, fields: Record<string, string>, { headers = {} } = {}): Promise<Page> {
     return this.#send(path, {
       method: "POST",
@@ -47,7 +47,7 @@ export class Visitor {
     });
   }
 
-  /** Logs in, and fails when that isn't possible. */
+  /** Logs in; fails when that isn't possible. */
   async logIn(name: string, secret = password): Promise<void> {
     const { status, html } = await this.post("/admin/log-in", { name, password: secret });
     assert.equal(status, 303, html);
@@ -92,7 +92,7 @@ export function textOf({ html }: Page): string {
     .replace(/\s+/g, " ");
 }
 
-/** Somebody who has logged in, by default as a new administrator. */
+/** A logged-in visitor, by default a new administrator. */
 export async function loggedIn(
   service: TestService,
   name = `a${Math.random().toString(36).slice(2)}`,

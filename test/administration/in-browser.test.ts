@@ -22,7 +22,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await service?.close();
   });
 
-  /** A new window, with what went wrong in it. */
+  /** A new window, and the errors in it. */
   async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
     const context = await browser.newContext({
       baseURL: service.url,
@@ -48,7 +48,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("heading", { name: "GraphQL API tokens", level: 1 }).waitFor();
   }
 
-  /** Looks for what keeps people out, in light and dark, on a phone and a wide screen. */
+  /** Looks for barriers to accessibility, in light and dark mode, on a phone and a wide screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     assert.equal(page.frames().length, 1);
     for (const width of [360, 1280]) {
@@ -57,9 +57,9 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       assert.equal(isTooWide, false, `${name} fits ${width} pixels`);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        // Legacy means: without a window of its own for each look, which only pages with frames of others need
+        // Legacy mode doesn't open a window for each check, which only pages with frames of other sites need
         const axe = new AxeBuilder({ page }).setLegacyMode();
-        // Nothing else depends on the colours
+        // Only contrast depends on the colours
         if (colorScheme === "dark") axe.withRules(["color-contrast"]);
         const { violations } = await axe.analyze();
         const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
@@ -68,7 +68,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     }
   }
 
-  /** A subscription in trouble, whose receiver answers what should break a page. Answers the path of its page. */
+  /** A subscription in trouble, whose receiver answers text that could break a page. Returns the path of its page. */
   async function hostileWebhook(): Promise<string> {
     const { rows } = await service.owner.query(
       `with subscription as (

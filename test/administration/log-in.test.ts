@@ -81,7 +81,7 @@ test("a wrong password, an unknown name and a deactivated administrator are answ
 });
 
 test("an unknown name is compared with a password all the same", async () => {
-  // The time follows from that: what is compared has the same costs
+  // Equal costs of the hashes mean equal times
   const { isPassword, hashPassword } = await import("../../src/auth/passwords.ts");
   assert.equal(await isPassword(null, password), false);
   assert.equal(await isPassword(await hashPassword(password), password), true);

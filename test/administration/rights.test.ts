@@ -9,7 +9,7 @@ let service: TestService;
 before(async () => void (service = await startService()));
 after(() => service.close());
 
-/** Tries a statement as a role of the login user, and undoes it. Answers the SQLSTATE of a refusal. */
+/** Tries a statement as a role of the login user, and undoes it. Returns the SQLSTATE of a refusal. */
 async function attempt(role: string, statement: string, session = ""): Promise<unknown> {
   const client = new pg.Client({ connectionString: service.loginUrl });
   await client.connect();
@@ -67,7 +67,7 @@ test("the role of the pages reads and changes no table but the count of failed l
   assert.deepEqual(rows, [{ name: "auth.log_in_attempt" }]);
 });
 
-/** What has a webhook sent, or not, without asking for a scope. */
+/** Functions that send a webhook, or cancel one, without checking a scope. */
 const sendings = [
   "events.send_test(uuidv7())",
   "events.send_again(uuidv7())",

@@ -41,7 +41,7 @@ const noted = () =>
     `select a.name, e.action, e.subject, e.credential_id, e.details from auth.audit_event e
      join auth.administrator a on a.id = e.administrator_id where e.action ~ '^webhook' order by e.id desc`,
   );
-/** Subscribes to products, unless told otherwise, and has one made. */
+/** Subscribes, by default to products, and causes an event. */
 async function told(columns: Record<string, unknown> = {}): Promise<{ id: string; path: string }> {
   const id = await subscribe(service.owner, {
     topic: "product.created",
@@ -51,7 +51,7 @@ async function told(columns: Record<string, unknown> = {}): Promise<{ id: string
   await rows("insert into erp.product (product_number) values ($1)", [randomUUID()]);
   return { id, path: `/admin/webhooks/${id}` };
 }
-/** The page of the only delivery, once it was tried. */
+/** The page of the only delivery, after its attempt. */
 async function triedDelivery(id: string): Promise<string> {
   let found: { id: string }[] = [];
   await until(async () => {
@@ -247,7 +247,7 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
     /An administrator disabled it\. Waiting 1/,
   );
 
-  // What pages that are still open would do
+  // Forms of pages that are still open
   for (const action of [`${path}/test`, `${page}/retry`]) {
     const refused = await visitor.post(action, {}, { on: path });
     assert.equal(refused.status, 409);
@@ -261,7 +261,7 @@ test("disabling asks first, stops what waits, and is noted once; enabling lets i
   assert.deepEqual([after.enabled, after.health, after.disabled_at], [true, "HEALTHY", null]);
   assert.equal(after.credential_id, credential, "an administrator's rights are not lent to it");
   await visitor.post(`${path}/enable`, {}, { on: path });
-  // The same again changed nothing
+  // The repetition changed nothing
   const events = (await noted()).filter(({ details }) => details.subscription_id === id);
   assert.deepEqual(
     events.map(({ action }) => action),
@@ -304,7 +304,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
   ]);
   assert.match(textOf(await visitor.get("/admin/activity")), /Messages that waited: 6,001/);
 
-  // What was dropped can be had again
+  // Dropped messages can be requested again
   receiver.answer = (_, response) => response.writeHead(204).end();
   receiver.received.length = 0;
   await visitor.post(`${path}/enable`, {}, { on: path });

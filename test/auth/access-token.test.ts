@@ -140,7 +140,7 @@ test("however many tokens name keys that nobody knows, the database is asked abo
     assert.match((await challengeOf(await forge(randomUUID())))!, /invalid_token/);
   service.pool.off("acquire", count);
   const seconds = (performance.now() - begin) / 1_000;
-  // Five at once, one more a second, and the listener that checks its line
+  // Five at once, one more a second, and the listener's own check
   assert.ok(connections <= 5 + 2 * Math.ceil(seconds), `${connections} in ${seconds} s`);
   assert.ok(connections >= 1, "one of them could have been a key that is new");
 });

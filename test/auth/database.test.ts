@@ -51,7 +51,7 @@ const tables = [
   "auth.audit_event",
 ];
 
-/** Tries a statement as a role of the login user, and undoes it. Answers the SQLSTATE of a refusal. */
+/** Tries a statement as a role of the login user, and undoes it. Returns the SQLSTATE of a refusal. */
 async function attempt(role: string | null, statement: string, settings: Record<string, string> = {}) {
   const client = new pg.Client({ connectionString: service.loginUrl });
   await client.connect();

@@ -5,7 +5,7 @@ import type { TestService } from "../lib/service.ts";
 
 let service: TestService;
 before(async () => {
-  // Few connections, so that callers keep getting those that others have just used
+  // Few connections, so that callers get connections that others have just used
   service = await startService({ poolSize: 3 });
   service.apiPool.options.connectionTimeoutMillis = 30_000;
 });

@@ -30,12 +30,12 @@ describe("what an operation takes beyond its points", () => {
     const before = await left();
     for (let n = 0; n < 5; n++)
       await service.ask(token, { query: "{ products(first: 5) { edges { node { id } } } }" });
-    // Ten points, and one for looking
+    // Ten points, and one for the check
     assert.ok((await left()) >= before - 11);
   });
 
   it("is charged afterwards, and the bucket may owe it", async () => {
-    // Cheap by the price list, for only the planner knows that no index answers it
+    // Cheap by its points, because only the planner knows that no index answers it
     const none = Array.from({ length: 250 }, () => `{ NOT: { productNumber: { startsWith: "P" } } }`);
     const query = `{ products(filter: { OR: [${none}] }) { edges { node { id } } } }`;
     const before = await left();

@@ -6,7 +6,7 @@ import { ClientCredentials } from "simple-oauth2";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
-// Clients that others wrote, as they come: what they send by default has to be enough.
+// Common OAuth clients with their default settings must work.
 let service: TestService;
 let credentials: { clientId: string; clientSecret: string };
 before(async () => {

@@ -23,7 +23,7 @@ afterEach(() => setPlan("full", {}));
 const create = `mutation { warehouseCreate(input: { name: "Annex", code: "X1" }) { warehouse { id } userErrors { code } } }`;
 const warehouses = async () => (await service.owner.query("select from erp.warehouse")).rowCount;
 
-/** The answers of both processes, once both have heard. */
+/** The answers of both processes, after both got the notification. */
 async function both(document: string, isExpected: (status: number, codes: string[]) => boolean) {
   for (const process of [service, other]) {
     await until(async () => {

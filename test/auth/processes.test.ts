@@ -16,14 +16,14 @@ after(() => service.close());
 
 const codesOf = async (process: TestProcess, token: string) => (await process.ask(token, { query })).codes;
 
-/** Both processes know the token, so they would answer from memory. */
+/** A token that both processes have cached. */
 async function knownToken(credentials: Parameters<TestProcess["tokenFor"]>[0]): Promise<string> {
   const token = await service.tokenFor(credentials);
   for (const process of [service, other, service, other]) assert.deepEqual(await codesOf(process, token), []);
   return token;
 }
 
-/** Asserts that a token stops on both processes, within the time that a notification takes. */
+/** Asserts that a token stops in both processes, within the time of a notification. */
 async function assertStops(token: string): Promise<void> {
   const start = performance.now();
   for (const process of [service, other]) await until(async () => (await codesOf(process, token)).length > 0);
@@ -81,7 +81,7 @@ test("a known token costs no statement about its credential", async () => {
   for (let i = 0; i < 10; i++)
     assert.deepEqual((await service.ask(token, { query: "{ __schema { queryType { name } } }" })).codes, []);
   for (const pool of [service.pool, service.apiPool]) pool.off("acquire", count);
-  // One may be that of the listener, which checks its line every few seconds
+  // One may be the listener's regular check
   assert.ok(connections <= 1, `${connections}`);
 });
 

@@ -36,7 +36,7 @@ test("requests are counted by version, of both processes, and shown on the page 
   const second = await service.another();
   await second.ask(token, { query });
   await second.close();
-  // The first process writes after some seconds; asking it to end would end the tests' own
+  // The first process writes after some seconds; stopping it would stop the tests' own process
   await until(async () => {
     const uses = await usesOf(credentials.id);
     return uses.length === 2;

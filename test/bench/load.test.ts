@@ -6,14 +6,14 @@ import { after, before, describe, it } from "node:test";
 import type { PreparedRequest } from "../../bench/measure/load.ts";
 import { load } from "../../bench/measure/load.ts";
 
-// A server that answers what it is sent, and says how many asked at once
+// A server that echoes, and counts requests at the same time
 let atOnce = 0;
 let maxAtOnce = 0;
 const paths: string[] = [];
 const server = createServer((request, response) => {
   maxAtOnce = Math.max(maxAtOnce, ++atOnce);
   paths.push(request.url!);
-  // An answer takes its time, so that requests meet
+  // Delayed, so that requests overlap
   setTimeout(() => {
     atOnce--;
     if (request.url === "/cut") return response.destroy();

@@ -9,7 +9,7 @@ it("gives each part an equal share of the time that is left", () => {
   // The first took longer
   now = 70_000;
   assert.equal(next(), 80_000);
-  // All time is gone: the others end at once
+  // No time is left: the others end at once
   now = 130_000;
   assert.equal(next(), 130_000);
   assert.equal(next(), 130_000);

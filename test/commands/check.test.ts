@@ -6,7 +6,7 @@ import { ESLint } from "eslint";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const eslint = new ESLint({ cwd: root });
 
-/** A mistake that each rule is there for. */
+/** A mistake for each rule. */
 const mistakes: Record<string, string> = {
   "no-explicit-any": `export const limits: any = { cost: 1 };`,
   "no-unsafe-assignment": `export const { cost } = JSON.parse("{}");`,
@@ -18,7 +18,7 @@ const mistakes: Record<string, string> = {
   "no-unsafe-return": `export const read = () => JSON.parse("{}");`,
 };
 
-/** The rules that find something in a text, were it that of a file. */
+/** The rules that find something in a text, as if it were that file's. */
 async function rulesAgainst(file: string, text: string): Promise<string[]> {
   const [result] = await eslint.lintText(text, { filePath: `${root}${file}` });
   return result!.messages.map(({ ruleId, message }) => ruleId ?? message);

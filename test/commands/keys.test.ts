@@ -11,7 +11,7 @@ import { until } from "../lib/until.ts";
 import { runOn, startCommand } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
-// Two processes of the service as they are started, on one database
+// Two processes of the service, as commands, on one database
 let database: TestDatabase;
 let owner: pg.Client;
 let credentials: ClientCredentials;
@@ -68,7 +68,7 @@ async function statusesOf(token: string): Promise<number[]> {
   );
 }
 
-/** Waits until both processes sign with a key. Answers a token of each. */
+/** Waits until both processes sign with a key. Returns a token of each. */
 async function signedBy(kid: string): Promise<string[]> {
   const tokens = async () => Promise.all(addresses.map(tokenFrom));
   await until(async () => (await tokens()).every((token) => kidOf(token) === kid));
@@ -85,7 +85,7 @@ test("after a rotation both processes sign with the new key, and accept both", a
   assert.notEqual(kid, first.kid);
   const minutes = (Date.parse(end) - Date.now()) / 60_000;
   assert.ok(minutes > 10.5 && minutes < 11.5, "longer than a token lasts");
-  // The first token of whichever process signs with it first: the other may not have heard of it yet
+  // The first token of either process: the other may not know the key yet
   let fresh = "";
   await until(async () => {
     fresh = (await Promise.all(addresses.map(tokenFrom))).find((token) => kidOf(token) === kid) ?? "";

@@ -8,10 +8,10 @@ import { until } from "../lib/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A command of the project in a process of its own. */
+/** A command of the project in a child process. */
 export interface CommandProcess {
   pid: number;
-  /** What it has written to both its outputs. */
+  /** Its output, standard output and error together. */
   output(): string;
   /** Waits until it has written something; fails when it ends before, or after a minute. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
@@ -26,9 +26,9 @@ const ofProject =
 /**
  * Starts a command.
  *
- * @param command its file in src/commands, and its parameters
- * @param settings environment variables; no other setting reaches it
- * @param folder where the project is
+ * @param command its file in src/commands, and its arguments
+ * @param settings environment variables; it gets no other settings
+ * @param folder folder of the project
  */
 export function startCommand(
   command: string[],
@@ -39,7 +39,7 @@ export function startCommand(
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
   const child = spawn(process.execPath, [join(folder, "src/commands", file!), ...parameters], {
     cwd: folder,
-    // What is empty keeps the same setting in a developer's .env out
+    // An empty value hides the same setting in a developer's .env
     env: {
       ...Object.fromEntries(environment),
       HOST: "127.0.0.1",
@@ -82,14 +82,14 @@ export async function runCommand(command: string[], settings?: Record<string, st
   return { code, output: process.output() };
 }
 
-/** A folder for a test's data that every user may enter, for Postgres may run as another one. */
+/** A folder for a test's data that every user may enter, because Postgres may run as another one. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "service-test-"));
   await chmod(path, 0o755);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** What a command came to. */
+/** Result of a command. */
 export interface CommandResult {
   exitCode: unknown;
   stdout: string;
@@ -97,10 +97,10 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command over a database to its end, and keeps its two outputs apart.
+ * Runs a command on a database to its end, and keeps its two outputs apart.
  *
- * @param command its file in src/commands, and its parameters
- * @param input what it reads from its standard input
+ * @param command its file in src/commands, and its arguments
+ * @param input its standard input
  * @param settings environment variables beside those of this process
  */
 export function runOn(

@@ -10,7 +10,7 @@ import type { CommandProcess } from "./process.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A copy of the project, for tests of what writes into it. */
+/** A copy of the project, for tests of commands that write into it. */
 export class Project {
   readonly path: string;
   readonly #remove: () => Promise<void>;
@@ -32,7 +32,7 @@ export class Project {
     return this.#remove();
   }
 
-  /** A module of its own, such as one that runs its migrations. */
+  /** A module of the copy, such as the one that runs its migrations. */
   import<T>(file: string): Promise<T> {
     return import(pathToFileURL(join(this.path, file)).href) as Promise<T>;
   }
@@ -77,7 +77,7 @@ export class Project {
     await this.write(`db/committed/${file}`, `${header}\n\n${body}`);
   }
 
-  /** Takes the newest committed migrations away. */
+  /** Takes back the newest committed migrations. */
   async uncommit(count = 1): Promise<void> {
     for (const { fullPath } of (await this.migrations()).slice(-count)) {
       await chmod(fullPath, 0o644);
@@ -85,7 +85,7 @@ export class Project {
     }
   }
 
-  /** Commits each file of db/current as a migration of its own, as they are before a release. */
+  /** Commits each file of db/current as a separate migration, as before a release. */
   async commitCurrent(): Promise<void> {
     const files = (await this.list("db/current")).toSorted((a, b) => Number.parseInt(a) - Number.parseInt(b));
     for (const file of files) {

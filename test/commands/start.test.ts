@@ -13,7 +13,7 @@ import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
-// The tests follow each other on one data folder, as the starts of one installation do.
+// The tests use one data folder in turn, as the starts of one installation do.
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let credentials: { client_id: string; client_secret: string };
 let running: CommandProcess | undefined;
@@ -37,7 +37,7 @@ const start = (settings: Record<string, string> = {}) =>
 const addressOf = async (service: CommandProcess) =>
   (await service.said(/The API is at (http:\S+?)\/api/))[1]!;
 
-/** Asks the API with the client credentials of the first start, so the answer tells that its data is still there. */
+/** Asks the API with the client credentials of the first start, so a success shows that its data is still there. */
 async function assertAnswers(service: CommandProcess): Promise<void> {
   const address = await addressOf(service);
   assert.equal((await fetch(`${address}/healthz`)).status, 200);
@@ -56,7 +56,7 @@ async function assertStops(service: CommandProcess): Promise<void> {
   assert.equal(await postgresPid(), null, "Postgres has stopped too");
 }
 
-/** The process that Postgres' own file names; null when there is none. */
+/** The process in Postgres' pid file; null when there is none. */
 async function postgresPid(): Promise<number | null> {
   const text = await readFile(join(folder.path, "postgres/postmaster.pid"), "utf8").catch(() => "");
   return Number.parseInt(text) || null;
@@ -73,7 +73,7 @@ async function endPostgres(): Promise<void> {
   await until(async () => (await processesIn(join(folder.path, "postgres"))).length === 0);
 }
 
-/** Removes what a test, when it fails, leaves for the next. */
+/** Removes remains of a failed test. */
 async function tidyUp(): Promise<void> {
   await endPostgres();
   await rm(join(folder.path, "postgres/postmaster.pid"), { force: true });
@@ -182,7 +182,7 @@ test("Ctrl-C, which reaches the process twice under npm, stops it cleanly", asyn
   const service = start();
   const address = await addressOf(service);
   service.kill("SIGINT");
-  // Two that come at once may reach it as one
+  // Two at the same time may arrive as one
   await until(() =>
     fetch(`${address}/healthz`).then(
       () => false,

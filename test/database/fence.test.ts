@@ -7,7 +7,7 @@ import { readSettingsFor } from "../../src/versions/context.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-// What somebody could do who got a statement of their own into one of the API's, on the very connections of these.
+// The rights of an attacker who injects a statement into one of the API's, on the API's own connections.
 
 const denied = "42501";
 
@@ -22,7 +22,7 @@ after(async () => {
   await database.close();
 });
 
-/** Runs statements in a row, on a connection that nobody uses afterwards. Answers the SQLSTATE of the refusal, or null. */
+/** Runs statements in a row, on a connection for this only. Returns the SQLSTATE of the refusal, or null. */
 async function attempt(...statements: string[]): Promise<string | null> {
   const client = new pg.Client({ connectionString: database.apiUrl });
   await client.connect();
@@ -75,7 +75,7 @@ describe("a connection of the API", () => {
       );
   });
 
-  /** What each of the two roles that it can have is refused. */
+  /** Refusals of each role that such a connection can have. */
   const refusals: Record<string, string> = {
     "select secret from events.webhook_secret": denied,
     "select * from auth.signing_key": denied,

@@ -44,7 +44,7 @@ describe("with a full disk", { skip }, () => {
   before(async () => {
     cluster = await startCluster({
       directory: join(disk, "cluster"),
-      // What is written is kept in files that are there: when these have no room Postgres ends, as it must
+      // Postgres recycles these files; without room for them it stops, as it must
       flags: { fsync: "off", min_wal_size: "64MB", max_wal_size: "96MB" },
     });
     const adminUrl = cluster.adminUrl("postgres");
@@ -98,7 +98,7 @@ describe("with a full disk", { skip }, () => {
     assert.deepEqual([codes, body.data.warehouseCreate.userErrors], [[], []]);
     await until(async () => (await readiness()).status === 200);
     assert.deepEqual((await admin.query("select * from ledger.proof limit 5")).rows, []);
-    // Each that was answered as done, and the one just now
+    // Every confirmed one, and the one just now
     const { rows } = await admin.query("select count(*)::int as count from erp.warehouse");
     assert.equal(rows[0].count, count - 1);
   });

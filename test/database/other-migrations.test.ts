@@ -6,17 +6,17 @@ import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-/** The first hash of the migrations that these took the place of. */
+/** The hash of the first of the older migrations. */
 const formerHash = "sha1:93723be5d05e8cc98ccb5994766a5a7e9824956c";
 const says =
   /made by other migrations than those of db\/committed.*nothing in it was changed.*made anew.*DATA_DIRECTORY.*npm run db:setup/s;
 
-/** What a database holds, its list of migrations and the password of the service included. */
+/** The content of a database, including its list of migrations and the password of the service. */
 async function contents(client: pg.Client): Promise<Map<string, string>> {
   const catalogue = await catalogueOf(client);
   const queries = {
     migrations: "select * from graphile_migrate.migrations order by filename",
-    // Others are made by tests beside this one
+    // Tests that run at the same time make others
     login: "select rolname, rolpassword from pg_authid where rolname = 'service_login'",
     schemas: "select nspname from pg_namespace order by nspname",
   };
@@ -51,7 +51,7 @@ describe("a database that other migrations made", () => {
   let former: TestDatabase;
   before(async () => {
     former = await openTestDatabase("template_schema");
-    // What is later than the first follows from it
+    // Later hashes follow from the first
     await execute(
       former,
       `alter table graphile_migrate.migrations drop constraint migrations_previous_hash_fkey;

@@ -19,7 +19,7 @@ const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find(
 );
 const skip = program === undefined && "PgBouncer is not installed";
 
-// In transaction mode each transaction may be on another connection, and nothing of a session lasts.
+// In transaction mode each transaction may be on another connection, and sessions keep nothing.
 describe("behind PgBouncer in transaction mode", { skip }, () => {
   let service: TestService;
   let behind: TestProcess;

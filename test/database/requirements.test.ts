@@ -22,7 +22,7 @@ async function execute(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** A connection to a server that says it has a version. */
+/** A connection to a server that claims to have a version. */
 function serverOf(version: string, number: number): Pick<pg.ClientBase, "query"> {
   const query = () => Promise.resolve({ rows: [{ version, number }] });
   return { query } as unknown as Pick<pg.ClientBase, "query">;
@@ -87,7 +87,7 @@ test("a database that was not set up is refused, with the command that does it",
 test("a database that lacks migrations is refused, with the command that runs them", async () => {
   const behind = await openTestDatabase("template_schema");
   try {
-    // Fewer than there can be files
+    // More than the files
     await execute(
       behind.adminUrl,
       "create or replace function api_meta.migration_count() returns integer language sql return -1",

@@ -8,7 +8,7 @@ import { setUpDatabase } from "../../src/database/open.ts";
 import { findApiLogin } from "../../src/database/requirements.ts";
 import { runCommand, startCommand, temporaryFolder } from "../commands/process.ts";
 
-// A cluster of its own, for roles and their passwords belong to the whole cluster. It stands for an operator's.
+// Its own cluster, because roles and their passwords belong to the whole cluster. It stands for an operator's.
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let cluster: Cluster;
 let adminUrl: string;
@@ -132,7 +132,7 @@ test("a set-up by a superuser gives it the password of the first, and fences off
   await execute(apiUrl, "set role service_api");
   await assert.rejects(execute(apiUrl, "select pg_notify('a', '')"), { code: "42501" });
   await assert.rejects(execute(servingUrl, "create temporary table t ()"), { code: "42501" });
-  // It was no superuser who made them, and may set them up again all the same
+  // A role that is no superuser made them, and may set them up again
   await setUpDatabase(adminUrl, { onProgress: (note) => void notes.push(note) });
   assert.doesNotMatch(notes.join("\n"), /Note/);
 });

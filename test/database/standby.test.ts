@@ -18,7 +18,7 @@ import type { TestProcess } from "../lib/service.ts";
 import { storedKeys } from "../lib/signing-keys.ts";
 import { until } from "../lib/until.ts";
 
-// Two clusters: a primary, and a standby that is made from it by Postgres' own functions for backups
+// Two clusters: a primary, and a standby made from it by Postgres' own backup functions
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let primary: Cluster | undefined;
 let standby: Cluster | undefined;
@@ -39,7 +39,7 @@ before(async () => {
     await client.query("insert into erp.country (name, iso_code) values ('{\"en-GB\":\"Norway\"}', 'NO')");
   });
   const pool = createPool(loginUrl, { max: 1 });
-  // Made by the first process, which one on the standby can't be
+  // Made by the first process, because one on the standby can't make it
   const { id, clientId, scopes } = credentials;
   const tokens = new AccessTokens(storedKeys(pool), Date.now);
   token = await tokens.issue({ credentialId: id, accessKey: clientId, scopes });
@@ -83,7 +83,7 @@ async function makeStandby(from: Cluster): Promise<Cluster> {
   });
   await writeFile(join(data, "standby.signal"), "");
   await cp(join(source, "password"), join(home, "password"));
-  // Postgres may run as another user than this process, and only enters what is its own
+  // Postgres may run as another user than this process, and only enters its own folders
   execFileSync("chown", ["-R", `${uid}:${gid}`, data]);
   execFileSync("chmod", ["-R", "u=rwX,go=", data]);
   await chown(join(home, "password"), uid, gid);
@@ -151,7 +151,7 @@ test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes,
     await client.query("set default_transaction_read_only = off");
     await client.query("alter database postgres reset default_transaction_read_only");
   });
-  // New connections take changes, so those that don't must have gone
+  // New connections take writes, so the old ones must have been closed
   await until(async () => (await service.ask(token, create)).codes.length === 0);
   await until(async () => (await readiness()).status === 200);
 });

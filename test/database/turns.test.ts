@@ -12,7 +12,7 @@ function taker(turns: Turns, began: string[]) {
 
 describe("turns", () => {
   it("come at once while there are some, a few for each client", () => {
-    const turns = new Turns({ total: 4, perClient: () => 2 });
+    const turns = new Turns({ total: () => 4, perClient: () => 2 });
     const began: string[] = [];
     const take = taker(turns, began);
     for (const client of ["a", "a", "a", "b", "b", "b"]) take(client);
@@ -21,7 +21,7 @@ describe("turns", () => {
   });
 
   it("go round among clients that wait, whoever asked for more", () => {
-    const turns = new Turns({ total: 2, perClient: () => 1 });
+    const turns = new Turns({ total: () => 2, perClient: () => 1 });
     const began: string[] = [];
     const take = taker(turns, began);
     for (let n = 0; n < 10; n++) take("busy", `busy ${n}`);
@@ -29,14 +29,14 @@ describe("turns", () => {
     take("b");
     take("c");
     assert.deepEqual(began, ["busy 0", "a"]);
-    // Whoever began first ends first
+    // The first to begin is the first to end
     for (let n = 0; n < 13; n++) turns.end(began[n]!.split(" ")[0]!);
     for (const client of ["a", "b", "c"]) assert.ok(began.indexOf(client) < began.indexOf("busy 2"), client);
     assert.deepEqual([began.length, turns.counts], [13, { running: 0, waiting: 0 }]);
   });
 
   it("are refused when too many wait: the client's own, or all", () => {
-    const turns = new Turns({ total: 1, perClient: () => 1, maxWaiting: 3, maxWaitingPerClient: 2 });
+    const turns = new Turns({ total: () => 1, perClient: () => 1, maxWaiting: 3, maxWaitingPerClient: 2 });
     const began: string[] = [];
     const take = taker(turns, began);
     for (const client of ["a", "a", "a", "a", "b", "c"]) take(client);
@@ -44,7 +44,7 @@ describe("turns", () => {
   });
 
   it("are refused after waiting too long, and not given afterwards", async () => {
-    const turns = new Turns({ total: 1, perClient: () => 1, maxWaitMs: () => 20 });
+    const turns = new Turns({ total: () => 1, perClient: () => 1, maxWaitMs: () => 20 });
     turns.take("a", () => {});
     const refusal = await new Promise<NoTurn | null>((resolve) => turns.take("b", resolve));
     assert.equal(refusal!.code, "NO_TURN");

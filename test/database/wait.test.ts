@@ -58,7 +58,7 @@ test("the waiting ends with its time, or with an error that it doesn't mend", as
 });
 
 test("PgBouncer that refuses how connections begin is named, with the setting that mends it", async (t) => {
-  // As PgBouncer answers. test/database/pgbouncer.test.ts asks a real one, where there is one
+  // PgBouncer's answer. test/database/pgbouncer.test.ts asks a real one, if installed
   const server = createServer((socket) => {
     socket
       .on("error", () => {})

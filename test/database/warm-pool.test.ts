@@ -23,7 +23,7 @@ after(async () => {
 const logger = pino({ level: "silent" });
 const openPool = (max: number) => createPool(database.loginUrl, { max, min: warmCount(max) });
 
-/** How many of the idle connections have run a mutation. */
+/** The number of idle connections that have run a mutation. */
 async function countWarm(pool: pg.Pool): Promise<number> {
   const clients = await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect()));
   let count = 0;
@@ -52,7 +52,7 @@ test("four connections have rehearsed a booking, which leaves no trace", async (
   assert.deepEqual((await owner.query(traces)).rows, earlier);
   assert.deepEqual((await owner.query("select * from ledger.proof limit 5")).rows, []);
 
-  // One that is opened later is warmed up when it is idle
+  // A connection that is opened later is warmed up when it is idle
   const busy = await Promise.all(Array.from({ length: 5 }, () => pool.connect()));
   for (const client of busy) client.release();
   await until(async () => isQuiet(pool) && (await countWarm(pool)) === 5);
@@ -68,7 +68,7 @@ test("the last free connection is left to requests", async () => {
   const request = await pool.connect();
   let others = 0;
   pool.on("acquire", () => others++);
-  // When it looks a second time, the first is over
+  // At the second check the first one is over
   await until(() => looks >= 2);
   assert.equal(others, 0);
   request.release();

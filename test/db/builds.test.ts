@@ -10,7 +10,7 @@ import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-/** A table and a column of which nothing is said that can be derived, as CONTRIBUTING.md has it; then a release. */
+/** A table and a column without derived parts, as in CONTRIBUTING.md; then a release. */
 const next = {
   notes: `
     create table erp.product_note (
@@ -63,7 +63,7 @@ describe("databases that are built from the committed migrations", () => {
     }
   };
 
-  /** As an installation that was updated after each migration, and derived then what followed from it. */
+  /** As an installation that was updated after each migration, and derived after each. */
   const buildStepByStep = async (database: TestDatabase) =>
     look(database, async (client) => {
       await client.query(`create schema graphile_migrate;

@@ -21,7 +21,7 @@ const fixtures = (await readdir(new URL("fixtures/", folder), { recursive: true 
   .map((name) => name.replaceAll("\\", "/"))
   .sort();
 const committed = await newestCommitted();
-// What is being written is committed later
+// Uncommitted files will contain it later
 const current = (await readCurrent()).map(({ text }) => text).join("\n");
 const isPending = (name: string) => current.split("\n").some((line) => line === `--!include ${name}`);
 

@@ -60,7 +60,7 @@ describe("what frozen versions consist of", () => {
   const used = useDatabase("template_schema");
   const version = "api_2026_06_unstable";
 
-  /** Does what a migration does, with the step that ends each; undoes it all. Answers what it was refused for. */
+  /** Runs a migration with its last step, and undoes it all. Returns why it was refused. */
   const refusalOf = async (migration: string): Promise<string[]> => {
     await used.client.query("begin");
     try {

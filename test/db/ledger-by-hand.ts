@@ -6,7 +6,7 @@ import type { Template } from "../lib/database.ts";
 export interface Movement {
   quantity: number;
   process?: string;
-  /** Given by whoever inserts it; else the present one. */
+  /** The time that the insert gives; null for now. */
   created_at?: string;
   batch?: string;
 }
@@ -21,7 +21,9 @@ export interface Scene extends Place {
   b: string;
 }
 
-/** A database whose ledger is written to by hand, in transactions that are undone. The books must be right after each. */
+/**
+ * A database whose ledger is written to by hand, in transactions that are undone. The books must be right after each.
+ */
 export function useLedger(template: Template) {
   const used = useDatabase(template);
 
@@ -29,7 +31,7 @@ export function useLedger(template: Template) {
   const proof = () => rows("select figure, stored, expected from ledger.proof limit 5");
   const assertProof = async () => assert.deepEqual(await proof(), []);
 
-  /** Does something as the owner in a transaction that is undone at the end, and what waits for its end. */
+  /** Works as the owner in a transaction that is undone, after running its deferred triggers. */
   const undone = async (work: (scene: Scene) => Promise<void>) => {
     await used.client.query("begin");
     try {

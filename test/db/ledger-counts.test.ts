@@ -147,7 +147,7 @@ describe("counts of which some come late, beside movements of which some do", ()
   const age = fc.constantFrom("0", "1 minute", "1 hour", "1 day");
   const batch = fc.constantFrom("a", "b", undefined);
   const counted = fc.record({ quantity: fc.integer({ min: 0, max: 30 }), age, batch });
-  // By hand, less than nothing could be left of what belongs to no batch, which only ledger.post looks at
+  // Inserts by hand could make the stock without a batch negative, which only ledger.post prevents
   const moved = fc
     .record({
       change: fc.integer({ min: -6, max: 12 }).filter((change) => change !== 0),
@@ -178,7 +178,7 @@ describe("counts of which some come late, beside movements of which some do", ()
                 done.movements++;
               }
             } catch (error) {
-              // Less than nothing, or what lies there belongs to batches
+              // Negative, or the stock belongs to batches
               if (!["UE001", "23514"].includes((error as { code: string }).code)) throw error;
               await rows("rollback to before");
               done.refused++;

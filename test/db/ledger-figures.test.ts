@@ -20,7 +20,7 @@ const end = (side: string, [type, id]: Place) => ({
   [type === "special_stock_location" ? `${side}_${special}` : `${side}_${type}_id`]: id,
 });
 
-// The ledger gives the ids, in the order in which movements are inserted
+// The ledger chooses ids in the order in which movements are inserted
 const movements = `insert into ledger.stock_movement (product_id, quantity, ${columns})
   select product_id, quantity, ${columns} from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id`;
 const batches = `insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
@@ -32,7 +32,7 @@ describe("figures that follow from the ledger", () => {
   const rows = rowsOf(() => used.client);
   const assertProof = async () => assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);
 
-  /** Does something as the owner in a transaction that is undone at the end. The books must be right after it, too. */
+  /** Works as the owner in a transaction that is undone. The books must be right before that, too. */
   const undone = async (work: () => Promise<void>) => {
     await used.client.query("begin");
     try {
@@ -114,7 +114,7 @@ describe("figures that follow from the ledger", () => {
       await move(product, [2, ["bin_location", bin], ["bin_location", far], a]);
       const then = { ...first, kept: 6, free: 5, warehouses: "K6 S5", below: 4, here: 3 };
       assert.deepEqual(await figuresOf(product), then);
-      // Through another place in one statement, and out: only the sums count
+      // Into another place and out, in one statement: only the sums count
       await move(
         product,
         [3, ["bin_location", bin], ["warehouse", sells], a],

@@ -7,13 +7,13 @@ const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "l
 const denied = { code: "42501" };
 
 describe("the ledger", () => {
-  // Its connection logs in as superuser, so that it may become any role
+  // Its connection logs in as superuser, so that it can become any role
   const used = useDatabase("template_demo");
 
   const rows = rowsOf(() => used.client);
   const proof = () => rows("select * from ledger.proof limit 5");
 
-  /** Does something in a transaction that is undone at the end. The books must be right after it, too. */
+  /** Works in a transaction that is undone. The books must be right before that, too. */
   const undone = async (work: () => Promise<void>) => {
     await used.client.query("begin");
     try {
@@ -24,7 +24,7 @@ describe("the ledger", () => {
     }
   };
 
-  /** What a role is answered, or refused. */
+  /** The result, or the refusal, that a role gets. */
   const as = async (role: string, statement: string, scopes = "") => {
     await used.client.query("begin");
     try {
@@ -187,7 +187,7 @@ describe("the ledger", () => {
 
     it("gives each mutation a scope that exists and codes that exist", async () => {
       const listed = (tag: string) => `regexp_split_to_array(substring(d from '(?n)^@${tag} +(.*)$'), ' +')`;
-      // Scopes of views, for what only a mutation names would not be known to be a mistake
+      // Scopes that only mutations name could be misspelled, so they must be those of views
       const functions = await rows(
         `select p.oid::regprocedure::text as name, ${listed("requiresScopes")} <@ array(
              select replace(scope, ':read', ':write') from api_meta.api_view v cross join api_meta.view_tag(v.view, 'requiresScopes') t

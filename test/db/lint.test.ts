@@ -8,7 +8,7 @@ import { useDatabase } from "../lib/database.ts";
 
 const lints = await readLints();
 
-/** What a lint finds, a line for each. */
+/** The findings of a lint, one a line. */
 const faultsOf = async (client: pg.ClientBase, lint: Lint) =>
   (await findByLint(client, lint)).map(({ object, what }) => `${object}: ${what}`);
 
@@ -66,7 +66,7 @@ describe("database lint", () => {
     });
   }
 
-  /** Mistakes in a schema that no list can have named. */
+  /** Mistakes in a schema that no list names. */
   const inNewSchema: Record<string, string> = {
     "definer-function":
       "create function novel.f() returns int security definer set search_path = pg_catalog, pg_temp language sql as 'select 1'; grant execute on function novel.f() to public",

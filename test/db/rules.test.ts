@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type pg from "pg";
 import { useDatabase } from "../lib/database.ts";
 
-/** Statements that must fail, by the constraint that stops them. A row of each table is there already. */
+/** Statements that must fail, by the constraint that stops them. Each table has a row already. */
 const refusals: [constraint: string, statement: string][] = [
   [
     "batch_number_is_unique_per_product",

@@ -7,7 +7,7 @@ import { schemaOf } from "../../src/database/migrations/schema-file.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
 test("db/schema.sql is what the committed migrations make", async () => {
-  // What is still in db/current is in the template, but not in the file
+  // The template has the changes of db/current, the file doesn't
   const isPending = await hasCurrentMigration();
   const database = await openTestDatabase(isPending ? "template0" : "template_schema");
   try {

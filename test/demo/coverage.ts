@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** A list that an API view has: by a foreign key of another view, or by way of a link view. */
+/** A list of an API view: by a foreign key of another view, or through a link view. */
 export interface List {
   view: string;
   field: string;
@@ -8,7 +8,7 @@ export interface List {
   longest: number;
 }
 
-/** The lists of all API views, read off the smart tags in their comments, and how long they get. */
+/** The lists of all API views, from the smart tags in their comments, with their greatest lengths. */
 export async function lists(client: pg.Client): Promise<List[]> {
   const { rows } = await client.query<{ view: string; field: string; from: string; column: string }>(`
     with tag as (
@@ -32,7 +32,7 @@ export async function lists(client: pg.Client): Promise<List[]> {
   return found;
 }
 
-/** Columns of API views that can be null, with how often they are. */
+/** Nullable columns of API views, with how often they are null. */
 export async function optionalColumns(
   client: pg.Client,
 ): Promise<{ column: string; nulls: number; values: number }[]> {
@@ -65,7 +65,7 @@ export async function optionalColumns(
   return found;
 }
 
-/** Values that a column may have by a check constraint of the form `column in (…)`, and don't occur in it. */
+/** Values that a constraint `column in (…)` allows and no row has. */
 export async function missingValues(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ table: string; column: string; values: string[] }>(`
     select k.conrelid::regclass::text as "table", a.attname as "column",
@@ -92,7 +92,7 @@ export async function missingValues(client: pg.Client): Promise<string[]> {
   return missing;
 }
 
-/** A hash of the rows of each table, but for when events were recorded. Equal when the data is. */
+/** A hash of the rows of each table, without the times when events were recorded. Equal data has equal hashes. */
 export async function fingerprint(client: pg.Client): Promise<Record<string, string>> {
   const { rows: tables } = await client.query<{ name: string }>(`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -6,11 +6,11 @@ import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { IdsOfGuide, readExamples, writeExamples } from "./guide.ts";
 
-/** What the token may do that the requests of a guide need. */
+/** The scopes of a guide's token. */
 interface Guide {
   read: string[];
   write: string[];
-  /** Which version it is written for, if not the first. */
+  /** The version of its requests, if not the first. */
   version?: string;
 }
 const guides: Record<string, Guide> = {
@@ -28,7 +28,7 @@ const guides: Record<string, Guide> = {
 };
 
 // The requests of each guide, run from top to bottom on the demonstration shop, as a reader would. WRITE_ANSWERS=1
-// puts what they answer now into the guide.
+// writes the present answers into the guide.
 for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entries(guides)) {
   const file = new URL(`../../${guide}`, import.meta.url);
   const examples = await readExamples(file);
@@ -51,7 +51,7 @@ for (const [guide, { version = "2026-06-unstable", ...scopes }] of Object.entrie
       it(`the request of line ${example.line} answers what stands below it`, async () => {
         const query = ids.translate(example.request);
         const { body } = await service.ask(token, { query }, { version });
-        delete body.extensions; // what it costs, which docs/api.md explains
+        delete body.extensions; // the cost, which docs/api.md explains
         ids.learn(JSON.parse(example.answer), body);
         const answer = await format(JSON.stringify(body), { parser: "json", printWidth: 110 });
         written.push({ request: query, answer });

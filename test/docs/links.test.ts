@@ -8,7 +8,7 @@ const root = new URL("../../", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), "utf8");
 const withoutCode = (page: string): string => page.replace(/^```[^]*?^```$/gm, "").replace(/^ {4}.*$/gm, "");
 
-/** The anchors that GitHub makes of a page's headings. */
+/** The anchors that GitHub gives a page's headings. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...withoutCode(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
   return new Set(
@@ -21,13 +21,13 @@ function anchorsOf(page: string): Set<string> {
   );
 }
 
-/** Links and pictures of a page that lead to files of ours. */
+/** Links and images of a page that refer to our files. */
 const linksOf = (page: string): string[] =>
   [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
     .map(([, link, attribute]) => (link ?? attribute)!)
     .filter((link) => !/^[a-z]+:/.test(link));
 
-/** Links that lead nowhere. */
+/** Links to missing files and headings. */
 function deadLinks(file: string, page = read(file)): string[] {
   return linksOf(page).filter((link) => {
     const [path, anchor] = link.split("#");

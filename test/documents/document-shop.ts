@@ -16,15 +16,15 @@ const rows = `
     select 'C-1', 'a@example.org', 'Anna', 'Becker', group_id, id, '["DE1"]' from (select customer_group_id as group_id, id from erp.sales_channel) v;
   update erp.warehouse set address = '{"street": "Hafenweg 1", "zipcode": "20457", "city": "Hamburg", "countryIso": "DE"}' where is_default`;
 
-/** The small shop with a customer, and ways to its documents in SQL. */
+/** The small shop with a customer, and functions for its documents in SQL. */
 export interface DocumentShop extends Shop {
   /** Makes an order of a hammer (119.00 with 19 %), two books (107.00 each with 7 %) and a discount (-11.90). */
   order(changes?: { taxStatus?: string; countryIso?: string | null }): Promise<string>;
-  /** Calls `erp.create_document` as the role that mutations run as. */
+  /** Calls `erp.create_document` in the role of mutations. */
   create(order: string, type: string, referenced?: string | null): Promise<string>;
   /** A document's row, with its type. */
   find(id: string): Promise<any>;
-  /** Another connection as that role. The caller ends it. */
+  /** Another connection in that role. The caller ends it. */
   connect(): Promise<pg.Client>;
 }
 
@@ -91,7 +91,7 @@ export async function createDocument(
   return rows[0].id;
 }
 
-/** The same connection, as the role that mutations run as. */
+/** The same connection, in the role of mutations. */
 function asWriter(adminUrl: string): string {
   return urlAsOwner(adminUrl).replace("service_owner", "service_writer");
 }

@@ -10,7 +10,7 @@ import { readPdf } from "./pdf.ts";
 
 let service: TestService;
 let token: string;
-/** An invoice, as the API answers it. */
+/** An invoice, as the API returns it. */
 let invoice: { id: string; downloadUrl: string; deepLinkCode: string; documentNumber: string; config: any };
 before(async () => {
   service = await startService({ template: "template_demo" });
@@ -26,7 +26,7 @@ const bare = (id: string) => id.split("/").at(-1)!;
 const addressOf = (id: string, code: string) => `/api/_action/document/${id}/${code}`;
 const get = (path: string, init?: RequestInit) => fetch(service.url + path, init);
 
-/** Makes a document with a file; answers its address. */
+/** Makes a document with a file; returns its address. */
 async function upload(
   content: Buffer | null,
   contentType: string | null,

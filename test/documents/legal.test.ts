@@ -7,7 +7,7 @@ import { legalConfig, sampleSeller } from "./sample.ts";
 import { openDocumentShop } from "./document-shop.ts";
 import type { DocumentShop } from "./document-shop.ts";
 
-// What the VAT directive (Article 226) and the laws that follow it want on invoices
+// What the VAT directive (Article 226) and the laws based on it require on invoices
 
 const text = async (config: unknown) => (await readPdf(await renderPdf(config))).pages.join(" ");
 const has = (page: string, ...parts: string[]) => {

@@ -1,18 +1,18 @@
 import { getDocumentProxy } from "unpdf";
 
-/** What can be read in a PDF. */
+/** The readable content of a PDF. */
 export interface PdfText {
-  /** The text of each page, its pieces in the order of printing, with single spaces. */
+  /** The text of each page, in the order of printing, with single spaces. */
   pages: string[];
   title: string;
-  /** When the file was made, as PDF writes it: `D:` and digits. */
+  /** Time of creation, as PDF writes it: `D:` and digits. */
   created: string;
   language: string | null;
-  /** How far to the right the text of any page goes, and how far down, in points from the left and upper edge. */
+  /** Right and lower end of the text on all pages, in points from the left and upper edge. */
   extent: { right: number; bottom: number };
 }
 
-/** Reads a PDF as another program does. */
+/** Reads a PDF with a separate library. */
 export async function readPdf(data: Uint8Array): Promise<PdfText> {
   const document = await getDocumentProxy(new Uint8Array(data), { verbosity: 0 });
   const { info } = (await document.getMetadata()) as unknown as { info: Record<string, string> };

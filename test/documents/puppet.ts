@@ -1,4 +1,4 @@
-// What threads of renderer.test.ts run in the place of render.ts: does as its config says.
+// Runs in the threads of renderer.test.ts instead of render.ts: it does what its config says.
 
 export async function renderPdf(order: unknown): Promise<Uint8Array> {
   if (order === "die") process.exit(1);

@@ -19,7 +19,7 @@ const rendering = (options?: RendererOptions) => {
   return (config: unknown) => made.render(config);
 };
 
-/** A program that does as its config says. */
+/** A module that does what its config says. */
 const puppet = new URL("./puppet.ts", import.meta.url);
 const text = (pdf: Uint8Array) => new TextDecoder().decode(pdf);
 

@@ -17,7 +17,7 @@ function assertHas(text: string, ...parts: string[]): void {
   }
 }
 
-/** Nothing is printed far beyond the right margin, or below the page. The width of boxes is a guess of the reader. */
+/** Nothing is printed far beyond the right margin, or below the page. The reader estimates the width of boxes. */
 function assertWithinPage({ extent: { right, bottom } }: PdfText): void {
   assert.ok(right <= 595.3 - 48, `goes to ${right}`);
   assert.ok(bottom <= 841.9 - 28, `goes down to ${bottom}`);

@@ -67,7 +67,7 @@ function line(
   return { position, label, description: null, productNumber, quantity, unitPrice, total, taxRate };
 }
 
-/** The sample with so many lines. */
+/** The sample with that many lines. */
 export function longConfig(count: number, changes: object = {}): any {
   const lines = Array.from({ length: count }, (_, i) => line(i + 1, `Thing ${i + 1}`, 1, 1.19, 1.19, 19));
   return sampleConfig({ lines, ...changes });
@@ -98,7 +98,7 @@ export function sampleOf(documentType: string, changes: object = {}): any {
   };
 }
 
-/** Who sells, with all that there is a place for. */
+/** A seller with every possible field. */
 export const sampleSeller = {
   legalName: "Gipfel & Bohne Handelsgesellschaft mbH",
   address: sampleConfig().sender.address,
@@ -118,7 +118,7 @@ export const sampleSeller = {
   },
 };
 
-/** The sample as a merchant makes it who has filled in everything. */
+/** The sample of a merchant who has filled in everything. */
 export function legalConfig(documentType: string, changes: object = {}): any {
   return sampleOf(documentType, {
     seller: sampleSeller,

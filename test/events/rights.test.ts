@@ -6,7 +6,7 @@ import { useDatabase } from "../lib/database.ts";
 describe("who may do what with events", () => {
   const used = useDatabase("template_demo", "login");
 
-  /** What a statement answers when the service runs it in one of its roles, or the SQLSTATE of its refusal. */
+  /** The result of a statement when the service runs it in one of its roles, or the SQLSTATE of its refusal. */
   async function attempt(role: string, statement: string, scopes = ""): Promise<any[] | string> {
     await used.client.query("begin");
     try {

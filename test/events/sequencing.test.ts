@@ -96,7 +96,7 @@ describe("the log of events", () => {
         writers.map(async (client, writer) => {
           for (let round = 0; round < rounds; round++) {
             await client.query("begin");
-            // The count goes up by one under the lock of the row: so the log must tell
+            // The lock on the row makes the count go up by one: so the log must show it
             await client.query(
               "update erp.product set reorder_point = coalesce(reorder_point, 0) + 1 where product_number = $1",
               ["ABC"[(writer + round) % 3]],

@@ -43,7 +43,7 @@ describe("mutations of webhooks", () => {
       );
     await sequence(shop.owner);
   };
-  /** As the sender does, when the receiver has taken everything. */
+  /** As the sender does when the receiver has accepted everything. */
   const deliverAll = (id: string, state = "delivered") =>
     shop.owner.query(
       `with done as (update events.delivery set state = $2, attempts = 1 where subscription_id = $1 and state = 'pending'),

@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** Moves all that is committed into the log. Answers how many events that were. */
+/** Moves all committed events into the log. Returns their number. */
 export async function sequence(client: pg.ClientBase | pg.Pool): Promise<number> {
   let moved = 0;
   for (;;) {
@@ -10,7 +10,7 @@ export async function sequence(client: pg.ClientBase | pg.Pool): Promise<number>
   }
 }
 
-/** The log, or what follows on a sequence. */
+/** The log, or its part after a sequence. */
 export async function logAfter(client: pg.ClientBase | pg.Pool, after = 0): Promise<any[]> {
   const { rows } = await client.query(
     `select sequence::int, id, topic, subject_id, entity_id, data, changed_fields, cause from events.event
@@ -26,7 +26,7 @@ export async function endOfLog(client: pg.ClientBase | pg.Pool): Promise<number>
   return rows[0].sequence;
 }
 
-/** Makes a subscription, as an administrator does. Answers its id. */
+/** Makes a subscription, as an administrator does. Returns its id. */
 export async function subscribe(
   client: pg.ClientBase | pg.Pool,
   topic: string,
@@ -40,7 +40,7 @@ export async function subscribe(
   return rows[0].id;
 }
 
-/** The deliveries of a subscription, oldest first: sequence, the one before, state. */
+/** The deliveries of a subscription, oldest first: sequence, previous sequence, state. */
 export async function deliveriesOf(client: pg.ClientBase | pg.Pool, subscription: string): Promise<any[]> {
   const { rows } = await client.query(
     `select sequence::int, previous_sequence::int as previous, state from events.delivery

@@ -23,7 +23,7 @@ describe("topics", () => {
   });
   after(() => shop.close());
 
-  /** The bodies that deliveries send of what happens meanwhile. */
+  /** The bodies of deliveries about events meanwhile. */
   async function happenings(work: () => Promise<unknown>): Promise<any[]> {
     await sequence(shop.owner);
     const before = await endOfLog(shop.owner);

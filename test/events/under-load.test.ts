@@ -29,7 +29,7 @@ describe("the log of events under load", () => {
         },
         { productId: shop.id[index % 2 ? "nail" : "hammer"], place: places[0], delta: 1 },
       ];
-      // Each tenth asks for more than is there
+      // Every tenth asks for more than there is
       if (index % 10 === 0) lines[0]!.delta = -10_000;
       return shop.mutate("stockAdjust", { lines, idempotencyKey: `call ${index}` });
     });
@@ -53,7 +53,7 @@ describe("the log of events under load", () => {
     const keys = new Set(movements.map(({ cause }) => cause.idempotencyKey));
     assert.equal(keys.size, 45);
 
-    // What is in a place only ever grew, so that the log of it must too, up to what is there now
+    // The quantity in a place only grew, so in the log it must grow too, up to the present one
     const { rows: held } = await shop.owner.query(
       "select 'gid://service/Stock/' || id as id, quantity from ledger.stock where special_stock_location_technical_name is null",
     );

@@ -17,7 +17,7 @@ import type { TestWebhooks } from "../webhooks/support.ts";
 const program = fileURLToPath(new URL("../../examples/webhook-receiver/receiver.ts", import.meta.url));
 const bench: Bench = useBench({ versions, settings: { explorer: false, webhookAllow: ["127.0.0.1"] } });
 
-/** The receiver in a process of its own, as a reader of its README starts it. */
+/** The receiver as a process, as a reader of its README starts it. */
 interface Running {
   url: string;
   output: () => string;
@@ -74,7 +74,7 @@ describe("the example of a receiver", () => {
   });
 
   it("takes what the service sends, once, also after a replay and a new start", async () => {
-    // The secret is known only once there is a subscription, so the receiver begins with another
+    // The secret is known only after subscribing, so the receiver begins with another
     receiver = await start(inbox, newSecret());
     const { webhookSubscription, secret } = await bench.mutate(
       "webhookSubscriptionCreate",
@@ -138,7 +138,7 @@ describe("the example of a receiver", () => {
       [12, 9],
     ] as const)
       assert.equal(await post(`evt_${sequence}`, secret, message(sequence, previous)), 204);
-    // What was before the first message that it got is nothing that it misses
+    // Messages before its first one don't count as missing
     await until(() => /product\.updated 12.*\nstill to come: 7\n/.test(receiver.output()));
     const before = receiver.output().length;
     assert.equal(await post("evt_7", secret, message(7, 4)), 204);

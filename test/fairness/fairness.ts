@@ -1,5 +1,5 @@
-// Whatever one client does, others don't notice. Each attack of bench/fairness is played for a moment;
-// `npm run bench -- --fairness` plays them longer.
+// One client must not slow down others. Each attack of bench/fairness is played briefly; `npm run bench -- --fairness`
+// plays them longer.
 //
 //     FAIRNESS_SECONDS=10 FAIRNESS_ONLY='filters,payload queries' npm run test:fairness
 import assert from "node:assert/strict";

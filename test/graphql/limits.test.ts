@@ -120,7 +120,7 @@ test("a token that has spent its points is told when to come again, and others g
   const other = await service.token();
   const first = await small.ask(token, { query: "{ ...F } fragment F on Query { __typename }" });
   assert.deepEqual(counts(first), { policy: '"points";q=10;w=100', remaining: 9, reset: 10 });
-  // Refusing costs ten points, which it doesn't have; what it has is left
+  // Refusing costs ten points, more than it has; the rest is left
   const refused = await small.ask(token, { query: "{ nope }" }, modern);
   assert.deepEqual([refused.status, refused.codes], [429, ["THROTTLED"]]);
   assert.equal(refused.body.errors[0].extensions.retryable, true);
@@ -156,7 +156,7 @@ test("processes that count in the database keep to the limit together", async ()
   } finally {
     await limiterPool.end();
   }
-  // Without the database each goes on counting for itself
+  // Without the database each process counts for itself
   const alone = await service.another({ settings, limiterPool });
   assert.equal((await alone.ask(token, { query: "{ __typename }" })).status, 200);
 });
@@ -211,7 +211,7 @@ test("a client may ask for so many tokens a minute; others aren't kept from thei
     assert.equal(body.error, "temporarily_unavailable");
   }
   assert.equal((await ask(other)).status, 200);
-  // An address that makes up clients is stopped as well
+  // An address that invents clients is stopped as well
   let refused = 0;
   for (let i = 0; i < 40; i++)
     refused += Number((await ask({ ...busy, clientId: `ak_${i}` })).status === 429);

@@ -4,7 +4,7 @@ import { versions } from "../../src/versions/versions.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
-// What mutations cost follows from what they are given; and what they answer is never more than what was paid for
+// The cost of a mutation follows from its input, and its answer is never larger than what was paid for
 let shop: ShippingShop;
 let token: string;
 before(async () => {
@@ -27,7 +27,7 @@ let counted = 0;
 const lines: Record<string, (n: number) => object> = {
   stockAdjust: (n) => ({ productId: shop.id.nail, place: bin(n), delta: 2 }),
   stockSet: (n) => ({ productId: shop.id.nail, place: bin(n), quantity: 200 + ++counted }),
-  // From each bin to another that had nothing of it
+  // From each bin to another that had none
   stockTransfer: (n) => ({
     productId: shop.id.nail,
     source: bin(n),
@@ -58,7 +58,7 @@ for (const { slug: version } of versions) {
           const { stockMovements, stocks, userErrors } = data[name];
           assert.deepEqual(userErrors, []);
           assert.equal(stockMovements.length, count);
-          // What is answered has been reckoned with
+          // The answer is within the estimate
           assert.ok(stockMovements.length + stocks.length <= count * 3);
           costs[count] = cost;
         }
@@ -103,7 +103,7 @@ for (const { slug: version } of versions) {
 }
 
 describe("what other mutations answer", () => {
-  /** Rows of all lists of a payload, which the points beyond those of mutation and lists must pay for. */
+  /** Rows of all lists of a payload, for which the points beyond those of mutation and lists must pay. */
   async function assertPaidFor(name: string, input: object, lists: string[]): Promise<any> {
     const selection = [...lists.map((list) => `${list} { id }`), "__typename"].join(" ");
     const { data, cost } = await call(documentOf(name, selection), { input }, "unstable");

@@ -45,7 +45,7 @@ describe("the size of an operation", () => {
     const rows = (count: number) =>
       sizeOf(`{ things(first: 10) { edges { node { ${values(count)} } } } }`).rows;
     assert.deepEqual([rows(1), rows(24), rows(25), rows(90)], [10, 10, 20, 40]);
-    // Those of a relation are its own
+    // Conditions on a relation count separately
     const inside = `{ things(first: 10) { edges { node { parent { ${values(50)} } } } } }`;
     assert.equal(sizeOf(inside).rows, 10 * (1 + 3));
   });

@@ -9,7 +9,7 @@ let service: TestService;
 before(async () => void (service = await startService({ versions })));
 after(() => service.close());
 
-// Optional things that we don't offer: queries by GET would end up in logs and caches.
+// Optional features that we don't offer: queries by GET would end up in logs and caches.
 const declined = [
   "5A70", // MAY accept application/x-www-form-urlencoded formatted GET requests
   "D6D5", // MAY allow URL-encoded JSON string {variables} parameter in GETs …

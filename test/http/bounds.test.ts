@@ -72,7 +72,7 @@ describe("a body that nobody has paid for", () => {
     const { errors = [] } = (await response.json()) as { errors?: { message: string }[] };
     return [response.status, errors[0]?.message];
   };
-  const refusal = "A body of more than 32768 bytes needs a Content-Length, and no Content-Encoding.";
+  const refusal = "A body of more than 32768 bytes needs a Content-Length, UTF-8 and no Content-Encoding.";
 
   it("as its length isn't told, is read when it is short", async () => {
     const chunked = (text: string) => new Blob([text]).stream();
@@ -87,11 +87,29 @@ describe("a body that nobody has paid for", () => {
     assert.deepEqual(await send(gzipSync(long), packed), [413, refusal]);
   });
 
+  it("is read as long as it is UTF-8, however its type says so", async () => {
+    for (const type of [
+      'application/json; charset="UTF-8"',
+      "application/json;v=1",
+      "application/json ; charset=utf-8",
+    ])
+      assert.deepEqual(await send(long, { "content-type": type }), [200, undefined], type);
+    const utf16 = { "content-type": "application/json; charset=utf-16le" };
+    assert.deepEqual(await send(Buffer.from(JSON.stringify({ query }), "utf16le"), utf16), [200, undefined]);
+    assert.deepEqual(await send(Buffer.from(long, "utf16le"), utf16), [413, refusal]);
+  });
+
   it("is refused when it takes longer to read than to send", async () => {
     const nested = (count: number) =>
       `{"query":"${query}","variables":{"a":${"[".repeat(count)}${"]".repeat(count)}}}`;
     assert.deepEqual(await send(nested(49_000)), [200, undefined]);
-    assert.deepEqual(await send(nested(100_000)), [400, "The body has more than 50000 lists and objects."]);
+    const tooMuch = "The body has more than 50000 lists, objects and members.";
+    assert.deepEqual(await send(nested(100_000)), [400, tooMuch]);
+    const members = Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join();
+    assert.deepEqual(await send(`{"query":"${query}","variables":{${members}}}`), [400, tooMuch]);
+    // What is in strings doesn't count, however the body arrives in pieces
+    const text = JSON.stringify({ query, variables: { a: '\\"{[:'.repeat(60_000) } });
+    assert.deepEqual(await send(text), [200, undefined]);
     assert.deepEqual(await send(`${long}]`), [400, "The body is not valid JSON."]);
   });
 });

@@ -31,7 +31,7 @@ async function open(port: number, text = ""): Promise<Socket> {
   return socket;
 }
 
-/** Asks as a client that comes for the first time. */
+/** Sends a request as a new client. */
 function ask(port: number, agent = new Agent(), path = "/"): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: "127.0.0.1", method: "POST", path, agent }, (response) => {
@@ -74,7 +74,7 @@ describe("more connections than there may be", () => {
     });
     const slow = [1, 2, 3].map(() => ask(port, new Agent(), "/slow"));
     await until(() => working.length === 3);
-    // There is no room to be made
+    // No connection is idle
     await assert.rejects(ask(port), { code: "ECONNRESET" });
     for (const response of working) response.end("done");
     assert.deepEqual(await Promise.all(slow), [200, 200, 200]);

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Every error has a code, says whether trying again helps, and carries the request's id. No internals. */
+/** Every error has a code, says whether a repetition helps, and has the request's id. It shows no internals. */
 function assertErrors(
   { headers, body, text, codes }: Answer,
   ...expected: (keyof typeof errorCodes)[]
@@ -82,7 +82,7 @@ test("an unforeseen failure is masked, and its cause is in the log under the req
   }
 });
 
-// Queries are held up by a lock on their table, so that there is time to do something to them.
+// A lock on their table holds up queries, so that there is time to disturb them.
 
 let locker: pg.PoolClient | undefined;
 afterEach(async () => {
@@ -96,7 +96,7 @@ async function lockCountries(): Promise<void> {
   await locker.query("begin; lock table erp.country in access exclusive mode");
 }
 
-/** A process with a limit that holds for requests, but not for building the schema. */
+/** A process with a time limit that applies to requests, but not to building the schema. */
 async function withLimit(setting: "statement_timeout" | "lock_timeout"): Promise<TestProcess> {
   const process = await service.another();
   process.apiPool.on("acquire", (client) => void client.query(`set ${setting} = 100`));

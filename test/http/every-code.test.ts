@@ -7,7 +7,7 @@ import { cuttableWay } from "../lib/cuttable.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 
-// Every code of the documentation can be met, with the status that it says
+// Every documented code can occur, with its documented status
 let service: TestService;
 let token: string;
 before(async () => {
@@ -19,7 +19,7 @@ after(() => service.close());
 const ask = (document: string) => service.ask(token, { query: document });
 const create = 'mutation { warehouseCreate(input: { name: "A", code: "A" }) { userErrors { code } } }';
 
-/** Asks while something happens at each insertion of a warehouse. */
+/** Sends a request while something happens at each insertion of a warehouse. */
 async function whileInserting(statement: string, timeout = 15_000): Promise<Answer> {
   const { owner } = service;
   await owner.query(`

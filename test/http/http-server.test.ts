@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { HttpServer } from "../../src/http/http-server.ts";
 import { until } from "../lib/until.ts";
 
-/** Answers after some milliseconds, which the address names. */
+/** Answers after some milliseconds, given in the address. */
 async function startServer(): Promise<HttpServer & { url: string; requests: string[] }> {
   const requests: string[] = [];
   const listener: RequestListener = (incoming, response) => {
@@ -22,7 +22,7 @@ async function startServer(): Promise<HttpServer & { url: string; requests: stri
   return Object.assign(server, { url: `http://127.0.0.1:${server.port}`, requests });
 }
 
-/** Sends a request with a body. Answers whether the connection stays. */
+/** Sends a request with a body. Returns whether the connection stays open. */
 function post(url: string, agent: Agent): Promise<"stays" | "closes"> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: "POST", agent }, (response) => {
@@ -47,7 +47,7 @@ test("stopped under load, it answers all that was sent, and says that it closes"
       await assert.rejects(post(server.url, agent), { code: "ECONNREFUSED" });
       agent.destroy();
     };
-    // Some ask without a pause, some with; for each there is a last answer that closes, and never a reset
+    // Some clients pause, some don't; each gets a last answer that closes its connection, and never a reset
     const clients = Promise.all([0, 0, 0, 0, 0, 1, 7, 300].map(client));
     await until(() => answers > 200);
     const begin = performance.now();

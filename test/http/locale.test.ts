@@ -45,7 +45,7 @@ test("Accept-Language decides about localised names, request by request", async 
   answers.forEach((answer, i) =>
     assert.deepEqual(answer, i % 2 ? ["Prüfland", "de-DE"] : ["Testland", "en-GB"]),
   );
-  // A locale that the service knows, but this text doesn't have
+  // A locale that the service knows, but this text lacks
   assert.deepEqual(await ask("fr"), ["Testland", "fr-FR"]);
   assert.deepEqual(await ask("nonsense;;q=x"), ["Testland", "en-GB"]);
 });

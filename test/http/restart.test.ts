@@ -14,7 +14,7 @@ import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-// A Postgres of its own, for the others are using theirs
+// Its own Postgres, because other tests are using theirs
 const directory = `.data/restart-${randomUUID()}`;
 let cluster: Cluster;
 let process: TestProcess;

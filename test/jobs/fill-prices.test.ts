@@ -27,7 +27,7 @@ after(async () => {
 const tasks = tasksOf({ exchangeRatesFrom: undefined });
 const job = "fill_default_currency_prices";
 
-/** Adds a receipt with as many lines, of which none has its price in the default currency. */
+/** Adds a receipt with so many lines that have no price in the default currency. */
 async function addReceipt(factor: number | null, lines: number, price: number | null = 10): Promise<string> {
   const { rows } = await owner.query(
     `with receipt as (insert into erp.goods_receipt (number, currency_factor) values (gen_random_uuid()::text, $1) returning id),
@@ -36,7 +36,7 @@ async function addReceipt(factor: number | null, lines: number, price: number | 
      select id from receipt`,
     [factor, lines, price],
   );
-  // New lines get theirs at once; these are older
+  // New lines get theirs at once; these count as older
   await owner.query(
     "update erp.goods_receipt_line_item set unit_price_in_default_currency = null where goods_receipt_id = $1",
     [rows[0].id],
@@ -59,7 +59,7 @@ async function countEmpty(): Promise<number> {
   return rows[0].count;
 }
 
-/** What one call of the function does. */
+/** One call of the function. */
 async function fill(client: Pick<pg.ClientBase, "query">, after: string | null, batch: number): Promise<any> {
   const { rows } = await client.query("select * from erp.fill_default_currency_prices($1, $2)", [
     after,

@@ -81,7 +81,7 @@ test("a job is queued at the start, and not twice when it waits already", async 
   await start({ note }, atStart).stop();
   start({ note }, atStart);
   await queue.add("note");
-  // Its row goes a moment after the job is done
+  // Its row is deleted a moment after the job is done
   await until(async () => done.length === 1 && (await queue.jobs()).length === 1);
 });
 
@@ -153,7 +153,7 @@ test("what is due by the clock is queued by the role of the worker, and made up 
     "update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days', last_execution = now() - interval '1 day'",
   );
   start({ note }, options);
-  // At the full hour the first one may have done it already
+  // At the full hour the first one may already have run
   const lastHour = new Date(Date.now() - 3_700_000);
   await until(async () => done.length > 0 && (await known())[0].last_execution > lastHour);
 });

@@ -28,7 +28,7 @@ test("connections that are ended while it waits are replaced, and it hears of jo
   const worker = startTestJobs(database.loginUrl, { note });
   t.after(() => worker.stop());
   await queue.add("note");
-  // Cut before it is struck off, it would be done again
+  // If it were cut before its job is deleted, the job would run again
   await until(async () => done.length === 1 && (await queue.jobs()).length === 0);
   assert.ok((await queue.cutConnections(database.adminUrl)) > 0);
   await queue.add("note");

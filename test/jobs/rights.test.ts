@@ -8,7 +8,7 @@ const refused = "42501";
 describe("service_worker", () => {
   const used = useDatabase("template_demo");
 
-  /** Runs a statement as background work does. Answers the SQLSTATE of its refusal, or null. */
+  /** Runs a statement as background work does. Returns the SQLSTATE of its refusal, or null. */
   async function attempt(statement: string): Promise<string | null> {
     const pool = createJobPool(used.database.loginUrl, 1);
     try {

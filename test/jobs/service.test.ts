@@ -13,7 +13,7 @@ import { until } from "../lib/until.ts";
 import { oneDay } from "./exchange-rates/lists.ts";
 import { Queue, startTestJobs } from "./support.ts";
 
-// The service as a process of its own, on the demonstration shop, which has old lines without prices
+// The service as a process, on the demonstration shop, which has old lines without prices
 let database: TestDatabase;
 let queue: Queue;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -137,7 +137,7 @@ test("rates are imported every day in the afternoon, and once after a pause of w
   const tasks = tasksOf(settings);
   const known = () =>
     count("graphile_worker._private_known_crontabs", "identifier = 'import_exchange_rates'");
-  // Known from the services that the tests above have started
+  // The tests above have started these services
   assert.equal(await known(), 1);
   await queue.owner.query(
     `update graphile_worker._private_known_crontabs set known_since = now() - interval '9 days', last_execution = now() - interval '8 days';

@@ -6,13 +6,13 @@ import { startJobs } from "../../src/jobs/start.ts";
 import type { JobRunner, JobRunnerOptions } from "../../src/jobs/start.ts";
 import { until } from "../lib/until.ts";
 
-/** A worker of a test's own. */
+/** The worker of a test. */
 export interface TestJobRunner extends JobRunner {
   /** What it wrote to its log. */
   log: any[];
 }
 
-/** Starts a worker with tasks of the test's own. */
+/** Starts a worker with the test's tasks. */
 export function startTestJobs(
   url: string,
   tasks: TaskList,
@@ -25,9 +25,9 @@ export function startTestJobs(
 }
 
 /**
- * A task that notes the numbers of the jobs that it has done.
+ * A task that notes the numbers of its finished jobs.
  *
- * @param workMs how long each job takes, where others are to come meanwhile
+ * @param workMs duration of each job, if others should start meanwhile
  */
 export function noting(workMs = 0) {
   const done: number[] = [];
@@ -68,7 +68,7 @@ export class Queue {
     return rows;
   }
 
-  /** Waits until all jobs are done; those that wait for their next attempt have it at once. */
+  /** Waits until all jobs are done; jobs that wait for their next attempt get it at once. */
   async empties(): Promise<void> {
     await until(async () => {
       await this.owner.query(
@@ -79,12 +79,12 @@ export class Queue {
     });
   }
 
-  /** Takes away all jobs, whoever holds them. */
+  /** Deletes all jobs, including running ones. */
   async clear(): Promise<void> {
     await this.owner.query("delete from graphile_worker._private_jobs");
   }
 
-  /** Ends the worker's connections, as an administrator may. Answers how many there were. */
+  /** Ends the worker's connections, as an administrator may. Returns their number. */
   async cutConnections(adminUrl: string): Promise<number> {
     const client = new pg.Client({ connectionString: adminUrl });
     await client.connect();

@@ -4,7 +4,7 @@ const rights = (list: string, kind: string, owner: string) =>
   `(select string_agg(format('%s:%s', case a.grantee when 0 then 'public' else a.grantee::regrole::text end, a.privilege_type), ' '
       order by a.grantee::regrole::text, a.privilege_type) from aclexplode(coalesce(${list}, acldefault('${kind}', ${owner}))) a)`;
 
-/** One row for each thing of the schemas that aren't Postgres' own, with all that can be said of it. */
+/** One row for each object of our schemas, with all its properties. */
 const catalogue = `
 with own as (
   select oid, nspname, nspowner, nspacl from pg_namespace where nspname !~ '^(pg_|information_schema$|graphile_migrate$|public$)'
@@ -44,13 +44,13 @@ select 'type', t.oid::regtype::text, concat_ws(' | ', t.typtype, t.typowner::reg
   (select string_agg(pg_get_constraintdef(c.oid), ',' order by c.conname) from pg_constraint c where c.contypid = t.oid), obj_description(t.oid, 'pg_type'))
 from pg_type t join own o on o.oid = t.typnamespace where t.typcategory <> 'A'`;
 
-/** What a database holds beside its rows: name and definition of each thing, whatever order it was made in. */
+/** The objects of a database without its rows: name and definition, in any order. */
 export async function catalogueOf(client: ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ kind: string; name: string; definition: string }>(catalogue);
   return new Map(rows.map(({ kind, name, definition }) => [`${kind} ${name}`, definition]));
 }
 
-/** What two catalogues don't agree about, for people to read. */
+/** The differences between two catalogues, for people. */
 export function differencesOf(one: Map<string, string>, other: Map<string, string>): string[] {
   const names = [...new Set([...one.keys(), ...other.keys()])].sort();
   return names

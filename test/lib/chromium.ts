@@ -8,7 +8,7 @@ import type { Browser, LaunchOptions } from "playwright-core";
 
 type Environment = Record<string, string | undefined>;
 
-/** Where a browser comes from. */
+/** The source of a browser. */
 export type BrowserSource = { program: string } | "package" | null;
 
 const programs = [
@@ -22,7 +22,7 @@ const windowsApplications = ["Google/Chrome", "Chromium"]
   .map((name) => `${name}/Application/chrome.exe`)
   .concat("Microsoft/Edge/Application/msedge.exe");
 
-/** Where browsers are installed on a system, those first that are taken first. */
+/** Paths of installed browsers on a system, preferred ones first. */
 function installedPaths(platform: string, environment: Environment): string[] {
   if (platform === "darwin")
     return macApplications.flatMap((path) => [
@@ -39,11 +39,11 @@ function installedPaths(platform: string, environment: Environment): string[] {
 }
 
 /**
- * Finds a browser: the one of CHROMIUM, an installed Chrome, Chromium or Edge, or the one that a package brings, which
- * is for Linux on x64.
+ * Finds a browser: the one of CHROMIUM, an installed Chrome, Chromium or Edge, or the one of a package, which is for
+ * Linux on x64.
  *
  * @returns null when there is none
- * @throws when CHROMIUM names one that isn't there
+ * @throws when CHROMIUM names a missing file
  */
 export function findBrowser(
   environment: Environment = process.env,
@@ -60,7 +60,7 @@ export function findBrowser(
   return system.platform === "linux" && system.arch === "x64" ? "package" : null;
 }
 
-/** Why tests in a browser are skipped; false when they run. Where `CI` is set they run, and fail without a browser. */
+/** Why browser tests are skipped; false when they run. If `CI` is set they run, and fail without a browser. */
 export function skipReason(environment: Environment, source: BrowserSource): string | false {
   if (environment.SKIP_BROWSER === "true") return "SKIP_BROWSER is set";
   if (source !== null || environment.CI) return false;
@@ -69,7 +69,7 @@ export function skipReason(environment: Environment, source: BrowserSource): str
 
 export const skipBrowser = skipReason(process.env, findBrowser());
 
-/** Quiet, and without a sandbox, which needs rights that containers don't give. */
+/** Quiet, and without a sandbox, which needs rights that containers lack. */
 const args = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
@@ -88,7 +88,7 @@ export async function startChromium(): Promise<Browser> {
 
 /** Unpacks the browser of the package, once. */
 async function unpacked(): Promise<LaunchOptions> {
-  // Not where others may write, for what lies there is run
+  // Not in a folder where others can write, because it is executed
   const folder = resolve(".data/test/chromium");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { TMPDIR } = process.env;
@@ -99,7 +99,7 @@ async function unpacked(): Promise<LaunchOptions> {
     // Libraries that a small system lacks
     const libraries = await inflate(fileURLToPath(new URL("al2023.tar.br", bin)));
     const executablePath = await packed.executablePath();
-    // The package's own configuration looks for its fonts in /tmp alone, and without a font the browser ends
+    // The package's own configuration looks for fonts only in /tmp, and without a font the browser ends
     const fonts = join(folder, "fonts.conf");
     await writeFile(
       fonts,

@@ -2,18 +2,18 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A way to the database that a test can cut. */
+/** A connection to the database that a test can cut. */
 export interface CuttableWay {
-  /** The address of the database by this way. */
+  /** The address of the database through it. */
   url: string;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
   cut(): void;
-  /** Lets new connections through again. */
+  /** Allows new connections again. */
   mend(): void;
   close(): Promise<void>;
 }
 
-/** Makes a TCP proxy before a database. */
+/** Makes a TCP proxy in front of a database. */
 export async function cuttableWay(databaseUrl: string): Promise<CuttableWay> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();

@@ -3,20 +3,20 @@ import { after, before } from "node:test";
 import pg from "pg";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 
-/** A database of a test file's own, dropped at its end. */
+/** The database of a test file, dropped at its end. */
 export interface TestDatabase {
   /** As superuser. */
   adminUrl: string;
   /** As the role that owns every object. */
   ownerUrl: string;
-  /** As the role that the service logs in with. */
+  /** With the role that the service logs in as. */
   loginUrl: string;
-  /** As the role that clients' operations run by. */
+  /** With the role of clients' operations. */
   apiUrl: string;
   close(): Promise<void>;
 }
 
-/** What a test database starts from: nothing, the migrated schema, or the schema with demonstration data. */
+/** The beginning of a test database: nothing, the migrated schema, or the schema with demonstration data. */
 export type Template = "template0" | "template_schema" | "template_demo";
 
 /** Clones a template of the test cluster (see global-setup.ts). */
@@ -29,7 +29,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
   await admin.query(`create database ${name} template ${template} owner service_owner`);
-  // What a database lets PUBLIC do isn't cloned
+  // Rights of PUBLIC in a database aren't cloned
   await admin.query(`revoke temporary on database ${name} from public`);
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   return {
@@ -45,9 +45,9 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
 }
 
 /**
- * A database for the tests of the suite that calls this, with one connection: there from their beginning to their end.
+ * A database for the tests of the calling suite, with one connection, from their beginning to their end.
  *
- * @param role who the connection logs in as
+ * @param role the role of the connection
  */
 export function useDatabase(
   template: Template,
@@ -66,7 +66,7 @@ export function useDatabase(
   return used;
 }
 
-/** Runs SQL by a connection, which may be opened later, and answers the rows. */
+/** Runs SQL on a connection, which may be opened later, and returns the rows. */
 export const rowsOf =
   (client: () => pg.ClientBase | pg.Pool) =>
   async (text: string, values: unknown[] = []): Promise<any[]> =>

@@ -11,12 +11,12 @@ let cluster: Cluster | undefined;
 
 /**
  * One Postgres for all test files, with template databases that each clones: `template_schema` is migrated,
- * `template_demo` holds the demonstration data too. Test files learn of it by TEST_ADMIN_URL and TEST_LOGIN_URL.
+ * `template_demo` has the demonstration data too. TEST_ADMIN_URL and TEST_LOGIN_URL tell test files where it is.
  */
 export async function globalSetup(): Promise<void> {
   cluster = await startCluster({
     directory: ".data/test",
-    // Nothing here outlives the run, so nothing need be safe on disk
+    // Nothing outlives the run, so nothing needs to be safe on disk
     flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
   });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
@@ -24,7 +24,7 @@ export async function globalSetup(): Promise<void> {
   const postmaster = await admin.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer as pid",
   );
-  // For a run that is broken off, which has no teardown
+  // For an interrupted run, which has no teardown
   process.on("exit", () => end(postmaster.rows[0]!.pid));
   const { rows } = await admin.query(
     "select datname as name from pg_database where datname not in ('postgres', 'template0', 'template1')",
@@ -43,7 +43,7 @@ export async function globalSetup(): Promise<void> {
   });
   await admin.end();
   process.env.GRAPHILE_ENV = "development";
-  // Files import much the same, each in a process of its own
+  // Test files import mostly the same modules, each in its own process
   process.env.NODE_COMPILE_CACHE = resolve(".data/test/compiled");
   process.env.TEST_ADMIN_URL = cluster.adminUrl("postgres");
   process.env.TEST_LOGIN_URL = loginUrl!;
@@ -53,7 +53,7 @@ export async function globalTeardown(): Promise<void> {
   await cluster?.stop();
 }
 
-/** Ends the Postgres at once: nothing of it is kept. */
+/** Kills the Postgres: nothing of it is kept. */
 function end(pid: number): void {
   try {
     process.kill(pid, "SIGQUIT");

@@ -7,5 +7,5 @@ export const uuidOf = (id: string): string => id.slice(-36);
 /** A uuid that no row has. */
 export const noUuid = "01980000-0000-7000-8000-000000000000";
 
-/** A global id that leads to nothing. */
+/** A global id of nothing. */
 export const nowhere = (type: string): string => gid(type, noUuid);

@@ -2,38 +2,38 @@ import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What came of the requests of clients under load. */
+/** Results of clients' requests under load. */
 export interface LoadReport {
-  /** Statuses of the answers, with how many had each. */
+  /** Statuses of the answers, with their numbers. */
   statuses: Record<number, number>;
-  /** Comments of bookings that were answered as done. */
+  /** Comments of bookings that were confirmed. */
   booked: string[];
   /** GraphQL errors, as JSON. */
   errors: string[];
-  /** Requests whose connection ended without an answer: what no client should meet. */
+  /** Requests whose connection ended without an answer, which must never happen. */
   cut: string[];
   /** Connections that were refused. */
   refused: number;
 }
 
 export interface LoadOptions {
-  /** Where the API is, like http://127.0.0.1:4000. */
+  /** Address of the API, such as http://127.0.0.1:4000. */
   address: string;
   token: string;
   clients: number;
-  /** The line of `stockAdjust` that every second request of a client books. */
+  /** The line of `stockAdjust` in every second request of a client. */
   line: object;
 }
 
-/** An answer to a request, with the body read. */
+/** An answer, with the body read. */
 export interface PlainAnswer {
   status: number;
   text: string;
-  /** Whether the server says that it closes the connection. */
+  /** Whether the server announces that it closes the connection. */
   closes: boolean;
 }
 
-/** Sends a request by an agent, which keeps connections as it was told. */
+/** Sends a request by an agent, which decides about keeping the connection. */
 export function send(agent: Agent, url: string, token: string | null, body?: object): Promise<PlainAnswer> {
   const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
   return new Promise((resolve, reject) => {
@@ -53,8 +53,8 @@ const book = `mutation ($input: StockAdjustInput!) {
   stockAdjust(input: $input) { stockMovements { id } userErrors { code } } }`;
 
 /**
- * Clients that read and book without a pause, each on one connection that it keeps as long as it may. When a connection
- * is refused, a client looks again a little later.
+ * Clients that read and book without a pause, each on one connection that it keeps as long as possible. When a
+ * connection is refused, a client tries again a little later.
  */
 export class Load {
   readonly report: LoadReport = { statuses: {}, booked: [], errors: [], cut: [], refused: 0 };
@@ -68,7 +68,7 @@ export class Load {
     this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#beClient(n)));
   }
 
-  /** How many answers there have been. */
+  /** Number of answers so far. */
   get answers(): number {
     return Object.values(this.report.statuses).reduce((sum, count) => sum + count, 0);
   }
@@ -99,7 +99,7 @@ export class Load {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === "ECONNREFUSED") report.refused++;
         else report.cut.push(`${code} ${message}`);
-        await sleep(50); // As clients do before they ask again
+        await sleep(50); // As clients do before a retry
       }
     }
     agent.destroy();

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../commands/process.ts";
 
 const guard = fileURLToPath(new URL("./open-handles.ts", import.meta.url));
 
-/** Runs a test file of its own, with what it leaves open. */
+/** Runs a separate test file that leaves something open. */
 async function run(statement: string): Promise<{ code: unknown; output: string }> {
   const folder = await temporaryFolder();
   const file = join(folder.path, "one.test.ts");

@@ -1,7 +1,7 @@
 import { after } from "node:test";
 
-// `node --import` runs this in each test file. One that leaves something open would never end, and the run would wait for
-// it without a word: it fails instead, and says what is open.
+// `node --import` runs this in each test file. A file that leaves something open would never end, and the run would
+// wait for it silently. With this it fails and names what is open.
 const timeoutMs = Number(process.env.TEST_END_TIMEOUT_MS ?? 60_000);
 
 if (process.env.NODE_TEST_CONTEXT !== undefined)

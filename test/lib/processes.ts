@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 
-/** Ids of the processes that serve for `npm start -- --workers N`. */
+/** Ids of the serving processes of `npm start -- --workers N`. */
 export async function servingProcesses(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir("/proc")) {
@@ -11,7 +11,7 @@ export async function servingProcesses(parent: number): Promise<number[]> {
   return found;
 }
 
-/** Ids of the processes that work in a folder, such as all of a Postgres in its data. */
+/** Ids of the processes whose working directory is a folder, such as all of a Postgres in its data. */
 export async function processesIn(folder: string): Promise<number[]> {
   const path = await realpath(folder);
   const found: number[] = [];

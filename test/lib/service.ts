@@ -17,15 +17,15 @@ import { versions as everyVersion } from "../../src/versions/versions.ts";
 import { openTestDatabase } from "./database.ts";
 import type { Template } from "./database.ts";
 
-/** One process of the service, answering on a port of its own. */
+/** One process of the service on its own port. */
 export interface TestProcess {
   app: App;
   url: string;
   /** Connections of service_login. */
   pool: pg.Pool;
-  /** Those that operations run on. */
+  /** Connections of operations. */
   apiPool: pg.Pool;
-  /** What it wrote to its log. */
+  /** Its log. */
   log: Record<string, unknown>[];
   /** Exchanges a credential's key and secret for a token. */
   tokenFor(credentials: ClientCredentials): Promise<string>;
@@ -50,16 +50,16 @@ export interface Answer {
   codes: string[];
 }
 
-/** A database with one process over it, and a connection of its owner. */
+/** A database with one process of the service, and a connection of its owner. */
 export interface TestService extends TestProcess {
   owner: pg.Pool;
   /** The database as superuser. */
   adminUrl: string;
-  /** Where the owner connects. */
+  /** URL of the owner. */
   ownerUrl: string;
-  /** Where the login role connects. */
+  /** URL of the login role. */
   loginUrl: string;
-  /** A new credential, by default for reading everything. */
+  /** A new credential, by default with all scopes for reading. */
   credential(request?: Partial<CredentialRequest>): Promise<ClientCredentials & { scopes: string[] }>;
   /** A token of a new credential. */
   token(request?: Partial<CredentialRequest>): Promise<string>;
@@ -69,25 +69,25 @@ export interface TestService extends TestProcess {
 
 export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "pool" | "apiPool">> {
   settings?: Partial<AppSettings>;
-  /** Where to connect instead of the database itself. */
+  /** The URL to connect to instead of the database's own. */
   loginUrl?: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   poolSize?: number;
   /** Whether statements stay prepared on them. */
   prepare?: boolean;
 }
 
 export interface ServiceOptions extends ProcessOptions {
-  /** What the database holds at the beginning. */
+  /** Initial content of the database. */
   template?: Template;
   /** Changes the database before the service starts. */
   before?: (owner: pg.Pool) => Promise<void>;
 }
 
-/** The reading of everything that the tests here need. */
+/** All scopes for reading that tests here need. */
 export const query = "{ countrys { edges { node { id name } } } }";
 
-/** Starts the service over a database of its own, by default an empty one. */
+/** Starts the service on its own database, by default an empty one. */
 export async function startService({
   template = "template_schema",
   before = async () => {},
@@ -118,19 +118,19 @@ export async function startService({
       const { rows: differences } = await owner.query("select * from ledger.proof limit 5");
       await owner.end();
       await database.close();
-      // Whatever a test did over HTTP, the books add up
+      // After any test, the books must be right
       assert.deepEqual(differences, []);
     },
   };
 }
 
-/** Tests ask more than a client may in the same time. */
+/** Tests use more points than a client may in the same time. */
 const limits = { ...defaultLimits, cost: 100_000, bucket: 1_000_000_000, refill: 1_000_000_000 };
 
-/** What most tests ask. Each version takes a second to build, so tests of others name them. */
+/** The version of most tests. Each takes a second to build, so tests of others name them. */
 const head = everyVersion.filter(({ kind }) => kind === "floating");
 
-/** Starts one process of the service over a database, by default for unstable alone. */
+/** Starts one process of the service on a database, by default for unstable alone. */
 export async function startProcess({
   loginUrl,
   poolSize = 5,
@@ -215,7 +215,7 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body, codes };
 }
 
-/** A pool that doesn't mind when its connections are cut: tests do that. */
+/** A pool that ignores cut connections: tests cut them. */
 function quietPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
   pool.on("error", () => {});

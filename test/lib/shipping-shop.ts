@@ -4,19 +4,19 @@ import type { ServiceOptions } from "./service.ts";
 import type { Shop } from "./shop.ts";
 import { openShop } from "./shop.ts";
 
-/** Units of a product that are ordered, or another line without one. */
+/** Ordered units of a product, or another line without one. */
 export interface OrderLine {
   product?: string;
   quantity: number;
   type?: string;
   shipped?: number;
-  /** Of one unit with tax; 1 when left out. */
+  /** Price of one unit with tax; 1 by default. */
   price?: number;
-  /** In percent; none when left out. */
+  /** In percent; none by default. */
   taxRate?: number;
 }
 
-/** What a location is to ship: of lines of the order, by their position from 0, so many units. */
+/** The part of an order that a location ships: units by the position of the line, from 0. */
 export interface Assignment {
   location?: string | null;
   lines: [line: number, quantity: number][];
@@ -36,22 +36,22 @@ export interface MadeOrder {
   fulfillmentOrders: { id: string; lines: string[] }[];
 }
 
-/** The small shop, with goods on its shelves and customers who order. */
+/** The small shop with stock and customers. */
 export interface ShippingShop extends Shop {
   /** Makes an order with its fulfillment orders. */
   order(lines: OrderLine[], assignments?: Assignment[], options?: OrderOptions): Promise<MadeOrder>;
   /** Puts units in a place; of a batch when one is named. */
   store(product: string, place: string, quantity: number, batch?: string): Promise<void>;
-  /** How an order stands: states, shipped quantities, fulfillment orders. */
+  /** State of an order: states, shipped quantities, fulfillment orders. */
   stateOf(order: MadeOrder): Promise<OrderState>;
-  /** Runs SQL as the owner of the tables, with uuids in place of `$id`. Answers the rows. */
+  /** Runs SQL as the owner of the tables, with uuids in place of `$id`. Returns the rows. */
   sql(text: string, ...ids: string[]): Promise<any[]>;
   /** Reads by the API, with all scopes. */
   read(query: string, variables?: object): Promise<any>;
   ship(order: MadeOrder, rest?: object): Promise<any>;
   fulfill(fulfillmentOrder: { id: string }, rest?: object): Promise<any>;
   cancel(fulfillmentId: string, rest?: object): Promise<any>;
-  /** What orderShipmentComplete, fulfillmentCreate or fulfillmentCancel answered of movements. */
+  /** Movements in an answer of orderShipmentComplete, fulfillmentCreate or fulfillmentCancel. */
   moves(payload: any): [quantity: number, source: string, destination: string, process: string][];
 }
 

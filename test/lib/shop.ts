@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { startService } from "./service.ts";
 import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "./service.ts";
 
-/** A small warehouse of which a test knows everything, and a service over it. */
+/** A small warehouse with known content, and a service on it. */
 export interface Shop extends TestService {
   /** Global ids by a short name: `hammer`, `hall`, `A-1`… */
   id: Record<string, string>;
-  /** Calls a mutation with all scopes, or with the given token. Answers its payload; fails on GraphQL errors. */
+  /** Calls a mutation with all scopes, or with the given token. Returns its payload; fails on GraphQL errors. */
   mutate(name: string, input: object, options?: MutateOptions): Promise<any>;
-  /** The same, but answers whatever came. */
+  /** The same, but returns any answer. */
   tryMutate(name: string, input: object, options?: MutateOptions): Promise<Answer>;
-  /** How much of a product lies in a place, as the API says. */
+  /** Quantity of a product in a place, as the API shows it. */
   stockAt(product: string, place: string): Promise<number>;
   /** The number of rows in the ledger. */
   movements(): Promise<number>;
@@ -18,21 +18,21 @@ export interface Shop extends TestService {
   line(product: string, place: string, rest: object): object;
   /** A line of stockTransfer. */
   move(product: string, source: string, destination: string, rest: object): object;
-  /** A moment as long ago, by the clock of the database, to the microsecond. */
+  /** A time so many milliseconds ago, by the clock of the database, to the microsecond. */
   ago(interval: string): Promise<string>;
-  /** Takes all stock away, and all that is known of it. */
+  /** Deletes all stock and its history. */
   empty(): Promise<void>;
 }
 
 export interface MutateOptions extends AskOptions {
   token?: string;
-  /** Which process to ask, if not the first. */
+  /** The process to ask, if not the first. */
   process?: Pick<TestProcess, "ask">;
-  /** What to ask of the payload, beside the user errors. */
+  /** Selected fields of the payload, beside the user errors. */
   select?: string;
 }
 
-/** What tests ask of the payloads of stock mutations. */
+/** Default selections of the payloads of stock mutations. */
 const stockFields =
   "stockMovements { id quantity processTypeTechnicalName sourceLocationTypeTechnicalName sourceBinLocationId sourceWarehouseId " +
   "sourceSpecialStockLocationTechnicalName destinationLocationTypeTechnicalName destinationBinLocationId destinationWarehouseId " +
@@ -87,7 +87,7 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
     return process.ask(token, { query, variables: { input } }, more);
   };
 
-  /** A place of an input, by its short name. */
+  /** A place as input, by its short name. */
   const at = (place: string) =>
     place.includes("-") ? { binLocationId: id[place] } : { warehouseId: id[place] };
 
@@ -130,11 +130,11 @@ export async function openShop(options: ServiceOptions = {}): Promise<Shop> {
   };
 }
 
-/** Fails when a stored figure differs from what the ledger gives. */
+/** Fails when a stored figure differs from the ledger. */
 export async function assertBooksAreRight({ owner }: Pick<TestService, "owner">): Promise<void> {
   assert.deepEqual((await owner.query("select * from ledger.proof limit 5")).rows, []);
 }
 
-/** What matters of user errors: code and way. */
+/** The tested part of user errors: code and path. */
 export const refusals = ({ userErrors }: any): [code: string, field: string | null][] =>
   userErrors.map(({ code, field }: any) => [code, field?.join(".") ?? null]);

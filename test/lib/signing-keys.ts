@@ -4,7 +4,7 @@ import type { SigningKeys } from "../../src/auth/signing-keys.ts";
 import { StoredSigningKeys } from "../../src/auth/stored-signing-keys.ts";
 import { Secrets } from "../../src/secrets/secrets.ts";
 
-/** The keys of a database, for tests that make tokens themselves. The first are made where there are none. */
+/** The keys of a database, for tests that make tokens themselves. Makes the first if there are none. */
 export function storedKeys(pool: pg.Pool): SigningKeys {
   const cache = { isListening: false, onOutdated: () => {} };
   const options = {

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 
-/** A reporter that names the test files that took longest, at the end of a run. */
+/** A reporter that lists the slowest test files at the end of a run. */
 export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const files: { file: string; seconds: number }[] = [];
   for await (const { type, data } of events) {

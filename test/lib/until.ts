@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until something holds, asking at first every few milliseconds, later ten times in a second. Fails after twenty
- * seconds, in which Postgres may have started again.
+ * Waits until a condition holds, checking every few milliseconds at first, later ten times a second. Fails after twenty
+ * seconds, in which Postgres may have restarted.
  */
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = performance.now() + timeoutMs;

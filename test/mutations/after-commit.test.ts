@@ -6,8 +6,8 @@ import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// What a mutation answers once it has been committed, whatever happens while that is read. test/ways/payloads.test.ts
-// goes through all payloads.
+// The answer of a committed mutation, whatever happens while its payload is read. test/ways/payloads.test.ts covers all
+// payloads.
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });

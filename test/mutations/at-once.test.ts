@@ -5,13 +5,13 @@ import { until } from "../lib/until.ts";
 import { assertRefused, useBench } from "./support.ts";
 import type { Payload } from "./support.ts";
 
-// As many connections as there are callers, so that they really meet in the database
+// As many connections as callers, so that they really meet in the database
 const bench = useBench({ poolSize: 20 });
 
 const times = <T>(count: number, work: (n: number) => T) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
-/** That one was done, and the others were refused. */
+/** Asserts that one was done, and the others were refused. */
 const assertOne = (payloads: Payload[], code: string, field: string[]) => {
   const refused = payloads.filter(({ userErrors }) => userErrors.length > 0);
   assert.equal(refused.length, payloads.length - 1);
@@ -156,8 +156,8 @@ it("several in one operation are done in their order, and each answers what was 
 });
 
 /**
- * Does things while the owner is in the middle of a transaction, each as soon as those before it wait for a lock; then
- * ends the transaction, and gives what they answer and how long that took, in milliseconds.
+ * Runs work during a transaction of the owner, each piece when those before it wait for a lock; then ends the
+ * transaction, and returns the results and durations in milliseconds.
  */
 const amid = async <T>(statement: string, end: "commit" | "rollback", ...works: (() => Promise<T>)[]) => {
   const owner = await bench.service.owner.connect();

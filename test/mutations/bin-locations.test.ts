@@ -7,7 +7,7 @@ const bench = useBench();
 
 const all = "binLocation { id code position warehouseId warehouse { code } updatedAt }";
 
-/** What neither creating nor updating takes. */
+/** Input that neither creating nor updating accepts. */
 const mistakes: [input: object, code: string, field: string][] = [
   [{ code: "B-2" }, "NOT_UNIQUE", "code"],
   [{ code: "" }, "INVALID", "code"],

@@ -6,7 +6,7 @@ import { assertBooksAreRight, refusals } from "../lib/shop.ts";
 import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
-// What a fulfillment order was to ship before it was cancelled: it belongs to nobody then, and others can ship it
+// Open units of a cancelled fulfillment order belong to none, and others can ship them
 let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop({ versions, poolSize: 12 });
@@ -52,7 +52,7 @@ const reserved = async (product = "nail") => {
   );
   return Object.fromEntries(rows.map(({ code, quantity }) => [code, quantity]));
 };
-/** An order of nails that the hall was to ship and does not. */
+/** An order of nails whose fulfillment order at the hall was cancelled. */
 const calledOff = async (quantity: number, state = "Open") => {
   const order = await shop.order([nails(quantity)], [{ lines: [[0, quantity]], state }]);
   assert.deepEqual((await callOff(first(order))).userErrors, []);
@@ -120,7 +120,7 @@ describe("orderShipmentComplete after a fulfillment order was cancelled", () => 
       [2, "B-1"],
       [3, "B-1"],
     ]);
-    // Without others, by the code of the warehouse
+    // Without other reasons, by the code of the warehouse
     assert.deepEqual(sources(await shop.ship(await calledOff(1))), [[1, "annex"]]);
     await shop.sql("update erp.location set active = false where warehouse_id = $1", shop.id.annex);
     assert.deepEqual(sources(await shop.ship(await calledOff(1))), [[1, "B-1"]]);

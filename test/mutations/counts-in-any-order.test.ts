@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
-// Counts beside each other: of batches and of their place, in any order, and of many clients at once
+// Counts at the same time: of batches and of their place, in any order, by many clients
 let shop: Shop;
 before(async () => {
   shop = await openShop({ poolSize: 12 });
@@ -93,7 +93,7 @@ describe("counts and bookings", () => {
     { product: "glue", place: "B-1", batchId: () => shop.id.G1 },
   ];
   const booking = fc.record({ delta: fc.constantFrom(-3, -2, -1, 1, 2, 3) });
-  // Sent after so many further events, and perhaps once more after as many again
+  // Sent so many events later, and perhaps repeated as many later again
   const counting = fc.record({
     quantity: fc.integer({ min: 50, max: 99 }),
     delays: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 2 }),

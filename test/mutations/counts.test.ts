@@ -4,7 +4,7 @@ import { versions } from "../../src/versions/versions.ts";
 import type { MutateOptions, Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
-// Counts by stockSet, and what becomes of them when they are late, repeated, or not in order
+// Counts by stockSet that are late, repeated, or out of order
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
@@ -21,7 +21,7 @@ const line: Shop["line"] = (...line) => shop.line(...line);
 
 const ago = (interval: string) => shop.ago(interval);
 const now = () => ago("0");
-/** When what left was booked, and how much earlier or later. */
+/** When the outgoing movement was booked, and counts earlier or later than that. */
 const saleOf = async (quantity: number, difference = "0") => {
   const { rows } = await shop.owner.query(
     `select to_char((booked_at + $1::interval) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as moment
@@ -45,10 +45,10 @@ describe("a count", () => {
     const countedAt = await now();
     await adjust(line("nail", "A-1", { delta: -3 }));
     await shop.mutate("stockTransfer", { lines: [shop.move("nail", "A-1", "A-2", { quantity: 1 })] });
-    // 12 were there at the count, two more than the books said; 4 have left since
+    // 12 units were there at the count, two more than booked; 4 have left since
     const { stocks, stockMovements } = await count(12, countedAt);
     assert.deepEqual([stocks[0].quantity, stockMovements[0].quantity], [8, 2]);
-    // The correction is no later movement: the same count, sent again, finds all in order
+    // The correction is no later movement: the same count, repeated, changes nothing
     const again = await count(12, countedAt);
     assert.deepEqual([again.stocks[0].quantity, again.stockMovements, again.warnings], [8, [], []]);
     assert.deepEqual(await counts(), [{ quantity: 12, difference: 2 }]);

@@ -11,20 +11,20 @@ const select = `warnings { code message field details } goodsReceipt { id number
 /** The nodes of a connection. */
 export const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
 export const linesOf = ({ lineItems }: any) => nodes(lineItems);
-/** Lines of a receipt as their quantity, and whether they count for an order. */
+/** Lines of a receipt: their quantities, and whether they count for an order. */
 export const shares = (receipt: any): [quantity: number, counts: boolean][] =>
   linesOf(receipt).map((line: any) => [line.quantity, !!line.supplierOrder]);
 /** Codes of the warnings of a payload. */
 export const codes = ({ warnings }: any): string[] => warnings.map(({ code }: any) => code);
 
-/** A supplier order, by its id and number, and the ids of its lines. */
+/** A supplier order: its id and number, and the ids of its lines. */
 export interface Ordered {
   id: string;
   number: string;
   lines: string[];
 }
 
-/** A shop, and what is done at its dock, over HTTP. */
+/** A shop, and the work at its dock, over HTTP. */
 export class Dock {
   shop!: Shop;
   /** A token for reading. */
@@ -39,14 +39,14 @@ export class Dock {
     return this.shop.mutate(name, input, { select });
   }
 
-  /** Calls one that must not be refused. */
+  /** The same; fails when it is refused. */
   async done(name: string, input: object): Promise<any> {
     const payload = await this.mutate(name, input);
     assert.deepEqual(payload.userErrors, [], name);
     return payload;
   }
 
-  /** An order that was confirmed, of lines with product, quantity and price. */
+  /** A confirmed order with lines of product, quantity and price. */
   async order(
     lines: [product: string, quantity: number, unitPrice?: number][],
     input: object = {},
@@ -65,13 +65,13 @@ export class Dock {
     return { id, number, lines: linesOf(supplierOrder).map((line: any) => line.id) };
   }
 
-  /** Does something with a supplier order that must not be refused. */
+  /** Calls a mutation of supplier orders; fails when it is refused. */
   async move(action: string, id: string): Promise<void> {
     const { userErrors } = await this.shop.mutate(`supplierOrder${action}`, { id });
     assert.deepEqual(userErrors, []);
   }
 
-  /** A supplier order as it is now, and what its lines have received. */
+  /** The present state of a supplier order, and the received quantities of its lines. */
   async orderNow(id: string): Promise<any> {
     const query = `{ supplierOrder(id: "${id}") { state actualDeliveryDate lineItems { edges { node { receivedQuantity openQuantity actualDeliveryDate } } } } }`;
     const { supplierOrder } = (await this.shop.ask(this.reader, { query })).body.data;
@@ -90,7 +90,7 @@ export class Dock {
     return this.done("goodsReceiptCreate", { lineItems, ...input });
   }
 
-  /** Creates a receipt and approves it. Answers its id. */
+  /** Creates a receipt and approves it. Returns its id. */
   async approved(lineItems: object[], input: object = {}): Promise<string> {
     const { goodsReceipt } = await this.create(lineItems, input);
     await this.done("goodsReceiptApprove", { id: goodsReceipt.id });
@@ -103,7 +103,7 @@ export class Dock {
   }
 }
 
-/** Opens a dock for the tests of a file; after each of them the books must be right. */
+/** Opens a dock for the tests of a file; after each test the books must be right. */
 export function useDock(): Dock {
   const dock = new Dock();
   before(async () => {

@@ -23,7 +23,7 @@ const reservedQuantity = async () => {
 };
 
 const states = ["Open", "InProgress", "OnHold", "Closed", "Cancelled"] as const;
-/** What each action leads to; from every other state it is refused. */
+/** The state after each action; all other states refuse it. */
 const transitions: Record<string, Partial<Record<(typeof states)[number], string>>> = {
   Start: { Open: "InProgress" },
   Hold: { Open: "OnHold", InProgress: "OnHold" },

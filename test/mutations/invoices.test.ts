@@ -6,7 +6,7 @@ import { assertBooksAreRight, refusals } from "../lib/shop.ts";
 import type { MadeOrder, OrderLine, ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 
-// Documents of shipments: each lists what is in its parcel, and no unit is charged twice
+// Documents of shipments: each lists its parcel, and no unit is charged twice
 let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop({ versions, poolSize: 12 });
@@ -25,7 +25,7 @@ const hammers = (quantity: number, price = 1): OrderLine => ({
   taxRate: 7,
 });
 
-/** An order, all of which the hall is to ship. */
+/** An order that the hall ships. */
 const assigned = (lines: OrderLine[]): Promise<MadeOrder> => {
   const goods = lines.flatMap(({ product }, n) => (product ? [n] : []));
   return shop.order(lines, [{ lines: goods.map((n) => [n, lines[n]!.quantity]) }]);
@@ -56,7 +56,7 @@ const types = ({ documents }: any) => documents.map((d: any) => d.documentType.t
 const linesOf = ({ config }: any) => config.lines.map((line: any) => [line.label, line.quantity]);
 const totals = ({ config }: any) => config.totals;
 
-/** What is charged for an order: documents that stand, and all of them together by rate. */
+/** Charges for an order: documents that are not cancelled, and their sums by rate. */
 async function charged(order: MadeOrder) {
   const { order: read } = await shop.read(
     `query ($id: ID!) { order(id: $id) { amountNet amountTotal documents(first: 250) { edges { node { ${documents.slice(12, -2)} } } } } }`,
@@ -189,7 +189,7 @@ describe("an invoice", () => {
         const { totals, lines } = made.documents[0].config;
         const sum = lines.reduce((sum: number, { total }: any) => sum + Math.round(total * 100), 0);
         assert.equal(sum, Math.round((taxStatus === "net" ? totals.net : totals.total) * 100));
-        // Now and then one comes back, and is sent and charged again
+        // Sometimes one comes back, and is sent and charged again
         if (roll(4) === 0) {
           const back = await cancel(made.fulfillment);
           assert.deepEqual(types(back), ["storno"]);

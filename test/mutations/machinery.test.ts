@@ -6,7 +6,7 @@ import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// What every mutation has from mutation.run and its plugin, shown on stockAdjust
+// Features of every mutation, from mutation.run and its plugin, shown with stockAdjust
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
@@ -231,7 +231,7 @@ describe("errors", () => {
 });
 
 describe("collisions and losses", () => {
-  /** Makes the next calls fail as a trigger says. */
+  /** Makes the next calls fail by a trigger. */
   const withTrigger = async (body: string, work: () => Promise<void>) => {
     await shop.owner.query(`
       create sequence public.attempt; grant usage on sequence public.attempt to public;

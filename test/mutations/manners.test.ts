@@ -11,12 +11,12 @@ const bench = useBench({ versions });
 interface Example {
   name: string;
   input: () => object;
-  /** What makes that input one that is refused, and how. */
+  /** A change that makes that input fail, and the expected error. */
   mistake: () => object;
   refusal: [code: string, field: string[] | null];
-  /** What it is asked for. */
+  /** The selection. */
   fields: string;
-  /** What a token needs to read for that, beyond what it may write. */
+  /** Scopes for reading that the selection needs. */
   read?: string[];
   /** A field of the payload that needs another scope than the mutation. */
   beyond?: string;
@@ -142,7 +142,7 @@ for (const example of examples) {
       });
       assertRefused(done, ...example.refusal);
       assert.deepEqual(tried, done);
-      // The trial has used up neither the key nor the input
+      // The dry run has used up neither the key nor the input
       assert.deepEqual(
         (await bench.mutate(name, { ...example.input(), idempotencyKey: "tried" })).userErrors,
         [],

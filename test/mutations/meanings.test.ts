@@ -5,7 +5,7 @@ import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
-// What counts as the same request, and what a null says
+// What counts as the same request, and what null means
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });
@@ -21,7 +21,7 @@ const line = (more: object = {}) => ({
   ...more,
 });
 
-/** Sends two inputs with one key. Whether the second was taken for a repetition of the first. */
+/** Sends two inputs with one key. Returns whether the second was taken for a repetition of the first. */
 async function areTheSame(
   name: string,
   first: object,

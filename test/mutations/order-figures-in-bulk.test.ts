@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { useDatabase } from "../lib/database.ts";
 
-/** What an administrator may do to many rows of the demonstration shop in one statement. */
+/** Changes of many rows of the demonstration shop by an administrator, in one statement. */
 const statements = [
   "update erp.sales_order set state = 'cancelled' where state = 'open'",
   "update erp.sales_order set state = 'open' where state in ('cancelled', 'completed') and right(id::text, 1) < '8'",
@@ -37,7 +37,7 @@ const statements = [
 describe("figures of orders, after a statement about many rows", () => {
   const used = useDatabase("template_demo");
 
-  // One after the other, so that each finds what the earlier ones have left
+  // One after the other, each on the results of the earlier ones
   for (const statement of statements) {
     it(statement.replace(/\s+/g, " "), async () => {
       const { rowCount } = await used.client.query(statement);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 
-// What triggers keep right, whoever writes: here an administrator, with SQL
+// Triggers keep figures right for every writer: here an administrator, with SQL
 const used = useDatabase("template_schema");
 beforeEach(async () => {
   await used.client.query("begin");
@@ -49,7 +49,7 @@ const reserved = () =>
   value(
     `(select jsonb_object_agg(product_number, reserved_stock) from erp.product where reserved_stock <> 0)`,
   );
-/** By warehouse and product, what fulfillment orders still have to ship. */
+/** Open units of fulfillment orders, by warehouse and product. */
 const promised = () =>
   value(`(select jsonb_object_agg(w.code || ' ' || p.product_number, s.reserved_quantity) from ledger.warehouse_stock s
     join erp.warehouse w on w.id = s.warehouse_id join erp.product p on p.id = s.product_id where s.reserved_quantity <> 0)`);
@@ -223,7 +223,7 @@ describe("what follows from fulfillments", () => {
     await fulfill(71, [parcel, hammersToShip, 2], [rest, nailsLater, 3]);
     await run(`delete from erp.sales_order where id = '${order}'`);
     assert.deepEqual(await reserved(), { nail: 30 });
-    // The warehouse still has them to ship; nobody knows any more to whom
+    // The warehouse still has them to ship, though their order is gone
     assert.deepEqual(await promised(), { "hall hammer": 3, "hall nail": 60, "shed nail": 37 });
   });
 });

@@ -5,7 +5,7 @@ import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight, refusals } from "../lib/shop.ts";
 
-// What is said about bookings that are hardly meant: of products that only stand for variants, and of promised units
+// Warnings about bookings that are probably mistakes: of parents of variants, and of promised units
 let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop({ versions });
@@ -44,7 +44,7 @@ const codes = ({ warnings, userErrors }: any): string[] => {
 };
 
 let made = 0;
-/** A product of its own for each test. */
+/** A separate product for each test. */
 async function newProduct(parent?: string): Promise<string> {
   const name = `made-${++made}`;
   const [row] = await shop.sql(

@@ -51,7 +51,7 @@ async function prices(): Promise<{ product: Prices | null; suppliers: Record<str
   ]);
   return { product: shown(data.product.purchasePrices), suppliers: Object.fromEntries(suppliers) };
 }
-/** What another program, or an administrator, does to the prices of the product. */
+/** Changes of the product's prices by another program, or an administrator. */
 const setProductPrices = async (given: Prices) => {
   const id = shop.id.hammer!.slice(-36);
   await shop.owner.query("delete from erp.product_purchase_price where product_id = $1", [id]);

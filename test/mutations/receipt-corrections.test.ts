@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { codes, shares, useDock } from "./dock.ts";
 
-// What receipts with negative lines make of the supplier orders that were delivered
+// Effects of receipts with negative lines on delivered supplier orders
 const dock = useDock();
 
 describe("a correction", () => {

@@ -5,7 +5,7 @@ import type { Ordered } from "./dock.ts";
 import { codes, linesOf, nodes, useDock } from "./dock.ts";
 import { refusals } from "../lib/shop.ts";
 
-// What goods receipts take from the supplier orders that their lines name
+// What goods receipts take from the supplier orders of their lines
 const dock = useDock();
 
 describe("lines tell the receipt what it is for", () => {
@@ -159,7 +159,7 @@ describe("one receipt delivers orders of one supplier", () => {
     assert.deepEqual(refusals(await dock.mutate("goodsReceiptUpdate", other)), [
       ["SUPPLIER_MISMATCH", "supplierId"],
     ]);
-    // Without these lines it can be made one of the other supplier
+    // Without these lines its supplier can be changed
     await dock.done("goodsReceiptLineItemsSet", { id: goodsReceipt.id, lineItems: [] });
     const changed = (await dock.done("goodsReceiptUpdate", other)).goodsReceipt;
     assert.deepEqual([changed.supplier.number, nodes(changed.supplierOrders)], ["forge", []]);

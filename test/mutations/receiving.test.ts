@@ -5,7 +5,7 @@ import { assertBooksAreRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 import { codes, linesOf, shares, useDock } from "./dock.ts";
 
-// What comes is booked, whatever became of what was ordered
+// Arrived goods are booked, whatever happened to their order
 const dock = useDock();
 
 describe("the dock never stops", () => {
@@ -61,7 +61,7 @@ describe("the dock never stops", () => {
     ]);
     const now = await dock.orderNow(id);
     assert.deepEqual([now.state, now.received], ["partially_delivered", [3, 0, 1]]);
-    // What the receipt said of prices stays
+    // Given prices stay
     assert.deepEqual([goodsReceipt.amountNet, goodsReceipt.positionPrice], [8, 8]);
   });
 
@@ -306,7 +306,7 @@ describe("whatever is received", () => {
           const by = upTo(2) === 1 ? { supplierOrderId: id } : { supplierOrderLineItemId: lines[n] };
           return dock.line(ordered[n]![0], isCorrection ? -upTo(3) : upTo(4), by);
         });
-        // Something to take back, whatever was received
+        // Something to take back in any case
         if (isCorrection)
           await dock.shop.mutate("stockAdjust", {
             lines: products.map((product) => ({

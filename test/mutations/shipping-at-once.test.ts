@@ -6,7 +6,7 @@ import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// The API with many clients at a time: each answer is one that a client can act on, and the books stay right
+// The API with many clients at a time: a client can act on each answer, and the books stay right
 let shop: ShippingShop;
 before(async () => {
   shop = await openShippingShop({ poolSize: 30 });
@@ -21,7 +21,7 @@ const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> 
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 const codesOf = (payload: any): string[] => payload.userErrors.map(({ code }: any) => code);
 
-/** Numbers that look random and are the same in each run. */
+/** Pseudorandom numbers, the same in each run. */
 function dice(seed: number): (sides: number) => number {
   let state = seed * 2_654_435_761 + 1;
   return (sides) => {
@@ -30,14 +30,14 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-/** How many deadlocks Postgres has had to end, whether or not a client has heard of it. */
+/** Number of deadlocks that Postgres has ended, even if no client got an error. */
 async function deadlocks(): Promise<number> {
   const admin = new pg.Client({ connectionString: shop.adminUrl });
   await admin.connect();
   try {
     const ofService =
       "from pg_stat_activity where datname = current_database() and application_name = 'service'";
-    // A connection tells what it has counted at its end at the latest
+    // A connection reports its counts at its end at the latest
     await admin.query(`select pg_terminate_backend(pid) ${ofService}`);
     await until(async () => (await admin.query(`select ${ofService}`)).rowCount === 0);
     const { rows } = await admin.query(
@@ -49,7 +49,7 @@ async function deadlocks(): Promise<number> {
   }
 }
 
-/** Calls, and again when it waited too long for a lock, as clients do. Anything else that goes wrong fails. */
+/** Calls, and again when it waited too long for a lock, as clients do. Fails on any other error. */
 async function sendUntilAnswered(name: string, input: object, select: string): Promise<any> {
   for (let attempt = 1; ; attempt++) {
     const { body, codes, text } = await shop.tryMutate(name, input, { select });
@@ -174,7 +174,7 @@ describe("60 orders for three products, and 30 clients", () => {
           const line = { productId: shop.id[product], place: at(place), delta: roll(2) ? 3 : -2, batchId };
           payload = await sendUntilAnswered("stockAdjust", { lines: [line] }, "stocks { id }");
         } else {
-          // Counts all stock of the hall anew, with locks of its own
+          // Sets all stock of the hall, which takes other locks
           const isStockAvailableForSale = roll(2) > 0;
           payload = await sendUntilAnswered(
             "warehouseUpdate",
@@ -193,7 +193,7 @@ describe("60 orders for three products, and 30 clients", () => {
     assert.ok(fulfillments.length > 20, `${fulfillments.length} fulfillments`);
     await assertBooksAreRight(shop);
 
-    // What lies with an order is what was shipped of it, and no line was shipped twice
+    // Units in the place “order” equal the shipped ones, and no line was shipped twice
     const wrong = await shop.sql(`
       select l.order_id, l.product_id, sum(l.shipped_quantity) as shipped, max(s.quantity) as there
       from erp.sales_order_line_item l left join ledger.stock s on s.order_id = l.order_id and s.product_id = l.product_id

@@ -467,7 +467,7 @@ describe("what orderShipmentComplete has of all mutations", () => {
 });
 
 describe("documents of orderShipmentComplete", () => {
-  // The function that makes documents is of another part of the service; here one that only inserts a row
+  // Replaces the function that makes documents, which has its own tests
   it("are made in the order in which they are asked for", async () => {
     await shop.store("nail", "A-1", 9);
     const order = await shop.order([nails(1)]);

@@ -11,7 +11,7 @@ after(() => shop.close());
 beforeEach(() => shop.empty());
 afterEach(() => assertBooksAreRight(shop));
 
-/** A place of an input, by its short name. */
+/** A place as input, by its short name. */
 const at = (place: string) =>
   place.includes("-") ? { binLocationId: shop.id[place] } : { warehouseId: shop.id[place] };
 const line: Shop["line"] = (...line) => shop.line(...line);

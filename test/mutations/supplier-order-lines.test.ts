@@ -4,12 +4,12 @@ import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 
-// Lines, and other rows that one call makes, stand in the order in which they were given
+// Lines, and other rows of one call, are in the given order
 let shop: Shop;
 const products = ["hammer", "nail", "glue"];
 before(async () => {
   shop = await openShop();
-  // Terms for some products, and a variant, so that Postgres has something to join that could mix the lines up
+  // Terms for some products, and a variant, so that Postgres has joins that could change the order
   await shop.owner.query(`
     insert into erp.product (product_number, parent_id)
       select 'variant-' || n, p.id from erp.product p, generate_series(1, 3) n where p.product_number = 'hammer';
@@ -29,7 +29,7 @@ after(() => shop.close());
 afterEach(() => assertBooksAreRight(shop));
 
 const nodes = ({ edges }: any) => edges.map(({ node }: any) => node);
-/** Lines that tell each other apart by their quantities, with products that repeat. */
+/** Lines with distinct quantities and repeated products. */
 const lines = (quantities: number[], rest: object = {}) =>
   quantities.map((quantity) => ({
     productId: shop.id[products[(quantity * quantity) % products.length]!],
@@ -67,7 +67,7 @@ for (const type of ["SupplierOrder", "GoodsReceipt"]) {
     });
     const quantities = ({ lineItems }: any) => nodes(lineItems).map(({ quantity }: any) => quantity);
     const positions = ({ lineItems }: any) => nodes(lineItems).map(({ position }: any) => position);
-    /** The lines that are there, as input. */
+    /** The present lines, as input. */
     const kept = ({ lineItems }: any, wanted: number[]) =>
       wanted.map((quantity) => {
         const { id, product } = nodes(lineItems).find((line: any) => line.quantity === quantity);

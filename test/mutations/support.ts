@@ -6,7 +6,7 @@ import { gid } from "../lib/ids.ts";
 import { startService } from "../lib/service.ts";
 import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 
-/** What a mutation answers: its own fields, and why it was refused. */
+/** The answer of a mutation: its own fields, and user errors. */
 export interface Payload {
   userErrors: { code: string; message: string; field: string[] | null; details: any }[];
   [field: string]: any;
@@ -16,7 +16,7 @@ export interface MutateOptions extends AskOptions {
   token?: string;
 }
 
-/** A service over a database with two warehouses and a product, the same before each test. */
+/** A service on a database with two warehouses and a product, the same before each test. */
 export interface Bench {
   service: TestService;
   /** For reading and writing everything. */
@@ -30,11 +30,11 @@ export interface Bench {
   rows(text: string, values?: unknown[]): Promise<QueryResultRow[]>;
   /** Sends one mutation. */
   send(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Answer>;
-  /** Sends one mutation that must have no errors but user errors, and gives its payload. */
+  /** Sends one mutation that may have only user errors, and returns its payload. */
   mutate(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Payload>;
   /** Books units in a place, as clients do. */
   stock(place: object, delta: number): Promise<void>;
-  /** Does something that must leave all that mutations write as it was. */
+  /** Asserts that nothing that mutations write is changed. */
   unchanged<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -53,7 +53,7 @@ const written = ["erp.warehouse", "erp.location", "erp.bin_location", "erp.produ
   )
   .join(" union all ");
 
-/** Whoever changed what: afterwards the books must be right. */
+/** After any test the books must be right. */
 export function useBench(options: ServiceOptions = {}): Bench {
   const bench = {} as Bench;
   before(async () => {
@@ -97,7 +97,9 @@ export function useBench(options: ServiceOptions = {}): Bench {
   return bench;
 }
 
-/** That a mutation was refused for one reason, with a sentence about it, and answers nothing else. Gives the details. */
+/**
+ * Asserts that a mutation was refused for one reason, with a message, and returned nothing else. Returns the details.
+ */
 export function assertRefused(payload: Payload, code: string, field: string[] | null): any {
   const { userErrors, ...others } = payload;
   assert.deepEqual(

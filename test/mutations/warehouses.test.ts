@@ -9,7 +9,7 @@ const all = `warehouse {
   id code name isDefault isDefaultReceiving isStockAvailableForSale address location { name active storefrontId }
 }`;
 
-/** Codes of the warehouses that are the default, and the default for receiving. */
+/** Codes of the default warehouse, and of the default for receiving. */
 const defaults = async () => {
   const [row] = await bench.rows(
     `select array_agg(code) filter (where is_default) as is_default,
@@ -18,7 +18,7 @@ const defaults = async () => {
   return [...row!.is_default, "/", ...row!.is_receiving].join(" ");
 };
 
-/** Texts and addresses that neither creating nor updating takes. */
+/** Texts and addresses that neither creating nor updating accepts. */
 const mistakes: [input: object, code: string, field: string][] = [
   [{ code: "MAIN" }, "NOT_UNIQUE", "code"],
   [{ code: "" }, "INVALID", "code"],

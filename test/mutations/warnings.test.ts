@@ -5,7 +5,7 @@ import { uuidOf } from "../lib/ids.ts";
 import type { Shop } from "../lib/shop.ts";
 import { assertBooksAreRight, openShop, refusals } from "../lib/shop.ts";
 
-// What mutation.warn notes, shown by triggers that warn, as the functions of the ledger and those of purchasing may
+// mutation.warn, shown by triggers that warn, as functions of the ledger and of purchasing may
 let shop: Shop;
 before(async () => {
   shop = await openShop({ versions });

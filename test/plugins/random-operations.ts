@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLSchema } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isLeafType, isObjectType } from "postgraphile/graphql";
 
-/** What a random operation may say. */
+/** Limits of a random operation. */
 export interface RandomOptions {
   schema: GraphQLSchema;
   seed: number;
@@ -19,7 +19,7 @@ export interface RandomOptions {
 /** A whole number from 0 to below the limit. */
 export type Random = (limit: number) => number;
 
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers, the same for the same seed (mulberry32). */
 export function makeRandom(seed: number): Random {
   let state = seed >>> 0;
   return (limit) => {
@@ -30,7 +30,7 @@ export function makeRandom(seed: number): Random {
   };
 }
 
-/** A valid query with fields, aliases, fragments and arguments picked by chance. */
+/** A valid query with random fields, aliases, fragments and arguments. */
 export function randomOperation({ schema, seed, depth, argument }: RandomOptions): string {
   const random = makeRandom(seed);
   let aliases = 0;

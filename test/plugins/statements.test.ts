@@ -14,8 +14,8 @@ async function statements(source: string, variables: Record<string, unknown> = {
   return answer.statements.length;
 }
 
-// Foreign keys, forward and backward, are answered by the statement of their parent. Many-to-many lists take one
-// statement per level, for all parents together.
+// The parents' statement also reads foreign keys, forward and backward. Many-to-many lists take one statement per
+// level, for all parents together.
 describe("the number of statements", () => {
   const joined = `
     batches(first: 2) { edges { cursor node { product { parent { id } } location { code batch { id } } } } pageInfo { hasNextPage } }

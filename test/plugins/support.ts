@@ -8,12 +8,12 @@ import type { ExecutionResult, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
-/** The shop of sample.sql, in a database of its own, with its schema. */
+/** The shop of sample.sql, in a separate database, with its schema. */
 export interface Sample {
   schema: GraphQLSchema;
   /** Runs an operation as a caller with scopes; by default with all of the sample's. */
   run(source: string, options?: RunOptions): Promise<Answer>;
-  /** The plans that all operations together needed. */
+  /** The number of plans that all operations together needed. */
   plans: ReadonlySet<object>;
   /** SQL as the owner. */
   sql(text: string): Promise<pg.QueryResult>;
@@ -31,7 +31,7 @@ export interface RunOptions {
 export interface Answer {
   data: any;
   errors: { message: string; code: unknown; path: string | undefined; extensions: Record<string, unknown> }[];
-  /** The SQL statements that it took, without those that open and close the transaction. */
+  /** The SQL statements that it took, without those that begin and end the transaction. */
   statements: string[];
 }
 
@@ -48,7 +48,7 @@ export function gid(typeName: string, number: number): string {
 }
 
 /**
- * Makes the sample database and the schema over it.
+ * Makes the sample database and its schema.
  *
  * @param sql statements that change the database before the schema is made
  */
@@ -56,7 +56,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
   const database = await openTestDatabase("template0");
   const pool = new pg.Pool({ connectionString: database.adminUrl, max: 4 });
   const statements: string[] = [];
-  pool.on("error", () => {}); // the database may be dropped before its connections have said goodbye
+  pool.on("error", () => {}); // the database may be dropped before its connections are closed
   pool.on("connect", (client) => recordStatements(client, statements));
   await pool.query(await readFile(new URL("sample.sql", import.meta.url), "utf8"));
 
@@ -108,7 +108,7 @@ export async function openSample({ sql = "" }: { sql?: string } = {}): Promise<S
         })) as ExecutionResult;
       const result = await answer(usual);
       const needed = [...statements];
-      // Whatever is tested of the answers holds for the short way too (src/reads)
+      // Every test of answers covers the path by one statement too (src/reads)
       assert.deepEqual(JSON.stringify(await answer(short)), JSON.stringify(result));
       const errors = (result.errors ?? []).map(({ message, extensions, path }) => {
         return { message, code: extensions.code, path: path?.join("."), extensions };

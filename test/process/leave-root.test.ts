@@ -19,7 +19,7 @@ import { until } from "../lib/until.ts";
 const isRoot = process.getuid?.() === 0;
 const skip = !isRoot ? "only root can be left" : ((await successorOfRoot(undefined, null)).warning ?? false);
 
-/** Real, effective, saved and file system's user of a process, and all of its groups. */
+/** Real, effective, saved and file-system user of a process, and all of its groups. */
 async function whoIs(pid: number): Promise<{ users: number[]; groups: number[] }> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const numbers = (name: string) =>
@@ -61,7 +61,7 @@ describe("a service that root has started", { skip }, () => {
     return { service, address: address! };
   }
 
-  /** Asks for what needs a token, a statement, and code that is loaded only then. */
+  /** Sends requests that need a token, a statement, and code that is loaded only then. */
   async function assertWorks(address: string): Promise<void> {
     const { clientId, clientSecret } = await createCredential(owner, { name: "test", read: "all" });
     const body = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };

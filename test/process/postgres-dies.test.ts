@@ -10,7 +10,7 @@ import type { CommandProcess } from "../commands/process.ts";
 import { Load, send } from "../lib/load.ts";
 import { until } from "../lib/until.ts";
 
-// The tests follow each other on one data folder: that of a service with a Postgres of its own
+// The tests use one data folder in turn: that of a service with its own Postgres
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: CommandProcess;
 let address: string;
@@ -96,7 +96,7 @@ test("when it doesn't come back, the service says so, and ends with 1", async ()
   await killPostgres();
   await service.said(/Postgres can't be started/);
   assert.equal((await get("/livez")).status, 200);
-  // Backends outlive the Postgres that is killed by a moment
+  // Backends end a moment after a killed Postgres
   await until(async () => (await get("/readyz")).status === 503);
   const { status, text } = await get("/readyz");
   const message = "The database can't be reached.";

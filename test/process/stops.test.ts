@@ -72,7 +72,7 @@ async function start(parameters: string[] = [], settings: Record<string, string>
   return { service, address, agent, token: JSON.parse(text).access_token as string };
 }
 
-/** Everything was answered, nothing was cut, and what was answered as booked is in the ledger, once. */
+/** Every request was answered, none was cut off, and every confirmed booking is in the ledger once. */
 async function assertNothingLost({ statuses, errors, cut, booked }: LoadReport): Promise<void> {
   assert.deepEqual({ cut, errors }, { cut: [], errors: [] });
   assert.deepEqual(Object.keys(statuses), ["200"]);
@@ -99,7 +99,7 @@ test("SIGTERM under load: the readiness fails first, all is answered, nobody is 
   const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
   await until(() => load.answers > 100, 20_000);
 
-  // A booking that is under way all the time, and has to wait
+  // A booking that always runs, and has to wait
   await owner.query("begin");
   await owner.query("select from erp.product where id = $1 for update", [products[1]]);
   const waiting = send(new Agent({ keepAlive: true }), `${address}/api/graphql/unstable`, token, {
@@ -119,7 +119,7 @@ test("SIGTERM under load: the readiness fails first, all is answered, nobody is 
     [status, JSON.parse(text), closes],
     [503, { status: "unavailable", obstacles: [obstacle] }, false],
   );
-  // It still takes what comes, on new connections too
+  // It still accepts requests, on new connections too
   assert.equal((await send(new Agent(), `${address}/livez`, null)).status, 200);
   await until(() => load.report.refused > 0);
   await owner.query("commit");

@@ -53,14 +53,14 @@ async function tokenOf({ clientId, clientSecret }: ClientCredentials): Promise<s
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
-/** Asks on a new connection, which any of the processes may take. */
+/** Sends a request on a new connection, which any of the processes may accept. */
 const ask = async (token: string, document = query) =>
   read(
     await fetch(`${address}/api/graphql/unstable`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", connection: "close" },
       body: JSON.stringify({ query: document }),
-      // What a process has taken when it is killed may never be answered
+      // Requests that a killed process had accepted may never be answered
       signal: AbortSignal.timeout(10_000),
     }),
   );
@@ -119,7 +119,7 @@ test("one that is killed is replaced, and the others go on", async () => {
   const before = await servers();
   process.kill(before[0]!, "SIGKILL");
   await until(async () => !(await servers()).includes(before[0]!));
-  // What it had taken is lost with it; nothing else is
+  // Its accepted requests are lost with it; nothing else is
   await until(async () => (await ask(token).catch(() => null))?.status === 200);
   assert.deepEqual(await statuses(token, 5), Array(5).fill(200));
   await service.said(/a process has died; starting another/);

@@ -6,7 +6,7 @@ import { GraphQLInt, GraphQLString } from "postgraphile/graphql";
 import { openTwoWays } from "./two-ways.ts";
 import type { Request, TwoWays } from "./two-ways.ts";
 
-/** What others may do to a schema: put plans in the place of others, add fields and arguments. */
+/** Changes that other plugins may make to a schema: replace plans, add fields and arguments. */
 const ChangesPlugin: GraphileConfig.Plugin = {
   name: "ChangesPlugin",
   version: "1.0.0",

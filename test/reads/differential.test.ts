@@ -14,7 +14,7 @@ const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
 
-/** Another caller for each seed: all scopes, or some; sometimes with fewer before row-level security. */
+/** Another caller for each seed: with all scopes, or some; sometimes with fewer for row-level security. */
 function callerOf(seed: number, { allScopes }: TwoWays): Pick<Request, "rowScopes" | "locale"> {
   const random = makeRandom(seed * 7 + 1);
   const locale = locales[random(locales.length)]!;

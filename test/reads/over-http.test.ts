@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Headers but those that differ from answer to answer. */
+/** Headers except those that differ in each answer. */
 function headersOf({ headers }: Answer): Record<string, string> {
   const shown = Object.fromEntries(headers);
   for (const name of ["date", "x-request-id", "x-read-by", "ratelimit", "keep-alive"]) delete shown[name];
@@ -99,7 +99,7 @@ describe("a read by one statement", () => {
   });
 
   it("is never taken for another operation, however many flags they have", async () => {
-    // A service of its own, which counts its operations from the beginning
+    // A separate service, so that its counts begin at 0
     const fresh = await service.another();
     for (let number = 0; number < 120; number++) {
       const flags = Array.from({ length: number < 12 ? 2 : 1 }, (_, i) => `f${i}`);
@@ -176,7 +176,7 @@ describe("a read that fails in the database", () => {
           return process;
         }),
       );
-      // So that nothing but the read itself meets the lock
+      // So that only the read itself meets the lock
       for (const process of limited) await process.ask(token, { query: queries[0], variables });
       await lock();
       try {
@@ -246,7 +246,7 @@ it("thousands of reads at once, of other callers, in other languages, with error
     const caller = i % 3 === 0 ? few : token;
     const headers = { "accept-language": locale, [ids]: "same" };
     if (i % 5 === 0) {
-      // Row-level security is what hides it
+      // Row-level security hides it
       const { body } = await crowded.ask(caller, { query: node, variables: { id: product } }, { headers });
       return assert.deepEqual(body.data, { node: caller === token ? { id: product } : null });
     }

@@ -13,7 +13,7 @@ const sql = "update erp.product set is_batch_managed = false";
 before(async () => void (ways = await openTwoWays("api_unstable", { sql })));
 after(() => ways?.close());
 
-/** What a node of a plan says, as far as it is looked at. */
+/** The relevant properties of a plan's node. */
 interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
@@ -26,7 +26,7 @@ interface PlanNode {
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Tables that hold few rows in any shop: reading them whole is as good as an index. */
+/** Tables that have few rows in any shop, for which a sequential scan is as good as an index. */
 const small = new Set([
   "currency",
   "country",
@@ -38,7 +38,7 @@ const small = new Set([
   "salutation",
 ]);
 
-/** The plan of the one statement that answers an operation. */
+/** The plan of the statement that answers an operation. */
 function planOfRead(source: string, variables: Record<string, unknown> = {}): Promise<PlanNode[]> {
   const request = {
     schema: ways.shortSchema,
@@ -58,8 +58,8 @@ interface Sent {
 }
 
 /**
- * The plan of a statement, as it is run. Reading whole tables, also to join them, is made dear, so that it only
- * happens where there is no other way: the demonstration data is small enough for Postgres to prefer it.
+ * The plan of a statement, as it is run. Sequential scans, also for joins, are made expensive, because the
+ * demonstration data is so small that Postgres would prefer them.
  */
 async function planOf({ text, values }: Sent): Promise<PlanNode[]> {
   const client: pg.PoolClient = await ways.pool.connect();
@@ -191,7 +191,7 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
   ],
 ];
 
-/** The large tables that a plan reads as a whole. */
+/** The large tables that a plan reads completely. */
 const readWhole = (nodes: PlanNode[]): string[] =>
   nodes
     .filter((node) => node["Node Type"].endsWith("Seq Scan"))

@@ -21,10 +21,10 @@ import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { Random } from "../plugins/random-operations.ts";
 import { makeRandom } from "../plugins/random-operations.ts";
 
-/** Values that the data holds, so that filters find something: by type and field. */
+/** Values in the data, so that filters find something: by type and field. */
 export type Samples = ReadonlyMap<string, readonly unknown[]>;
 
-/** An operation made up by chance. */
+/** A random operation. */
 export interface RandomRead {
   source: string;
   variables: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface RandomRead {
 const unknownUuid = "01990000-0000-7000-8000-000000000000";
 const locations = /^(first|after|filter|id)$/;
 
-/** Makes up a read operation: the same one for the same seed. */
+/** Makes a random read operation: the same one for the same seed. */
 export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
   return new Maker(schema, samples, makeRandom(seed)).operation();
 }
@@ -47,7 +47,7 @@ class Maker {
   readonly #variables: Record<string, unknown> = {};
   readonly #fragments: { name: string; type: string; text: string }[] = [];
   #aliases = 0;
-  /** Fields that may still be put in. */
+  /** How many more fields may be added. */
   #budget: number;
 
   constructor(schema: GraphQLSchema, samples: Samples, random: Random) {
@@ -104,7 +104,7 @@ class Maker {
     return `{ ${parts.length > 0 ? parts.join(" ") : "__typename"} }`;
   }
 
-  /** Whether a type is only there to lead to others. */
+  /** Whether a type only leads to others. */
   #isShell({ name }: GraphQLObjectType): boolean {
     return name.endsWith("Connection") || name.endsWith("Edge");
   }
@@ -116,7 +116,7 @@ class Maker {
       .map(({ value }) => value);
   }
 
-  /** A field as it is, or in a fragment, or with a directive. */
+  /** A field as it is, in a fragment, or with a directive. */
   #wrapped(typeName: string, field: string): string {
     switch (this.#random(12)) {
       case 0:
@@ -258,7 +258,7 @@ class Maker {
     return this.#pick(made[named.name] ?? [null]);
   }
 
-  /** A value as a literal, or as a variable, or with variables in it. */
+  /** A value as a literal, as a variable, or with variables in it. */
   #given(type: GraphQLInputType, value: unknown, mayBeLeftOut = true): string {
     if (this.#chance(3)) {
       if (mayBeLeftOut && this.#chance(8)) return this.#variable(String(getNullableType(type)), undefined);

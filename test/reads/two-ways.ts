@@ -11,13 +11,13 @@ import { pipeliningAdaptor } from "../../src/database/pipeline/adaptor.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
 
-/** A version of the API over the demonstration data, answered in two ways. */
+/** A version of the API on the demonstration data, which answers on two paths. */
 export interface TwoWays {
   schema: GraphQLSchema;
-  /** That of the short way. */
+  /** The schema of the path by one statement. */
   shortSchema: GraphQLSchema;
   allScopes: string[];
-  /** By one SQL statement where that is possible. */
+  /** By one SQL statement if possible. */
   short(request: Request): Promise<Answer>;
   /** By Grafast. */
   usual(request: Request): Promise<Answer>;
@@ -32,22 +32,22 @@ export interface Request {
   locale?: string;
   /** Scopes of the token; by default all. */
   scopes?: string[];
-  /** Scopes that row-level security sees; by default those of the token. */
+  /** Scopes for row-level security; by default those of the token. */
   rowScopes?: string[];
 }
 
 export interface Answer {
-  /** As it goes to the client. */
+  /** As the client gets it. */
   text: string;
   data: any;
   errors: { message: string; code: unknown; path: unknown; locations: unknown }[];
-  /** Whether it took the short way. */
+  /** Whether one statement answered it. */
   isShort: boolean;
 }
 
 /**
- * An answer without what its cursors say of open transactions: those of other databases count, too, and come and go
- * while other tests are run.
+ * An answer without the open transactions in its cursors: transactions of other databases count too, and change while
+ * other tests run.
  */
 export const withoutOpen = (text: string | undefined): string | undefined =>
   text?.replace(/"[A-Za-z0-9_-]{60,}"/g, (quoted) => {
@@ -56,7 +56,7 @@ export const withoutOpen = (text: string | undefined): string | undefined =>
     return cursor === undefined ? quoted : JSON.stringify(position!.replace(/~[^/]*/g, ""));
   });
 
-/** Opens a version over a database of its own. */
+/** Opens a version on a separate database. */
 export async function openTwoWays(
   schemaName: string,
   { sql = "", plugins = [] }: { sql?: string; plugins?: GraphileConfig.Plugin[] } = {},

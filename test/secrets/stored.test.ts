@@ -16,7 +16,7 @@ describe("secrets in the database", () => {
   const [key, nextKey] = [newKey(), newKey()];
   let shop: Shop;
   let receiver: Receiver;
-  /** Of a webhook that was there before there was a key. */
+  /** Of a webhook from before there was a key. */
   let earlier: { id: string; secret: string };
 
   before(async () => {
@@ -60,7 +60,7 @@ describe("secrets in the database", () => {
     return texts.join("\n");
   }
 
-  /** Has something happen that webhooks are told of. Answers what each subscriber was sent, by the path. */
+  /** Causes an event with webhooks. Returns the messages to each subscriber, by path. */
   async function tell(secrets: Secrets, paths: string[]) {
     receiver.received.length = 0;
     const webhooks = startTestWebhooks(shop.loginUrl, { clock: fast(0.001), secrets });
@@ -175,7 +175,7 @@ describe("secrets in the database", () => {
     await set({ id: rows[0].id, secret: rows[1].secret });
     const failed = await keysCommand(["encrypt"], `${nextKey},${key}`);
     await set(rows[0]);
-    // What it had done by then is undone by the same command
+    // The same command undoes what it had done by then
     assert.equal((await keysCommand(["encrypt"], `${key},${nextKey}`)).exitCode, 0);
     assert.equal(failed.exitCode, 1);
     assert.match(
@@ -243,7 +243,7 @@ describe("secrets in the database", () => {
   });
 
   it("a process that can't read the new signing key says so, and no more", async () => {
-    // It has the key of the present one; another is made that it can't read
+    // It has the key of the present one; another process makes a key that it can't read
     const process = await having(nextKey);
     const credentials = await shop.credential();
     const token = await process.tokenFor(credentials);

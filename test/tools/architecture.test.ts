@@ -9,7 +9,7 @@ import { pictureOf } from "../../tools/architecture/picture.ts";
 import { floors, folderOf, rooms } from "../../tools/architecture/rooms.ts";
 import configuration from "../../tools/architecture/rules.ts";
 
-/** What the rules find in a tree of files: the rules' names, with the files that break them. */
+/** The findings in a tree of files: the names of the rules, with the files that break them. */
 async function faultsIn(files: Record<string, string>): Promise<[rule: string, from: string][]> {
   const root = await mkdtemp(join(tmpdir(), "house-"));
   try {
@@ -27,7 +27,7 @@ async function faultsIn(files: Record<string, string>): Promise<[rule: string, f
   }
 }
 
-/** Mistakes, by the rule that is to find each. */
+/** Mistakes, by the rule that must find them. */
 const mistakes: Record<string, Record<string, string>> = {
   "no-circles": {
     "src/auth/a.ts": 'import { b } from "./b.ts";\nexport type A = typeof b;\n',

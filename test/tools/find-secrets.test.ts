@@ -11,7 +11,7 @@ const command = fileURLToPath(new URL("../../tools/find-secrets.ts", import.meta
 const folder = await mkdtemp(join(tmpdir(), "secrets-"));
 after(() => rm(folder, { recursive: true }));
 
-/** Runs the command on a folder that has these files and no others. */
+/** Runs the command on a folder with these files only. */
 async function check(files: Record<string, string>): Promise<{ code: number; output: string }> {
   const checked = await mkdtemp(join(folder, "files-"));
   for (const [name, text] of Object.entries(files)) {
@@ -25,7 +25,7 @@ async function check(files: Record<string, string>): Promise<{ code: number; out
   );
 }
 
-// Made here, so that the files of the project have none
+// Generated, so that no file of the project contains a secret
 const token = `ghp_${randomBytes(18).toString("hex")}`;
 const password = randomBytes(12).toString("hex");
 const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({

@@ -4,7 +4,7 @@ import { versionOf, versions } from "../../src/versions/versions.ts";
 import { query, startProcess, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
-// A version of which a view was dropped by hand, past the migrations, and one that has never been made
+// One version has lost a view by hand, outside of migrations; another one was never made
 const broken = "2026-06-unstable";
 const missing = versionOf({ slug: "2026-07", releasedOn: "2026-07-01" });
 let service: TestService;

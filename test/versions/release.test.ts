@@ -5,7 +5,7 @@ import { Project } from "../commands/project.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
-// On a copy of the project, for a release writes into it
+// On a copy of the project, because a release writes into it
 let project: Project;
 let database: TestDatabase;
 before(async () => {
@@ -58,7 +58,7 @@ test("releasing freezes unstable, also while a process runs db/current at every 
     watching.kill("SIGINT");
     await watching.ended;
   }
-  // What was watched comes to the release like any other database
+  // The watched database gets the release like any other database
   const client = new pg.Client({ connectionString: database.adminUrl });
   await client.connect();
   const { rows } = await client.query("select to_regnamespace('api_2027_01') as found");
@@ -69,7 +69,7 @@ test("releasing freezes unstable, also while a process runs db/current at every 
   const service = project.start(["start.ts"], settings);
   try {
     const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
-    // Which it is only when all versions could be built, and are as they were released
+    // It is healthy only when all versions could be built, and are as they were released
     assert.deepEqual(await (await fetch(`${address}/healthz`)).json(), { status: "ok" });
     const { versions } = (await (await fetch(`${address}/api/versions`)).json()) as { versions: any[] };
     assert.ok(versions.some(({ slug }) => slug === "2027-01"));

@@ -4,7 +4,7 @@ import { versionOf, versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 
-// The life of a stable version, told by the clock of the service
+// The life of a stable version, by the clock of the service
 const version = "2027-01";
 const all = [...versions, versionOf({ slug: version, releasedOn: "2027-01-12" })];
 
@@ -121,7 +121,7 @@ test("then it is refused as the specification says", async () => {
 });
 
 test("what has ended isn't built any more by processes that start", async () => {
-  // A process that has only what has ended has nothing to build, and so nothing that could fail
+  // A process with only ended versions builds none, so nothing can fail
   const gone = { ...all.find(({ slug }) => slug === version)!, schemaName: "api_gone" };
   const others = all.filter(({ slug }) => slug !== version);
   const late = await service.another({ versions: [gone, ...others], now: () => Date.parse("2028-02-01") });

@@ -6,7 +6,7 @@ import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { committedSchema, everything, listedTypes, nullableFields, page } from "./schema-walk.ts";
 
-// Always null in the demonstration data, and why
+// Fields that are always null in the demonstration data, and why
 const alwaysNull = new Set<string>([]);
 
 for (const version of ["2026-06-unstable", "unstable"]) {

@@ -4,7 +4,7 @@ import { versions } from "../../src/versions/versions.ts";
 import type { Shop } from "../lib/shop.ts";
 import { openShop } from "../lib/shop.ts";
 
-/** A list, and how its page is asked for. */
+/** A list, and the query for its page. */
 export interface List {
   name: string;
   query: string;
@@ -29,10 +29,10 @@ export const lists = [
   list("movements into a warehouse", "parent: warehouse(id: $hall) { page: destinationStockMovements", "}"),
 ];
 
-/** Who answers reads. */
+/** The paths of reads. */
 type Reader = Pick<Shop, "ask">;
 
-/** Somebody who reads a list, page by page, and goes on from where they were. */
+/** A client that reads a list, page by page, and continues later. */
 export class Follower {
   readonly seen: string[] = [];
   cursor: string | null = null;
@@ -57,7 +57,7 @@ export class Follower {
     return { ids, hasNextPage: pageInfo.hasNextPage };
   }
 
-  /** Reads to the end, and answers what was new. */
+  /** Reads to the end, and returns the new rows. */
   async read(): Promise<string[]> {
     const ids: string[] = [];
     for (;;) {
@@ -68,7 +68,7 @@ export class Follower {
   }
 }
 
-/** A shop whose movements are followed in one version, in both ways of reading, while bookings are held open. */
+/** A shop whose movements are followed in one version, on both read paths, while bookings stay open. */
 export class FollowedShop {
   readonly shop: Shop;
   readonly byGrafast: Reader;
@@ -114,7 +114,7 @@ export class FollowedShop {
     return new Follower((after, size) => this.read(list, after, size, from), first);
   }
 
-  /** Books over HTTP, and answers the movement's id. */
+  /** Books over HTTP, and returns the movement's id. */
   async book(quantity = 1, product = "hammer"): Promise<string> {
     const { id } = this.shop;
     const lines = [{ productId: id[product], place: { warehouseId: id.hall }, delta: quantity }];
@@ -123,7 +123,7 @@ export class FollowedShop {
     return stockMovements[0].id;
   }
 
-  /** Begins a booking of its own product in SQL, and leaves it open. */
+  /** Begins a booking of a separate product in SQL, and leaves it open. */
   async begin(count = 1) {
     const client = new pg.Client({ connectionString: this.shop.ownerUrl });
     this.#writers.push(client);
@@ -150,7 +150,7 @@ export class FollowedShop {
     };
   }
 
-  /** Ends what is still open. */
+  /** Ends open transactions. */
   async endBookings(): Promise<void> {
     await Promise.all(this.#writers.splice(0).map((writer) => writer.end()));
   }

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProcess } from "../lib/service.ts";
 
-/** Somebody who reads a list again and again, from where they were, while others write. */
+/** A client that reads a list again and again, from its last position, while others write. */
 export interface Follower {
   /** Ids, in the order in which they came. */
   seen: string[];
-  /** How often nothing came but an error, which was asked for again. */
+  /** Number of failed requests, which it repeated. */
   failures(): number;
-  /** Reads what there still is, and ends. */
+  /** Reads the rest, and ends. */
   stop(): Promise<void>;
 }
 
 interface Page {
   ids: string[];
-  /** Where to go on; null where nothing came. */
+  /** Next position; null when nothing came. */
   next: string | number | null;
   hasMore: boolean;
 }
 
-/** Follows by a function that reads a page, and answers null when that failed. */
+/** Follows by a function that reads a page, and returns null when that failed. */
 function follow(start: string | number | null, read: (from: any) => Promise<Page | null>): Follower {
   const seen: string[] = [];
   let failures = 0;
@@ -33,7 +33,7 @@ function follow(start: string | number | null, read: (from: any) => Promise<Page
         from = page.next ?? from;
         if (wasLast && !page.hasMore) return;
       }
-      // A client asks again after a while, for nothing tells it when more is there
+      // Clients ask again after a while, because nothing notifies them
       if (!page?.hasMore) await sleep(40);
     }
   };
@@ -69,7 +69,7 @@ export function followByCursor(
   });
 }
 
-/** Follows all movements by their numbers: by windows, of which only the beginning may be there yet. */
+/** Follows all movements by their numbers, in ranges, of which only the beginning may exist yet. */
 export function followBySequence(process: Pick<TestProcess, "ask">, token: string): Follower {
   const query =
     "query ($gt: Float, $lte: Float) { stockMovements(first: 250, filter: { sequence: { gt: $gt, lte: $lte } }) { edges { node { id sequence } } } }";

@@ -1,11 +1,12 @@
-// Whoever keeps `endCursor` and reads on sees each row exactly once, also those whose transaction was open for long.
+// A client that keeps `endCursor` and continues sees each row exactly once, also those of transactions that were open
+// for long.
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { List } from "./followed-shop.ts";
 import { FollowedShop, lists } from "./followed-shop.ts";
 
-/** Versions differ in their views only, so not everything is tried in each. */
+/** Versions differ in their views only, so not everything is tested in each. */
 const isTested = (slug: string, { name }: List, way: string) =>
   slug === "unstable"
     ? way === "one statement" || name !== lists[1]!.name
@@ -51,7 +52,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
             await third.commit();
             await second.commit();
             assert.deepEqual((await reader.step()).ids, [second.ids[0]]);
-            // Becomes visible before what was given last, while the reader stands among those that came late
+            // Becomes visible in front of the last returned row, while the reader is among late rows
             const later = await at.begin(1);
             await first.commit();
             assert.deepEqual(await reader.step(), { ids: [first.ids[0]], hasNextPage: true });

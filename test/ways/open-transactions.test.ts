@@ -1,4 +1,4 @@
-// What cursors remember of the transactions that were open: erp.open_transactions().
+// The open transactions that cursors remember: erp.open_transactions().
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { openRanges } from "../../src/graphql/cursor.ts";

@@ -30,7 +30,7 @@ describe("paging", () => {
   });
   after(() => service.close());
 
-  /** Walks all pages, checking each page's own words, and gives the ids in order. */
+  /** Reads all pages, checks each page's pageInfo, and returns the ids in order. */
   async function walk(first: number, read: (args: string) => Promise<Page>): Promise<string[]> {
     const ids: string[] = [];
     let after: string | null = null;
@@ -100,13 +100,13 @@ describe("paging", () => {
       );
       seen.push(...tags.edges.map(({ node }: any) => node.id));
       after = tags.pageInfo.hasNextPage ? tags.pageInfo.endCursor : null;
-      // a row before the page that is being read, and one behind all of them
+      // a row before the present page, and one after all of them
       await owner.query(
         "insert into erp.tag (id, name) values (('00000000-0000-7000-8000-' || lpad($1::text, 12, '0'))::uuid, 'early ' || $1)",
         [++pages],
       );
       if (pages <= 2) await owner.query("insert into erp.tag (name) values ('late ' || $1::int)", [pages]);
-      // the row that the cursor points at
+      // the row of the cursor
       if (pages === 1)
         await owner.query("delete from erp.tag where id = $1", [seen.at(-1)!.split("/").at(-1)]);
     } while (after !== null);

@@ -16,8 +16,8 @@ import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { committedSchema, listedTypes } from "./schema-walk.ts";
 
-// Every field of every payload, with things that are there and things that are gone: between the commit of a mutation
-// and the reading of what it answers, or before it is repeated, anything may have been deleted.
+// Every field of every payload, with existing and with deleted objects: between the commit of a mutation and the
+// reading of its payload, or before it is repeated, anything may have been deleted.
 let service: TestService;
 let token: string;
 let admin: pg.Client;
@@ -26,7 +26,7 @@ before(async () => {
   token = await service.token({ read: "all", write: "all" });
   admin = new pg.Client({ connectionString: service.adminUrl });
   await admin.connect();
-  // Whatever is called answers what the test has put down
+  // Every function returns what the test has prepared
   await admin.query(`
     create table public.answer (payload jsonb not null);
     grant select on public.answer to public;
@@ -47,7 +47,7 @@ const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${lett
 const isNote = ({ name }: { name: string }) => name === "userErrors" || name === "warnings";
 const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(getNullableType(type));
 
-/** What is looked at in TypeScript before `mutation.run` is called. */
+/** Mutations that TypeScript checks before `mutation.run` is called. */
 const particular: Record<string, unknown> = {
   topic: "order.created",
   url: "https://shop.example/hooks",
@@ -55,7 +55,7 @@ const particular: Record<string, unknown> = {
 };
 const scalars: Record<string, unknown> = { Boolean: true, Int: 1, DateTime: "2026-06-01T00:00:00Z" };
 
-/** A value that an input takes: with what must be given, and nothing else. */
+/** A valid value for an input, with required fields only. */
 async function sampleOf(type: GraphQLInputType, name: string, owner = ""): Promise<unknown> {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return [];
@@ -81,7 +81,7 @@ for (const { slug } of versions) {
   const schema = committedSchema(slug);
   const entities = new Map(listedTypes(schema).map(({ type, list }) => [type.name, list]));
 
-  /** The uuid of something of a type. */
+  /** The uuid of an object of a type. */
   const anyOf = async (type: string): Promise<string> => {
     const query = `{ ${entities.get(type)}(first: 1) { edges { node { id } } } }`;
     const { body, text } = await service.ask(token, { query }, { version: slug });

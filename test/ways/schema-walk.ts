@@ -15,10 +15,10 @@ export function committedSchema(slug: string): GraphQLSchema {
   return buildSchema(readFileSync(new URL(`../../schema/${slug}.graphql`, import.meta.url), "utf8"));
 }
 
-/** A type whose rows can be listed, and how. */
+/** A type whose rows can be listed, and its root fields. */
 export interface Listed {
   type: GraphQLObjectType;
-  /** The root field that lists it, and the one that gives one. */
+  /** The root field of its list, and that of one object. */
   list: string;
   single: string;
 }
@@ -33,7 +33,7 @@ export function listedTypes(schema: GraphQLSchema): Listed[] {
   });
 }
 
-/** Whether a field answers a page of rows. */
+/** Whether a field returns a page of rows. */
 export function isConnection(field: GraphQLField<unknown, unknown>): boolean {
   return getNamedType(field.type).name.endsWith("Connection");
 }
@@ -45,7 +45,7 @@ export function nodeType(field: GraphQLField<unknown, unknown>): GraphQLObjectTy
   return getNamedType(edge.getFields().node!.type) as GraphQLObjectType;
 }
 
-/** A selection of everything that a type has: its values, ids of what it is related to, and the start of each list. */
+/** A selection of everything in a type: its values, ids of related objects, and the start of each list. */
 export function everything(type: GraphQLObjectType, first = 2): string {
   const parts = Object.values(type.getFields()).map((field) => {
     const named = getNamedType(field.type);
@@ -57,7 +57,7 @@ export function everything(type: GraphQLObjectType, first = 2): string {
   return ["__typename", ...parts].join(" ");
 }
 
-/** A selection of a page with all that pages have. */
+/** A selection of a page with all its parts. */
 export function page(node: string): string {
   return `pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ${node} } }`;
 }

@@ -35,7 +35,7 @@ describe("scopes", () => {
   });
   after(() => service.close());
 
-  /** Asks with none, with exactly the needed, and with all scopes but the field's own. */
+  /** Asks with no scope, with exactly the needed ones, and with all except the field's own. */
   async function check(query: string, own: string[], further: string[] = []): Promise<void> {
     const needed = [...new Set([...own, ...further])];
     const others = allScopes.filter((scope) => !own.includes(scope));

@@ -5,11 +5,11 @@ export interface Call {
   name: "stockSet" | "stockAdjust" | "stockTransfer";
   lines: Line[];
   validateOnly: boolean;
-  /** none; or a key, and with it: sent once, twice at the same time, or once more with another input. */
+  /** No key; or one, and the call is sent once, twice at the same time, or again with another input. */
   key: "none" | "once" | "twice" | "misused";
 }
 
-/** For transfers, place is the source. Quantity is the target or the change, as the mutation has it. */
+/** For transfers, place is the source. Quantity is the target or the change, depending on the mutation. */
 export interface Line {
   product: string;
   batch: string | null;
@@ -54,7 +54,7 @@ const how = {
 
 const sameStock = ({ product: goods, batch, place }: Line) => `${goods} ${batch} ${place}`;
 
-/** Calls on few products and places, so that they get in each other's way. */
+/** Calls about few products and places, so that they collide. */
 export const calls: fc.Arbitrary<Call> = fc.oneof(
   fc.record({
     name: fc.constant("stockSet" as const),

@@ -15,7 +15,7 @@ import { startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-// A Postgres of its own, safe on disk as in earnest, for what counts here is what is left of it
+// A separate Postgres with a safe disk, because the test is about what survives
 const directory = `.data/crash-${randomUUID()}`;
 let cluster: Cluster;
 let service: TestProcess;
@@ -65,13 +65,13 @@ after(async () => {
 const query = `mutation ($input: StockAdjustInput!) {
   stockAdjust(input: $input) { stockMovements { id } userErrors { code } } }`;
 
-/** Answers of the clients: those with a key ask until they know. */
+/** Answers of the clients: calls with a key are repeated until the answer is certain. */
 interface Answers {
   booked: Set<string>;
   failed: Set<string>;
   uncertain: Set<string>;
   codes: Set<string>;
-  /** When calls were answered as booked, on the clock of `performance`. */
+  /** When calls were confirmed, on the clock of `performance`. */
   times: number[];
 }
 
@@ -102,12 +102,12 @@ async function beClient(
       }
       await sleep(50); // As clients do before they send again
     }
-    // Those that have no key and fail at once would otherwise do nothing but fail
+    // Calls without a key fail at once, and would otherwise be repeated without a pause
     if (!hasKeys) await sleep(5);
   }
 }
 
-/** What the ledger has, by comment: how many movements. */
+/** Movements in the ledger, counted by comment. */
 async function ledger(): Promise<Map<string, number>> {
   const found = await sql(
     "select comment, count(*)::int as count from ledger.stock_movement group by comment",

@@ -5,21 +5,21 @@ import type { Answer, TestProcess } from "../lib/service.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 
-/** What became of a call, as its client knows it. */
+/** The result of a call, as its client knows it. */
 export interface Outcome {
   /** Comment of its movements. */
   id: string;
   call: Call;
-  /** Nobody knows of an uncertain one: the connection was lost, and there was no key to ask again with. */
+  /** A call is uncertain when the connection was lost, and there is no key to repeat it with. */
   result: "booked" | "refused" | "validated" | "uncertain";
-  /** Ids of the movements, for each answer that said that they were booked. */
+  /** Ids of the movements, for each answer that confirmed them. */
   answers: string[][];
 }
 
-/** Clients that send calls, all at once. */
+/** Clients that send calls at the same time. */
 export class Clients {
   readonly outcomes: Outcome[] = [];
-  /** How often each code came, of GraphQL errors and of user errors. */
+  /** Numbers of GraphQL errors and user errors, by code. */
   readonly codes = new Map<string, number>();
   readonly shop: Shop;
   readonly process: TestProcess;
@@ -29,7 +29,7 @@ export class Clients {
     this.process = process;
   }
 
-  /** Lets so many clients take calls from a list, one after the other, until it is empty or the time is up. */
+  /** Lets clients take calls from a list, until it is empty or the time is up. */
   async run(calls: Call[], clients: number, end: number): Promise<void> {
     const queue = calls.entries();
     const work = async () => {
@@ -61,7 +61,7 @@ export class Clients {
     return { id, call, result, answers: result === "booked" ? answers : [] };
   }
 
-  /** The payload; null when it stays unknown what happened. Sends again whatever may be sent again. */
+  /** The payload; null when the result stays unknown. Repeats calls that may be repeated. */
   async #send(call: Call, input: object): Promise<any> {
     for (let attempt = 1; attempt <= 50; attempt++) {
       const answer = await this.shop.tryMutate(call.name, input, {
@@ -72,12 +72,12 @@ export class Clients {
       const { data, errors } = answer.body;
       if (!errors) return data[call.name];
       const hasKey = "idempotencyKey" in input;
-      // What was done but could not be read may be asked for again by its key
+      // A call that was done but could not be read may be repeated by its key
       const mayRepeat = errors.every(
         ({ extensions, path }: any) => extensions.retryable || (hasKey && path?.length > 1),
       );
       if (!mayRepeat) return null;
-      await sleep(Math.random() * 40); // As clients do, not all at the same moment
+      await sleep(Math.random() * 40); // As clients do, not all at the same time
     }
     throw new Error("There was no answer after 50 attempts.");
   }
@@ -106,10 +106,10 @@ export class Clients {
 }
 
 /**
- * Ends connections to the database until it is stopped: Postgres ends some of them, or all are cut on the way, so that
- * answers are lost of what has been committed.
+ * Ends connections to the database until it is stopped: in Postgres or on the network, so that answers of committed
+ * calls are lost.
  *
- * @returns how often
+ * @returns the number of times
  */
 export async function cutConnections(
   adminUrl: string,
@@ -131,7 +131,7 @@ export async function cutConnections(
       way.mend();
       count.cuts++;
     }
-    await sleep(100 + Math.random() * 200); // Often, but so that calls come through
+    await sleep(100 + Math.random() * 200); // Often, but so that calls get through
   }
   await client.end();
   return count;

@@ -1,5 +1,5 @@
-// Many clients change the stock of few products at the same time, while connections to the database are lost. What is
-// sent is random; STOCK_LOAD_SEED repeats it, STOCK_LOAD_SECONDS sets how long it goes on:
+// Many clients change the stock of few products at the same time, while connections to the database are lost. The calls
+// are random; STOCK_LOAD_SEED repeats them, STOCK_LOAD_SECONDS sets the duration:
 //
 //     STOCK_LOAD_SECONDS=600 npm run test:only -- test/ways/stock-under-load.test.ts
 import assert from "node:assert/strict";

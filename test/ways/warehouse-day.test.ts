@@ -1,7 +1,7 @@
-// A day in the warehouse, under load, while connections to the database are lost: goods are booked, moved, shipped, taken
-// back and received; bins come and go; counts arrive late and in any order; calls are sent again after their places are
-// gone; clients follow the ledger. In the end the books say what really lies on the shelves. What is done is random;
-// DAY_SEED repeats it, DAY_SECONDS sets how long it goes on:
+// A day in the warehouse, under load, while connections to the database are lost: goods are booked, moved, shipped,
+// taken back and received; bins come and go; counts arrive late and in any order; calls are repeated after their places
+// are gone; clients follow the ledger. At the end the books must equal the shelves. The actions are random; DAY_SEED
+// repeats them, DAY_SECONDS sets the duration:
 //
 //     DAY_SECONDS=600 npm run test:only -- test/ways/warehouse-day.test.ts
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// A process of tests: sends webhooks until it is killed. Retries follow one another within moments.
+// A process for tests that sends webhooks until it is killed, with very short pauses between attempts.
 import { pino } from "pino";
 import { AllowList } from "../../src/webhooks/addresses.ts";
 import { startWebhooks } from "../../src/webhooks/start.ts";

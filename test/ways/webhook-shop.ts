@@ -1,7 +1,7 @@
 import pg from "pg";
 import { until } from "../lib/until.ts";
 
-/** A change that was committed, as the transaction that made it noted. */
+/** A committed change, as its transaction noted it. */
 export interface Change {
   product: string;
   version: number;
@@ -15,12 +15,12 @@ const scene = `
   create table truth.change (product text not null, version integer not null, transaction text not null, primary key (product, version));
   insert into erp.product (product_number, name) select 'p-' || n, '0' from generate_series(1, ${products}) n;`;
 
-/** Makes the products, and a table in which each transaction notes what it does. */
+/** Makes the products, and a table in which each transaction notes its changes. */
 export async function openShop(client: pg.Client): Promise<void> {
   await client.query(scene);
 }
 
-/** Gives products the next version, and notes it. They are locked in one order, so that nobody waits in a circle. */
+/** Gives products the next version, and notes it. They are locked in one order, to prevent deadlocks. */
 const write = `
   with chosen as (
     select id, name::integer + 1 as version from erp.product where product_number = any ($1) order by id for update
@@ -38,7 +38,7 @@ export interface WriterOptions {
   onWritten: (changes: number) => void;
 }
 
-/** Writes in transactions of many sizes, of which every tenth is rolled back. Goes on when the database comes back. */
+/** Writes in transactions of many sizes, and rolls back every tenth. Continues when the database comes back. */
 export async function beWriter({ url, name, random, isEnough, onWritten }: WriterOptions): Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 2_000 });
   pool.on("error", () => {});

@@ -21,10 +21,9 @@ import type { Received, Receiver } from "../webhooks/support.ts";
 import { beWriter, openShop, products } from "./webhook-shop.ts";
 import type { Change } from "./webhook-shop.ts";
 
-// Everything that can go wrong at once: processes that send are killed, Postgres is killed, receivers fail. A Postgres of
-// its own, safe on disk as in earnest.
+// All faults at once: senders are killed, Postgres is killed, receivers fail. A separate Postgres with a safe disk.
 const directory = `.data/webhooks-${randomUUID()}`;
-// What is planned while tables are empty doesn't suit them later
+// Plans made while tables are empty are bad later
 const flags = { autovacuum_naptime: "2s" };
 const wanted = 10_000;
 const seed = Number(process.env.SEED ?? 20_261_121);
@@ -76,7 +75,7 @@ async function startSender(): Promise<ChildProcess> {
   return child;
 }
 
-/** A receiver that fails in every way, but no message more than five times. Notes what it has accepted. */
+/** A receiver that fails in every way, but each message five times at most. Notes what it has accepted. */
 async function flakyReceiver(random: () => number, failureRate: number) {
   const receiver = await startReceiver();
   receivers.push(receiver);
@@ -160,7 +159,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   })();
   await Promise.all([...writers, crasher]);
 
-  // It all arrives, while processes go on being killed for a while
+  // Everything arrives, while processes are still killed for a while
   const waiting = `select count(*)::int as count from events.delivery where state <> 'delivered' and subscription_id = any ($1)`;
   let progress = { least: Infinity, at: performance.now() };
   await until(async () => {
@@ -212,7 +211,7 @@ const keyOf = (product: string, version: unknown, transaction: unknown) =>
   `${product} ${version} by ${transaction}`;
 const keyOfMessage = ({ body: { data } }: Received) => keyOf(data.productNumber, data.name, data.description);
 
-/** All that was committed, nothing else, and each under one id however often it came. */
+/** All that was committed, nothing else, and each under one id, however often it came. */
 function assertComplete(accepted: Received[], truth: Change[]): void {
   const committed = new Set(
     truth.map(({ product, version, transaction }) => keyOf(product, version, transaction)),
@@ -231,7 +230,7 @@ function assertComplete(accepted: Received[], truth: Change[]): void {
   for (const key of committed) assert.ok(idByKey.has(key), `it never arrived: ${key}`);
 }
 
-/** Of each product, no version came for the first time after a later one. */
+/** The versions of a product came in order, not counting repetitions. */
 function assertInOrder(accepted: Received[]): void {
   const last = new Map<string, number>();
   const seen = new Set<string>();
@@ -245,7 +244,7 @@ function assertInOrder(accepted: Received[]): void {
   }
 }
 
-/** Each names the one before it, so that receivers can see what is missing. */
+/** Each names the previous one, so that receivers see gaps. */
 function assertChained(accepted: Received[]): void {
   const bodies = new Map(accepted.map(({ body }) => [body.sequence as number, body]));
   let previous: number | null = null;

@@ -51,7 +51,7 @@ describe("isPublic", () => {
       "2a00::1",
     ])
       assert.equal(isPublic(address), true, address);
-    // IPv4 after all
+    // An embedded IPv4 address
     assert.equal(isPublic("::ffff:1.1.1.1"), true);
   });
   it("doesn't take a name for an address", () => {
@@ -154,7 +154,7 @@ describe("AllowList", () => {
 });
 
 describe("guardedLookup", () => {
-  /** Looks a name up that leads to these addresses. */
+  /** A look-up that returns these addresses. */
   function lookUp(name: string, addresses: string[], allowed = nothing, all = true): Promise<any> {
     const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
     const look = (
@@ -203,7 +203,7 @@ describe("guardedLookup", () => {
     assert.equal(asked.length, 2);
     asked[0]!(null, [{ address: "1.1.1.1", family: 4 }]);
     assert.equal(answers.length, 2);
-    // Nothing is remembered
+    // Nothing is cached
     ask("a.example");
     assert.equal(asked.length, 3);
     asked[2]!(null, [{ address: "10.0.0.1", family: 4 }]);

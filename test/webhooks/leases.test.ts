@@ -48,7 +48,7 @@ const queues = () =>
   rows("select *, claimed_until - clock_timestamp() as left from events.delivery_queue order by due_at");
 const hang = () => {};
 
-/** Another process that sends. */
+/** Another sending process. */
 async function startChild(leaseMs: number): Promise<ChildProcess> {
   const env = {
     ...{ ...process.env, SENDER_DATABASE: database.loginUrl },
@@ -70,7 +70,7 @@ describe("what a process works on", () => {
     await insert(1);
     await until(() => receiver.received.length === 1, 10_000);
     start({ leaseMs });
-    // Renewed, again and again, beyond the end of the first lease
+    // Renewed repeatedly, beyond the end of the first lease
     const [{ claimed_until: first, claimed_by }] = await queues();
     await until(
       async () => (await queues())[0].claimed_until.getTime() > first.getTime() + 2 * leaseMs,

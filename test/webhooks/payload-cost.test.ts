@@ -112,7 +112,7 @@ describe("payload queries", () => {
     assert.ok(paused_until instanceof Date);
     assert.deepEqual(new Set((await attempts()).map(({ state }) => state)), new Set(["pending"]));
     assert.ok((await attempts()).length <= 7, "those that waited were not run as well");
-    // As soon as it can be read, all that waits is sent
+    // As soon as it succeeds, all waiting messages are sent
     await bench.rows("update events.webhook_subscription set payload_query = $1", [cheap]);
     await until(() => receiver.received.length === 2, 10_000);
     await until(async () => (await subscription(id)).backlog_count === 0);
@@ -145,7 +145,7 @@ describe("payload queries", () => {
     await until(() => receiver.received.length === 1);
     const between = await left();
     assert.ok(between <= before - 4, `${before} ${between}: two for the request, two for the payload`);
-    // A long one costs more in the end
+    // A slow one costs more afterwards
     await bench.rows("update events.webhook_subscription set payload_query = $1 where id = $2", [costly, id]);
     await insert("axe");
     await until(async () => (await attempts()).some(({ error }) => error !== null));

@@ -83,7 +83,7 @@ describe("a payloadQuery", () => {
       [],
     );
     await update({ id, payloadQuery: query });
-    // From now on it would be read with the scopes of this one
+    // From now on its scopes would count
     const token = await bench.service.token({ read: ["products"], write: ["webhook_subscriptions"] });
     assertRefused(await update({ id, url: `${receiver.url}/new` }, { token }), "SCOPE_MISSING", [
       "payloadQuery",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { PayloadSlots } from "../../src/webhooks/payload-slots.ts";
 
-/** Slots with work that ends when it is told to, and the order in which that began. */
+/** Slots with work that ends on command, and the order in which it began. */
 function scene(max: number, maxOfOwner: number) {
   const slots = new PayloadSlots(max, maxOfOwner);
   const begun: string[] = [];

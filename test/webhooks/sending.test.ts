@@ -174,7 +174,7 @@ describe("a delivery that fails", () => {
     assert.deepEqual(new Set(namesOf("hammer")), new Set(["a"]));
     isBroken = false;
     receiver.received = [];
-    // Whatever is waited for by the schedule
+    // Despite any pause of the schedule
     await until(async () => {
       await rows("update events.delivery_queue set next_attempt_at = now() where claimed_until is null");
       return (await states()).delivered === 6;
@@ -213,7 +213,7 @@ describe("a delivery that fails", () => {
 });
 
 describe("a subscription", () => {
-  // They may have been made when more was allowed
+  // They may be older than a lower limit
   for (const [where, url, reason] of [
     ["on private networks", "http://169.254.169.254/latest", "The address is none of the public internet."],
     ["to other ports", "http://8.8.8.8:5432/", "Webhooks are not sent to port 5432, only to 443 and 80."],
@@ -272,7 +272,7 @@ describe("a subscription", () => {
       health_reason,
       "No delivery has succeeded for 24 hours. The last failure: The answer was 500.",
     );
-    // Nothing was given up for it
+    // Nothing was given up
     assert.deepEqual(await states(), { pending: 4 });
     await rows("update events.delivery_queue set next_attempt_at = now() + interval '10 hours'");
     receiver.received = [];

@@ -8,7 +8,7 @@ const newSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
 const body = JSON.stringify({ type: "order.created", data: { name: "Höhenweg “Ü”" } });
 const [current, previous] = [newSecret(), newSecret()];
 
-/** What the standard says, without its package. */
+/** The standard's rule, without its package. */
 function signatureOf(secret: string, id: string, timestamp: string, content: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${content}`).digest("base64")}`;

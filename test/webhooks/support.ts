@@ -21,11 +21,11 @@ export interface Received {
   body: any;
 }
 
-/** A receiver of a test's own. */
+/** The receiver of a test. */
 export interface Receiver {
   url: string;
   received: Received[];
-  /** What it answers; 204 unless changed. */
+  /** Its answer; 204 by default. */
   answer: (message: Received, response: ServerResponse) => unknown;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 export const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
-/** A subscription that an administrator made, unless told otherwise. Answers its id. */
+/** A subscription, by default made by an administrator. Returns its id. */
 export async function subscribe(
   owner: pg.Pool | pg.Client,
   {
@@ -80,12 +80,12 @@ export async function subscribe(
   return row.id;
 }
 
-/** Senders of a test's own, that send to this machine. */
+/** Senders of a test, which send to this machine. */
 export interface TestWebhooks extends Webhooks {
   log: any[];
 }
 
-/** What the event says, whatever the subscription asks for. */
+/** Payloads from the event, ignoring payloadQuery. */
 export const readPlain: ReadPayload = async ({ body }) => body.data;
 
 export function startTestWebhooks(url: string, options: Partial<WebhookOptions> = {}): TestWebhooks {
@@ -102,7 +102,7 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
   };
 }
 
-/** The clock of retries, so much faster, without chance. */
+/** Delays that are so much shorter, without randomness. */
 export const fast = (pace: number) => ({ pace, random: () => 0.5 });
 
 /** That a message was signed with this secret. */
@@ -110,6 +110,6 @@ export function verify({ headers, text }: Received, secret: string): void {
   new Webhook(secret).verify(text, headers as Record<string, string>);
 }
 
-/** Connections that payload queries are read on, of a test's own. */
+/** Connections of a test for payload queries. */
 export const openPayloadPool = (loginUrl: string, max = 2): pg.Pool =>
   createPool(loginUrl, { max, name: "webhook payloads" });

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const clock = { random: () => 0.5, pace: 1 };
 const failed: Outcome = { kind: "failed", reason: "The answer was 500." };
 
-/** An attempt to deliver something that has failed so often before. */
+/** An attempt at a delivery that has failed so often before. */
 const attempted = (
   outcome: Outcome | null,
   failures = 0,
@@ -85,7 +85,7 @@ describe("the verdict on an attempt", () => {
   it("that got through after a long time: all that waits is tried at once", () => {
     const before = { ...wellState, health: "DEGRADED" as const, failures: 5, failingSince: -hour };
     assert.equal(verdictOn([attempted({ kind: "delivered" })], before).state.hurry, true);
-    // Also when a failure comes in the same breath
+    // Also when a failure comes at the same time
     assert.equal(verdictOn([attempted({ kind: "delivered" }), attempted(failed)], before).state.hurry, true);
   });
 

@@ -18,7 +18,7 @@ const machine = new AllowList(["127.0.0.1"]);
 const names = new AllowList(["receiver.test", "other.test"]);
 const megabyte = Buffer.alloc(1_000_000, "x");
 
-/** A lookup that gives one answer after another, and the last again and again. */
+/** A look-up that returns one answer after another, and then the last again and again. */
 function leadingTo(...answers: string[]) {
   let asked = 0;
   const look = (_: string, __: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
@@ -28,7 +28,7 @@ function leadingTo(...answers: string[]) {
   return { look: look as never, times: () => asked };
 }
 
-/** What receivers do, by path. */
+/** Behaviours of receivers, by path. */
 const answers: Record<string, RequestListener> = {
   "/hook": (request, response) => {
     const parts: Buffer[] = [];
@@ -88,7 +88,7 @@ before(async () => {
   server.on("connection", (socket) => connections.add(socket.on("error", () => {})));
   secure = await listen(https.createServer({ key, cert: certificate }, listener));
   expired = await listen(https.createServer({ key, cert: expiredCertificate }, listener));
-  // The head of an answer that comes byte by byte and never ends, one that is no HTTP, one that is too long
+  // A head that comes byte by byte and never ends, one that is no HTTP, one that is too long
   dripping = await listen(
     createTcpServer((socket) => {
       socket.on("error", () => {});
@@ -111,7 +111,7 @@ after(() => {
   dripping.close();
 });
 
-/** Sends to a receiver by a client of its own. */
+/** Sends to a receiver by a separate client. */
 async function post(url: string, options: Partial<WebhookClientOptions> = {}, body = "{}") {
   const client = new WebhookClient({ allowed: machine, ...options });
   try {
@@ -240,8 +240,8 @@ describe("destinations inside", () => {
 
   it("are refused when the name led somewhere else before", async () => {
     connections.clear();
-    // 127.0.0.1 stands for a public address here, 127.0.0.2 for one inside. Whoever looked the name up before connecting
-    // would see the first, and connect to the second.
+    // 127.0.0.1 stands for a public address here, 127.0.0.2 for an internal one. Code that looks the name up before
+    // connecting would check the first, and connect to the second.
     const { look, times } = leadingTo("127.0.0.1", "127.0.0.2");
     const allowed = new AllowList(["127.0.0.1"], [portOf(server)]);
     const client = new WebhookClient({ allowed, lookup: guardedLookup(allowed, look) });

@@ -6,7 +6,7 @@ type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 const roomOf = (path: string): string | undefined =>
   rooms.find((room) => path.startsWith(`${folderOf(room)}/`))?.name;
 
-/** Which rooms each room imports. */
+/** The rooms that each room imports. */
 export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
   const arrows = new Map(rooms.map(({ name }) => [name, new Set<string>()]));
   for (const { source, dependencies } of modules) {
@@ -19,7 +19,7 @@ export function arrowsOf({ modules }: Pick<ICruiseResult, "modules">): Arrows {
   return arrows;
 }
 
-/** The arrows without those that others lead to as well: with them all, nobody could read the picture. */
+/** The arrows except those that others imply: with all of them, the picture would be unreadable. */
 function essential(arrows: Arrows): [from: string, to: string][] {
   const reaches = (from: string, to: string): boolean =>
     [...arrows.get(from)!].some((next) => next === to || reaches(next, to));
@@ -30,7 +30,7 @@ function essential(arrows: Arrows): [from: string, to: string][] {
   );
 }
 
-/** Close together, so that the whole fits on a screen. */
+/** Close together, so that the picture fits on a screen. */
 const look = '%%{init: {"flowchart": {"rankSpacing": 28, "nodeSpacing": 24, "wrappingWidth": 260}}}%%';
 
 /** The rooms and their arrows as Mermaid draws them. */

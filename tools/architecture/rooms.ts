@@ -1,14 +1,11 @@
-/** A room of the house: a folder of `src`, or `plugins`. */
+/** A room: a folder of `src`, or `plugins`. */
 export interface Room {
   name: string;
-  /** What it holds, for the picture in docs/architecture.md. */
+  /** Its content, for the picture in docs/architecture.md. */
   holds: string;
 }
 
-/**
- * The rooms of the house, from the top floor down. A room imports what lies on floors below it, never what lies above
- * or beside it.
- */
+/** The rooms, from the top floor down. A room imports only rooms on lower floors. */
 export const floors: readonly (readonly Room[])[] = [
   [{ name: "commands", holds: "what is run at the terminal" }],
   [{ name: "process", holds: "one process and several: settings, start, stop" }],

@@ -7,7 +7,7 @@ const within = (some: readonly Room[]): string => `^(${some.map(folderOf).join("
 
 const named = (...names: string[]): readonly Room[] => rooms.filter(({ name }) => names.includes(name));
 
-/** A room imports what lies on floors below its own. */
+/** A room imports only rooms on lower floors. */
 const onlyDown = floors.flatMap((floor, index) =>
   floor.map((room) => ({
     name: `only-down-from-${room.name}`,
@@ -25,7 +25,7 @@ const onlyDown = floors.flatMap((floor, index) =>
   })),
 );
 
-/** What files may import. Each rule finds a mistake in test/tools/architecture.test.ts. */
+/** Rules for imports. Each finds a mistake in test/tools/architecture.test.ts. */
 const configuration: IConfiguration = {
   forbidden: [
     {
@@ -36,7 +36,7 @@ const configuration: IConfiguration = {
       from: {},
       to: { circular: true },
     },
-    // The top floor has nothing above it
+    // The top floor has none above it
     ...onlyDown.filter(({ to }) => to.path !== within([])),
     {
       name: "plugins-by-their-index",
@@ -88,7 +88,7 @@ const configuration: IConfiguration = {
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "^bench/peers/" },
-    // Imports of types too
+    // Type imports too
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {

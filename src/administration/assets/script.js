@@ -1,4 +1,4 @@
-// What pages offer besides, where scripts run: copying, setting all levels at once. Nothing needs it.
+// Extras for browsers with scripts: copying, setting all levels at once. No page depends on it.
 
 const announcement = document.getElementById("announcement");
 
@@ -11,7 +11,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       button.textContent = "Copied";
       announcement.textContent = `${button.getAttribute("aria-label").replace("Copy: ", "")} copied.`;
     } catch {
-      // Browsers give the clipboard to secure pages only. Selected, it is one key press away.
+      // Browsers allow the clipboard on secure pages only. Elsewhere the text is selected, for the user to copy.
       getSelection().selectAllChildren(source);
       announcement.textContent = "Selected. Press the keys that copy.";
     }

@@ -10,7 +10,7 @@ import { visitOf } from "../visit.ts";
 
 const pageSize = 50;
 
-/** What was done, by whom and when. */
+/** The audit log: actions, actors and times. */
 export const activity: Section = {
   title: "Activity",
   path: "/activity",

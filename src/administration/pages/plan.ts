@@ -32,7 +32,7 @@ const limitNames: Record<keyof Limits, string> = {
 
 const notices = { changed: "The plan has been changed. It holds from now on." };
 
-/** What the merchant has booked. */
+/** The merchant's plan. */
 export const plan: Section = {
   title: "Plan",
   path: "/plan",

@@ -26,7 +26,7 @@ const kinds = {
   floating: "The newest state of development: changes without notice, and never ends.",
 };
 
-/** Versions of the API, until when they are served, and who uses each. */
+/** Versions of the API, their ends, and the tokens that use them. */
 export const versions: Section = {
   title: "Versions",
   path: "/versions",
@@ -96,7 +96,7 @@ interface User {
   lastDay: Date;
 }
 
-/** The tokens that used a version, the most eager first. */
+/** The tokens that used a version, most requests first. */
 function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use[]): User[] {
   return tokens
     .flatMap((token) => {
@@ -105,7 +105,7 @@ function usersOf({ slug }: VersionDates, tokens: CredentialOverview[], uses: Use
       );
       if (own.length === 0) return [];
       const requests = own.reduce((sum, use) => sum + use.requests, 0);
-      return [{ token, requests, lastDay: own[0]!.day }]; // the newest comes first
+      return [{ token, requests, lastDay: own[0]!.day }]; // newest first
     })
     .sort((a, b) => b.requests - a.requests);
 }

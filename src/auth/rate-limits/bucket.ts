@@ -27,6 +27,7 @@ const wholeSeconds = (ms: number): number => Math.ceil(Math.round(ms) / 1_000);
 
 /**
  * The state of a bucket that will be full in so many milliseconds.
+ *
  * @param wanted points that could not be taken; 0 when they were
  */
 export function takenOf(bucket: Bucket, fullInMs: number, wanted: number): Taken {

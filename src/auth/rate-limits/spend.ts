@@ -15,6 +15,7 @@ export type Spend = (credentialId: string, points: number) => Promise<Spent>;
 
 /**
  * Spends points of the same buckets that pay for requests, for work of a credential without a request.
+ *
  * @param limitsNow returns the present limits
  */
 export function spender(rates: RateLimits, limitsNow: () => Promise<Limits>): Spend {

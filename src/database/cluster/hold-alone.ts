@@ -2,12 +2,12 @@ import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { retry } from "../../lib/retry.ts";
 
-/** Milliseconds between two looks whether Postgres has recovered from a crash. */
+/** Milliseconds between two checks whether Postgres has recovered from a crash. */
 const recoveryCheckMs = 250;
 
 /**
- * Takes the lock that says who uses the cluster. Postgres gives it back when the process ends, however it ends. While
- * Postgres is still recovering, waits.
+ * Takes the lock of the process that uses the cluster. Postgres releases it when the process ends, in any way. Waits
+ * while Postgres is recovering.
  *
  * @throws {UserError} when another process has it
  */

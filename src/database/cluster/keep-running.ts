@@ -4,26 +4,25 @@ import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
 import { pause, retry } from "../../lib/retry.ts";
 
-/** Milliseconds before Postgres is started again, failure after failure. After the last one nobody tries any more. */
+/** Milliseconds before Postgres is started again, by failure. There is no attempt after the last. */
 const pausesMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
-/** Milliseconds that it must have run for its earlier failures to be forgotten. */
+/** Milliseconds of running after which earlier failures are forgotten. */
 const soundMs = 60_000;
 
 export interface KeepRunningOptions {
   /** A connection that lasts as long as Postgres does. */
   lock: Client;
-  /** Starts Postgres, unless it runs, and waits until it lets us in. Answers such a connection. */
+  /** Starts Postgres, unless it runs, and waits until it accepts connections. Returns one. */
   bringBack(): Promise<Client>;
-  /** Where it writes its log. */
+  /** Path of its log. */
   log: string;
   logger: Logger;
-  /** Aborted when Postgres is to end. The promise is rejected then as well. */
+  /** Aborted when Postgres should end. The promise is then rejected as well. */
   stopping: AbortSignal;
 }
 
 /**
- * Starts Postgres again whenever it has ended by itself. Once that fails again and again nothing here can mend it, and
- * whoever runs the service has to know.
+ * Starts Postgres again whenever it dies. After too many failures the operator has to solve the problem.
  *
  * @throws {UserError} when it doesn't come back
  */
@@ -66,7 +65,7 @@ export async function keepRunning({
 
 /** Waits until a connection has ended. */
 async function lost(client: Client, stopping: AbortSignal): Promise<void> {
-  // What has ended before anybody listened fails to answer
+  // A query fails if it ended before the listener was added
   const asked = client.query("select").then(() => once(client, "end", { signal: stopping }));
   await asked.catch(() => {});
   stopping.throwIfAborted();

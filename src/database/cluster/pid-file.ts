@@ -6,9 +6,8 @@ import { promisify } from "node:util";
 /**
  * Whether a Postgres runs on a data directory.
  *
- * What pg_ctl says isn't enough: it only looks whether there is a process of the id that postmaster.pid names, and
- * after a crash that may be another program, or dead but not yet buried. Such a file, over which Postgres would
- * stumble too, is removed.
+ * The answer of pg_ctl isn't enough: it only checks whether a process has the id in postmaster.pid, and after a crash
+ * that may be another program, or a zombie. Such a file, which would confuse Postgres too, is removed.
  */
 export async function runsOn(data: string): Promise<boolean> {
   const file = join(data, "postmaster.pid");

@@ -11,9 +11,9 @@ export interface Identity {
   gid: number;
 }
 
-/** Runs a program of Postgres, under a user that Postgres accepts. */
+/** Runs a program of Postgres as a user that Postgres accepts. */
 export interface PostgresUser {
-  /** Who that is; null when it is the user of this process. */
+  /** That user; null for the user of this process. */
   identity: Identity | null;
   execute(program: string, args: string[]): Promise<{ stdout: string; stderr: string }>;
   /** Gives a file or folder to that user. */
@@ -23,11 +23,11 @@ export interface PostgresUser {
 }
 
 /**
- * Who runs Postgres: the user of this process, or, as Postgres refuses to run as root, the owner of the folder, or
- * else the system's user `postgres`, which is made when missing.
+ * The user who runs Postgres: that of this process or, because Postgres refuses to run as root, the owner of the
+ * folder, or else the system's user `postgres`, which is made when missing.
  *
  * @param home the folder for Postgres' data
- * @param runAs name of the user instead; `root` is as good as none
+ * @param runAs name of the user instead; `root` is ignored
  * @throws {UserError} when there is no such user
  */
 export async function postgresUser(home: string, runAs?: string): Promise<PostgresUser> {
@@ -79,7 +79,7 @@ export async function idsOf(name: string): Promise<Identity> {
   }
 }
 
-/** Whether a file is there. */
+/** Whether a file exists. */
 export async function exists(path: string): Promise<boolean> {
   return access(path, constants.F_OK).then(
     () => true,

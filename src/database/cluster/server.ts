@@ -26,7 +26,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
       try {
         await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
       } catch (error) {
-        // After a crash it may take longer until what was written has been read again
+        // After a crash, replaying the log may take longer
         if (await runsOn(data)) return;
         throw new UserError(`Postgres did not start. Its log ${log} says why.`, { cause: error });
       }
@@ -35,7 +35,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
       try {
         await control("stop", "-m", "fast", "-w", "-t", "30");
       } catch (cause) {
-        // It may have ended by itself meanwhile
+        // It may have ended by itself since
         if (await runsOn(data))
           throw new UserError(`Postgres did not stop. Its log ${log} says why.`, { cause });
       }

@@ -6,14 +6,14 @@ import { z } from "zod";
 import { exists } from "./postgres-user.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
-// Root may start the service in a folder that nobody else may enter, such as one under /root. The user that runs
-// Postgres then needs its programs and its data elsewhere.
+// Root may start the service in a folder that no other user may enter, such as one under /root. The user who runs
+// Postgres then needs its programs and data elsewhere.
 const shelter = "/var/lib/stock-and-order-graphql";
 
 const packageFile = z.object({ version: z.string() });
 
 /**
- * The folder of Postgres' programs: theirs, or that of a copy that the user can run.
+ * The folder of Postgres' programs: the original, or a copy that the user can run.
  *
  * @param program one of them
  */
@@ -36,14 +36,14 @@ export async function reachablePrograms(user: PostgresUser, program: string): Pr
   return join(copy, "bin");
 }
 
-/** The data directory: as wanted, or one that the user can reach, to which a link at the wanted place then leads. */
+/** The data directory: the wanted one, or one that the user can enter, with a link to it in the wanted place. */
 export async function reachableData(user: PostgresUser, wanted: string): Promise<string> {
   if (await exists(wanted)) return realpath(wanted);
   if (await user.canReach(dirname(wanted))) return wanted;
   await makeShelter();
   const place = await mkdtemp(join(shelter, "data-"));
   await chmod(place, 0o755);
-  await rm(wanted, { force: true }); // a link that leads nowhere
+  await rm(wanted, { force: true }); // a dead link
   const data = join(place, basename(wanted));
   await symlink(data, wanted);
   return data;

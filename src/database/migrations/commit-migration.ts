@@ -25,9 +25,9 @@ import { writeSchema } from "./schema-file.ts";
 
 const blank = "-- Enter migration here\n";
 
-/** graphile-migrate has failed; its message is what it said. */
+/** A failure of graphile-migrate, with its output. */
 class CommandFailure extends UserError {
-  /** Whether for locks that others held. */
+  /** Whether it failed because others held locks. */
   readonly isLocked: boolean;
 
   constructor(command: string, output: string) {
@@ -36,7 +36,7 @@ class CommandFailure extends UserError {
   }
 }
 
-/** What graphile-migrate says, without the places in its code. */
+/** The output of graphile-migrate without locations in its code. */
 function withoutStack(output: string): string {
   return output.replace(/^ +at .*\n?/gm, "");
 }
@@ -47,11 +47,11 @@ export interface CommitOptions extends MigrateOptions {
 }
 
 /**
- * Turns files of db/current into a committed migration, which is first tried on a shadow database, made anew for it.
+ * Turns files of db/current into a committed migration, after trying it on a new shadow database.
  *
  * @param message becomes part of the file's name
  * @param names which files; all when empty
- * @throws {UserError} when it can't be run; db/current is as it was then
+ * @throws {UserError} when it can't be run; db/current is then unchanged
  */
 export async function commitMigration(
   adminUrl: string,
@@ -80,8 +80,8 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 }
 
 /**
- * Commits a migration that need not be in db/current: nothing there is read or changed, so that a process that runs
- * db/current at every change doesn't notice. Writes db/schema.sql anew.
+ * Commits a migration that is not in db/current: nothing there is read or changed, so a process that watches db/current
+ * doesn't notice. Rewrites db/schema.sql.
  *
  * @throws {UserError} when it can't be run
  */
@@ -116,7 +116,7 @@ export async function commitText(
   await writeSchema(adminUrl);
 }
 
-/** Brings the newest committed migration back into db/current. */
+/** Moves the newest committed migration back into db/current. */
 export async function uncommitMigration(adminUrl: string): Promise<void> {
   const url = migratingUrl(adminUrl, "uncommit", 0);
   await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
@@ -124,10 +124,10 @@ export async function uncommitMigration(adminUrl: string): Promise<void> {
 }
 
 /**
- * Runs a command of graphile-migrate in a process of its own: it ends the whole process when it loses a connection.
+ * Runs a command of graphile-migrate in a child process, because it ends its whole process when it loses a connection.
  *
  * @param url the database, as its owner
- * @param folder where its settings are
+ * @param folder the folder of its settings
  */
 async function graphileMigrate(
   url: string,

@@ -4,8 +4,7 @@ import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
 
 /**
- * Says in plain words why a migration failed: in which file and line, where that is known, what Postgres says, and what
- * was being derived from it.
+ * Explains why a migration failed: the file and line, if known, the message of Postgres, and what was being derived.
  *
  * @param name of the migration
  * @param text what was run, with its fixtures in it
@@ -31,7 +30,7 @@ export async function migrationFailure(
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
     error.detail,
     error.hint,
-    // What finish_migration says has it in its detail
+    // Errors of finish_migration name it in their detail
     error.detail === undefined ? innermost(error.where) : undefined,
   ];
   const details = lines
@@ -75,7 +74,7 @@ function placeOf(text: string, position: number): string {
   return places.join(", ");
 }
 
-/** The statement that a function was at when it failed. */
+/** The statement at which a function failed. */
 function innermost(where: string | undefined): string | undefined {
   return where?.split("\n").slice(0, 2).join("\n").slice(0, 500);
 }

@@ -8,7 +8,7 @@ import { UserError } from "../../errors/user-error.ts";
 
 const root = new URL("../../../", import.meta.url);
 
-/** Where migrations are. */
+/** The folder of migrations. */
 export const migrationsFolder = fileURLToPath(new URL("db", root));
 export const currentFolder = new URL("db/current/", root);
 const committedFolder = new URL("db/committed/", root);
@@ -22,7 +22,7 @@ export interface CurrentFile {
   text: string;
 }
 
-/** The files of db/current, in the order in which they run: that of the numbers that their names begin with. */
+/** The files of db/current in the order in which they run, by the numbers at the beginning of their names. */
 export async function readCurrent(): Promise<CurrentFile[]> {
   const names = (await readdir(currentFolder).catch(() => [])).filter((name) => /^\d.*\.sql$/.test(name));
   const files = names
@@ -33,12 +33,12 @@ export async function readCurrent(): Promise<CurrentFile[]> {
 
 const numberOf = (name: string) => Number.parseInt(name);
 
-/** Whether there is a migration in db/current that isn't committed yet. */
+/** Whether db/current has an uncommitted migration. */
 export async function hasCurrentMigration(): Promise<boolean> {
   return (await readCurrent()).some(hasStatements);
 }
 
-/** Whether a file does anything. */
+/** Whether a file contains statements. */
 export function hasStatements({ text }: CurrentFile): boolean {
   const isStatement = (line: string) => line.startsWith("--!include") || !/^\s*(--.*)?$/.test(line);
   return text.split("\n").some(isStatement);
@@ -50,7 +50,7 @@ export function isWithoutTransaction(text: string): boolean {
 }
 
 /**
- * Several files as one migration, each after a line with its name, as graphile-migrate does it.
+ * Several files as one migration, each after a line with its name, as graphile-migrate joins them.
  *
  * @throws {UserError} when they can't be one
  */
@@ -70,7 +70,7 @@ export function joined(files: readonly CurrentFile[]): string {
 
 export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) => name).join(", ");
 
-/** The text of a migration with its fixtures in it. */
+/** The text of a migration with its fixtures included. */
 export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
   const { body } = parseMigrationText("db/current", text, false);
   return compileIncludes(settings, body, new Set());
@@ -81,7 +81,7 @@ export function withIncludes(text: string): Promise<string> {
   return compileIncludes({ migrationsFolder } as ParsedSettings, text, new Set());
 }
 
-/** How many migrations are committed. */
+/** The number of committed migrations. */
 export async function countCommitted(): Promise<number> {
   return (await committedNames()).length;
 }
@@ -94,7 +94,7 @@ export async function readCommitted(): Promise<CurrentFile[]> {
   );
 }
 
-/** The hash of the first committed migration: those after it hold the hash of the one before each. */
+/** The hash of the first committed migration. Each later one contains the hash of the one before. */
 export async function firstCommittedHash(): Promise<string> {
   const [first] = (await committedNames()).sort();
   const { headers } = parseMigrationText(first!, await readFile(new URL(first!, committedFolder), "utf8"));

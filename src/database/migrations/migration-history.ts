@@ -8,13 +8,13 @@ const explanation =
   "`npm run db:setup` with its DATABASE_URL. docs/operating.md says more under “A database of other migrations”.";
 
 /**
- * Refuses a database that other migrations made than those of db/committed, such as the ones before these. For roles that
- * may migrate: of others, what migrates knows better what to say.
+ * Refuses a database that was made by other migrations than those of db/committed, such as older ones. Roles that may
+ * not migrate pass: the migration's own message helps them more.
  *
- * @throws {UserError} saying what to do
+ * @throws {UserError} with instructions
  */
 export async function requireSameMigrations(client: pg.ClientBase): Promise<void> {
-  // Before the first set-up there is no such role
+  // The role doesn't exist before the first set-up
   const { rows: roles } = await client.query<{ may_migrate: boolean | null }>(
     "select pg_has_role(to_regrole('service_owner'), 'set') as may_migrate",
   );
@@ -34,7 +34,7 @@ export async function requireSameMigrations(client: pg.ClientBase): Promise<void
   }
 }
 
-/** The same for the role that the service logs in as. Migrations that can't tell which they are were others. */
+/** The same for the role that the service logs in as. Migrations that don't record their identity count as others. */
 export async function requireServedMigrations(client: pg.ClientBase): Promise<void> {
   const { rows: found } = await client.query<{ known: boolean }>(
     "select to_regproc('api_meta.first_migration') is not null as known",

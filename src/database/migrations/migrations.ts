@@ -12,7 +12,7 @@ export type { MigrateOptions } from "./migrator.ts";
 /**
  * Runs the committed migrations that the database doesn't have yet.
  *
- * @throws {UserError} when one fails, with its name and the cause; those before it stay, nothing of it does
+ * @throws {UserError} when one fails, with its name and the cause; those before it stay, and it is undone
  */
 export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
   return Migrator.with(adminUrl, options, (migrator) => migrator.runCommitted());
@@ -33,9 +33,9 @@ export async function runCurrentMigration(
 }
 
 /**
- * Refuses a database that other migrations made, or that the migrations of this code have not all reached.
+ * Refuses a database that was made by other migrations, or lacks some of this code.
  *
- * @throws {UserError} naming the command that brings it up
+ * @throws {UserError} naming the command that updates it
  */
 export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const command = "Run `DATABASE_URL=<an administrator's URL> npm run db:setup` first.";
@@ -53,7 +53,7 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
 
 let wantedCount: Promise<number> | undefined;
 
-/** How many migrations this code needs: those of db/committed when it was first asked. */
+/** The number of migrations that this code needs: those of db/committed at the first call. */
 export function migrationsWanted(): Promise<number> {
   return (wantedCount ??= countCommitted());
 }

@@ -29,16 +29,16 @@ import { migratingUrl } from "../roles.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
-  /** Told a line whenever a migration waits for others. */
+  /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
 }
 
-/** Held while migrations run; graphile-migrate takes it too. */
+/** The lock of running migrations; graphile-migrate takes it too. */
 const lockOfMigrations = "4727445306447283";
-/** How often it is told whom a migration waits for that waits without limit. */
+/** Milliseconds between reports about a migration that waits without limit. */
 const tellEveryMs = 10_000;
 
-// Since each migration brings what finishes it, a database that has not had that one yet has its forerunner
+// Each migration brings its own finish_migration, so a database without that migration has the older one
 const finish = `do $finish$ begin
   if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
   elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
@@ -156,7 +156,7 @@ export class Migrator {
         ),
       );
     }
-    // What is in db/current comes after them, so it is not what has been run any more
+    // db/current comes after them, so it must run again
     if (wanted.length > 0) await this.#client.query("delete from graphile_migrate.current");
   }
 
@@ -217,8 +217,8 @@ export class Migrator {
   }
 
   /**
-   * What works `concurrently` waits for older transactions and holds up nobody meanwhile, but leaves an invalid index
-   * when it is broken off.
+   * `concurrently` waits for older transactions and holds up none meanwhile, but leaves an invalid index when it is
+   * interrupted.
    */
   async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
     const tell = () => {

@@ -2,11 +2,11 @@ import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { growingPause, retry } from "../../lib/retry.ts";
 
-/** How long a migration waits for locks. While it waits, whoever comes later for the same table waits behind it. */
+/** How long a migration waits for locks. While it waits, later statements on the same table wait behind it. */
 export interface LockLimits {
-  /** For one lock; a migration that says `set local lock_timeout` has its own. */
+  /** For one lock; a migration may set its own with `set local lock_timeout`. */
   lockTimeoutMs: number;
-  /** How often a migration is begun before it is given up. */
+  /** How often a migration is begun before it fails. */
   attempts: number;
 }
 
@@ -19,30 +19,30 @@ const pausesOf = (lockTimeoutMs: number) => ({
   longestMs: 5 * lockTimeoutMs,
 });
 
-/** lock_not_available, which is what a lock_timeout ends in, and deadlock_detected */
+/** lock_not_available, the error of a lock_timeout, and deadlock_detected */
 const codesOfWaiting = ["55P03", "40P01"];
 
-/** Whether work failed because others held what it needed, so that it may succeed later. */
+/** Whether work failed because others held locks, so that it may succeed later. */
 export function isLockFailure(error: unknown): boolean {
   return error instanceof Error && "code" in error && codesOfWaiting.includes(String(error.code));
 }
 
 export interface RetryLockedOptions extends LockLimits {
-  /** What is tried, for the lines that are told. */
+  /** Name of the work, for messages. */
   name: string;
-  /** Who holds what it waited for, in words; empty when that isn't known. */
+  /** A text about who held the locks; empty when that isn't known. */
   holders: () => string;
-  /** Told a line after each attempt that failed. */
+  /** Called with a line after each failed attempt. */
   onWait: (line: string) => void;
-  /** Whether a failure is one of locks. */
+  /** Whether a failure was caused by locks. */
   isLocked?: (error: unknown) => boolean;
 }
 
 /**
- * Does work that needs locks, again and again with growing pauses while others hold them. It must leave nothing behind
- * when it fails: in the pauses the others go on.
+ * Runs work that needs locks, again and again with growing pauses while others hold them. It must leave nothing behind
+ * when it fails: others use the pauses.
  *
- * @throws {UserError} when the last attempt has failed for its locks, too
+ * @throws {UserError} when the last attempt has failed because of locks, too
  */
 export function retryLocked<T>(
   work: () => Promise<T>,
@@ -84,7 +84,7 @@ interface Blocker {
   xact_start: Date | null;
 }
 
-/** Sees, on a connection of its own, who holds what the connections of one application name wait for. */
+/** Watches, on its own connection, who holds locks that connections of one application_name wait for. */
 export class LockObserver {
   readonly #url: string;
   readonly #application: string;
@@ -95,8 +95,8 @@ export class LockObserver {
   #last = "";
 
   /**
-   * @param url a role that may see what others do, as far as there is one
-   * @param lockTimeoutMs how long they wait: it looks several times in that
+   * @param url a role that may see the statements of others, if there is one
+   * @param lockTimeoutMs how long they wait: it looks several times within that
    */
   constructor(url: string, application: string, lockTimeoutMs: number) {
     this.#url = url;
@@ -106,7 +106,7 @@ export class LockObserver {
     this.#timer.unref();
   }
 
-  /** What it saw last, as the end of a sentence; empty when it saw nobody. */
+  /** The last holders that it saw, as the end of a sentence; empty when there were none. */
   holders(): string {
     return this.#last;
   }
@@ -133,7 +133,7 @@ export class LockObserver {
       const { rows } = await this.#client.query<Blocker>(blockers, [this.#application]);
       if (rows.length > 0) this.#last = described(rows);
     } catch {
-      // To know who holds a lock is a help, and no more
+      // This is only information, so failures don't matter
     } finally {
       this.#isLooking = false;
     }

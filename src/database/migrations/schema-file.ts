@@ -11,14 +11,14 @@ const heading = `-- What all committed migrations make together, for people to r
 -- never run and never edited. The source is in db/fixtures and db/committed; db/dump.sql makes this of it.
 `;
 
-/** The schemas of a database as text, the same for all databases that agree in them. */
+/** The schemas of a database as text, equal for databases with equal schemas. */
 export async function schemaOf(client: ClientBase): Promise<string> {
   const { rows } = await client.query<{ definition: string }>(await readFile(query, "utf8"));
   return [heading, ...rows.map(({ definition }) => `${definition}\n`)].join("\n");
 }
 
 /**
- * Writes db/schema.sql, from a database that is made for it and has the committed migrations only.
+ * Writes db/schema.sql, from a new database with the committed migrations only.
  *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
  */

@@ -12,11 +12,11 @@ import type { PgSettings } from "./settings.ts";
 type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
 
 /**
- * How PostGraphile talks to Postgres. The library's own way takes four messages for each statement that it reads by:
- * BEGIN, the settings, the statement, COMMIT. This takes one.
+ * PostGraphile's access to Postgres. The library's own takes four messages for each reading statement: BEGIN, the
+ * settings, the statement, COMMIT. This one takes a single message.
  *
- * Each `query` is a transaction of its own. Several statements in one transaction go by `withTransaction`, which is
- * the library's.
+ * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
+ * library's.
  */
 export function pipeliningAdaptor(pool: SharedPool): Adaptor {
   const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
@@ -33,7 +33,7 @@ export function pipeliningAdaptor(pool: SharedPool): Adaptor {
   };
   return {
     makePgService: library.makePgService,
-    // Introspection is done by the library's own
+    // The library itself reads the catalog
     createWithPgClient: (options, variant) =>
       variant === "SUPERUSER" ? library.createWithPgClient(options, variant) : withPgClient,
   };
@@ -47,7 +47,7 @@ function pgClient(client: PoolClient, settings: PgSettings): NodePostgresPgClien
         PgClientResult<Row>
       >,
     withTransaction(work) {
-      // In the library's words: a connection to do one transaction on
+      // The library's term for a connection for one transaction
       const inTransaction = library.createWithPgClient({ poolClient: client });
       if (canPrepareOn(client)) return inTransaction(settings, work);
       return inTransaction(settings, (transaction) => {

@@ -6,7 +6,7 @@ const scopes = "pipelining check";
 const columns = "current_user::text, coalesce(current_setting('service.scopes', true), ''), $1::int";
 
 /**
- * Checks that pipelined queries do what they should with this `pg` and this Postgres: they use parts of the driver that another
+ * Checks that pipelined queries work with this `pg` and this Postgres: they use parts of the driver that another
  * release may change.
  *
  * @returns null, or what is wrong

@@ -6,7 +6,7 @@ import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
-/** A statement to be sent. */
+/** A statement to send. */
 export interface Statement {
   text: string;
   values?: readonly unknown[] | undefined;
@@ -27,10 +27,10 @@ const noValues: readonly unknown[] = [];
 
 /**
  * Settings and a statement, sent together and ended by one Sync: Postgres runs both in one implicit transaction, and
- * answers once. The same with BEGIN, SET, the statement and COMMIT takes four answers.
+ * answers once. With BEGIN, SET, the statement and COMMIT there would be four answers.
  *
  * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
- * the `handle…` functions as the answers come.
+ * the `handle…` functions as the answers arrive.
  */
 export class PipelinedQuery implements Submittable, WireListener {
   callback: Callback;
@@ -40,9 +40,9 @@ export class PipelinedQuery implements Submittable, WireListener {
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
   #rowCount: number | null = null;
-  /** Whether the answers that come are still those to the settings. */
+  /** Whether the settings are still being answered. */
   #isSetting = false;
-  /** What this query is the first to prepare. If it fails, it is unknown how far that got. */
+  /** Statements that this query is the first to prepare. If it fails, their state is unknown. */
   readonly #fresh: string[] = [];
   #target: PreparedStatement = { name: "", columns: null };
 
@@ -149,7 +149,7 @@ export class PipelinedQuery implements Submittable, WireListener {
 
 const asItIs = (value: unknown): unknown => value;
 
-/** Runs a statement in a transaction of its own, which has the settings, by one message to Postgres. */
+/** Runs a statement with settings in its own transaction, by one message to Postgres. */
 export function runPipelined(
   client: ClientBase,
   settings: PgSettings,

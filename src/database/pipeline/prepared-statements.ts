@@ -1,24 +1,24 @@
 import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 
-/** Statements that one connection keeps prepared at most. */
+/** The most statements that one connection keeps prepared. */
 const maxStatements = 200;
 
 /** A statement that Postgres has parsed for one connection. */
 export interface PreparedStatement {
-  /** Its name there, never used twice. */
+  /** Its name there, which is never used twice. */
   readonly name: string;
-  /** Columns of its rows; null until Postgres has told. */
+  /** Columns of its rows; null until Postgres has described them. */
   columns: readonly Column[] | null;
 }
 
-/** How to read a column. */
+/** A parser for the values of a column. */
 export interface Column {
   name: string;
   parse(text: string): unknown;
 }
 
-/** The statements that are prepared on one connection. The least used ones make room for new ones. */
+/** The prepared statements of one connection. New ones replace the least recently used. */
 export class PreparedStatements {
   readonly #byKey = new LRUCache<string, PreparedStatement>({
     max: maxStatements,
@@ -32,19 +32,19 @@ export class PreparedStatements {
     return this.#byKey.get(key);
   }
 
-  /** Enters a statement that is about to be prepared. */
+  /** Adds a statement that is about to be prepared. */
   add(key: string): PreparedStatement {
     const statement: PreparedStatement = { name: `s${++this.#count}`, columns: null };
     this.#byKey.set(key, statement);
     return statement;
   }
 
-  /** Forgets a statement of which nobody knows whether it came to be prepared. */
+  /** Forgets a statement that may or may not have been prepared. */
   forget(key: string): void {
     this.#byKey.delete(key);
   }
 
-  /** Names that Postgres can drop, each told once. Dropping one that isn't there is no error. */
+  /** Names that Postgres can drop, each returned once. Dropping an unknown name is no error. */
   takeOutdated(): string[] {
     if (this.#outdated.length === 0) return this.#outdated;
     const names = this.#outdated;
@@ -55,7 +55,7 @@ export class PreparedStatements {
 
 const unprepared = new WeakSet<ClientBase>();
 
-/** Notes of a connection that nothing stays prepared on it: behind a pooler, the next transaction may be elsewhere. */
+/** Marks a connection on which nothing stays prepared: behind a pooler, the next transaction may run elsewhere. */
 export function prepareNothingOn(client: ClientBase): void {
   unprepared.add(client);
 }
@@ -65,7 +65,7 @@ export const canPrepareOn = (client: ClientBase): boolean => !unprepared.has(cli
 
 const byConnection = new WeakMap<ClientBase, PreparedStatements>();
 
-/** What is prepared on a connection. */
+/** The prepared statements of a connection. */
 export function preparedOn(client: ClientBase): PreparedStatements {
   let statements = byConnection.get(client);
   if (!statements) byConnection.set(client, (statements = new PreparedStatements()));

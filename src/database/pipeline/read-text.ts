@@ -4,14 +4,14 @@ import { PipelinedQuery } from "./pipelined-query.ts";
 import type { Statement } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
 
-/** Reads the one text that a statement answers, in a transaction of its own with settings, for a client. */
+/** Reads the single text that a statement returns, in its own transaction with settings, for a client. */
 export type ReadText = (
   client: string,
   settings: SettingsStatement,
   statement: Statement,
 ) => Promise<string | null>;
 
-/** The shortest way from a pool to a text: without a promise for each step. */
+/** Reads with callbacks instead of promises, because this is the fastest path. */
 export function textReader(pool: SharedPool): ReadText {
   return (client, settings, { text, name, values }) =>
     new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
 /** Settings of a transaction: role, scopes, locale and so on. */
 export type PgSettings = Record<string, string | undefined> | null;
 
-/** A statement that makes settings for the transaction that it runs in, and answers no row. */
+/** A statement that makes settings for its transaction, and returns no row. */
 export interface SettingsStatement {
   text: string;
   values: string[];
 }
 
 const known = new Map<string, string>();
-/** Combinations of names are few: each place in the code has its own. */
+/** There are few combinations of names: each place in the code has its own. */
 const maxKnown = 100;
 
 /** The statement for some settings; null when there are none. */
@@ -33,6 +33,6 @@ export function settingsStatement(settings: PgSettings): SettingsStatement | nul
 
 function textFor(count: number): string {
   const calls = Array.from({ length: count }, (_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
-  // Never true, so there is no row to send and to read. It isn't `and`, which would stop early.
+  // Never true, so that no row is sent. `and` would stop before the last setting.
   return `select where concat(${calls.join(", ")}) is null`;
 }

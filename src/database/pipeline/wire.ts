@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 import pg from "pg";
 
-/** The messages that `pg` can send to Postgres. Its public types know them in another form. */
+/** The messages that `pg` can send to Postgres. Its public types describe them differently. */
 export interface Wire {
   stream: { cork(): void; uncork(): void };
   parse(message: { name: string; text: string }): void;
@@ -16,7 +16,7 @@ export interface Wire {
   sync(): void;
 }
 
-/** How `pg` tells a query about the answers. */
+/** The callbacks by which `pg` passes answers to a query. */
 export interface WireListener {
   handleRowDescription(message: { fields: readonly WireField[] }): void;
   handleDataRow(message: { fields: readonly (string | null)[] }): void;
@@ -33,11 +33,11 @@ export interface WireField {
 
 const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
-/** What a value is sent as: text, or null. */
+/** The form in which a value is sent: text, or null. */
 export const prepareValue = (value: unknown): unknown =>
   typeof value === "string" ? value : utils.prepareValue(value);
 
-/** What reads the values of a column. */
+/** A parser for the values of a column. */
 export function parserOf(client: ClientBase, { dataTypeID, format }: WireField): (text: string) => unknown {
   return (client as pg.Client).getTypeParser(dataTypeID, format) as (text: string) => unknown;
 }

@@ -1,60 +1,57 @@
 import { LRUCache } from "lru-cache";
-import { execute, getOperationAST } from "postgraphile/graphql";
-import { graphqlBodyOf } from "./read-graphql-body.ts";
-import type { UnreadAnswers } from "../unread-answers.ts";
-import type { ServedVersion } from "../../versions/serve-version.ts";
-import type { HeavyWork } from "../../lib/heavy-work.ts";
+import { getOperationAST } from "postgraphile/graphql";
 import { introspectionOf } from "../../graphql/introspection.ts";
-import { sendData } from "../send-data.ts";
+import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+import { refuseTurn } from "../no-turn.ts";
 import type { Middleware } from "../pipeline.ts";
+import { sendData } from "../send-data.ts";
+import type { UnreadAnswers } from "../unread-answers.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
 
-/** Characters of cached answers, of all versions together: some twenty full ones. */
-const maxKeptCharacters = 16_000_000;
+/** Bytes of cached answers, of all versions together: some twenty full ones. */
+const maxKeptBytes = 16_000_000;
 
 /**
  * Answers operations that only query the schema. The answer is the same for all callers, so its text is made once for
- * each document and schema.
+ * each document and schema, in a thread: it takes tens of milliseconds.
  */
 export function answerIntrospection(
   served: readonly ServedVersion[],
   unread: UnreadAnswers,
-  heavyWork: HeavyWork,
+  thread: SchemaThread,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   let schemas = 0;
   const numbers = new WeakMap<object, number>();
-  const kept = new LRUCache<string, string>({
-    maxSize: maxKeptCharacters,
-    sizeCalculation: (answer, key) => answer.length + key.length,
+  const kept = new LRUCache<string, Uint8Array>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: (answer, key) => answer.byteLength + key.length,
   });
   return (request, response, next) => {
     const { locals } = response;
     const { schema } = bySlug.get(locals.version!.slug)!.current();
-    const { query, operationName, variables } = graphqlBodyOf(request);
+    const { query: text, operationName, variables } = graphqlBodyOf(request);
     const document = locals.operation!.document!;
     const { isAll } = introspectionOf(schema, document, operationName, variables ?? {});
     if (!isAll) return next();
     let number = numbers.get(schema);
     if (number === undefined) numbers.set(schema, (number = schemas++));
     const isFixed = !getOperationAST(document, operationName)?.variableDefinitions?.length;
-    const key = `${number} ${operationName ?? ""} ${query}`;
+    const key = `${number} ${operationName ?? ""} ${text}`;
     const data = isFixed ? kept.get(key) : undefined;
-    const send = (text: string) => {
-      sendData(request, response, text);
+    const send = (answer: Uint8Array) => {
+      sendData(request, response, answer);
       unread.count(response);
     };
     if (data !== undefined) return send(data);
-    heavyWork
-      .run(() => {
-        // Nothing in it is asynchronous: it only reads the schema
-        const result = execute({ schema, document, operationName, variableValues: variables });
-        return result instanceof Promise || result.errors ? null : JSON.stringify(result.data);
-      })
+    thread
+      .introspect(locals.caller!.credentialId, schema, { text, operationName, variableValues: variables })
       .then((made) => {
         if (made === null) return next();
         if (isFixed) kept.set(key, made);
         send(made);
       })
-      .catch(next);
+      .catch(refuseTurn(request, response, next));
   };
 }

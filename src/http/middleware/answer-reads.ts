@@ -1,4 +1,3 @@
-import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../reads/statements.ts";
 import type { ReadText } from "../../database/pipeline/read-text.ts";
@@ -39,9 +38,7 @@ export function answerReads(
       variableValues,
       contextValue: { scopes: locals.caller!.scopes },
     };
-    const refused = scopeRefusal(asked) !== null;
-    if (refused) locals.refusal = "FORBIDDEN";
-    const statement = refused ? null : readStatementOf(asked);
+    const statement = readStatementOf(asked);
     if (statement === null) return next();
     const { caller, locale } = locals;
     readText(caller!.credentialId, readSettingsFor(caller!, locale), statement)

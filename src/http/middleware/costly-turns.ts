@@ -5,7 +5,7 @@ import type { Middleware } from "../pipeline.ts";
 /** Points from which an operation is costly. */
 const costlyPoints = 100;
 /** Costly operations at the same time: of one token, and of all. */
-const turns = { perClient: () => 1, total: 3 };
+const turns = { perClient: () => 1, total: () => 3 };
 
 /**
  * Lets a token run one costly operation at a time, so that four of them don't take all processors while they spend the

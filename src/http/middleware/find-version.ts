@@ -28,6 +28,7 @@ declare global {
  * the specification gives it, which is not that of a GraphQL answer. In a version's last months every answer announces
  * the end by `Sunset` (RFC 8594), `Deprecation` (RFC 9745), `Link`, and the service's own header. A version that is
  * unavailable because of a fault of ours answers 503; the others continue.
+ *
  * @param now the time in milliseconds since 1970
  */
 export function findVersion(

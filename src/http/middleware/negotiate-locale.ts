@@ -25,6 +25,7 @@ const primary = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 /**
  * The locale that matches the client's preferences best: for each of its languages in turn, the same locale, or else
  * one of the same language (de for de-AT).
+ *
  * @param preferred language tags, most preferred first
  */
 export function chooseLocale(preferred: readonly string[], supported: readonly string[]): string {

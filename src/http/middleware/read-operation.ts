@@ -2,14 +2,16 @@ import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
-import { refuse, sendErrors } from "../answers.ts";
+import { sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
 import type { PlanName } from "../../auth/plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
+import { scopeRefusal } from "../../graphql/missing-scopes.ts";
 import type { Reading } from "../../graphql/documents.ts";
-import type { HeavyWork } from "../../lib/heavy-work.ts";
+import type { SchemaThread } from "../../graphql/schema-thread.ts";
+import { refuseTurn } from "../no-turn.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** The requested operation, or why it is refused. */
@@ -32,8 +34,6 @@ declare global {
 
 /** Cost of reading a document that is then refused, in points. */
 const costOfRefusal = 10;
-/** Characters from which reading a document may delay other requests. */
-const longDocument = 2_000;
 
 /**
  * Reads the operation of a request, and finds out whether it is invalid, exceeds a limit, or is a mutation while the
@@ -42,35 +42,24 @@ const longDocument = 2_000;
 export function readOperation(
   served: readonly ServedVersion[],
   meter: Meter,
-  heavyWork: HeavyWork,
+  thread: SchemaThread,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { query } = graphqlBodyOf(request);
-    const { documents } = bySlug.get(response.locals.version!.slug)!.current();
-    const { limits } = response.locals.plan!;
-    const read = () => {
-      const start = performance.now();
-      const reading = documents.read(query, limits);
-      meter.used(response.locals.caller!.credentialId, performance.now() - start);
-      return reading;
+    const { caller, version, plan } = response.locals;
+    const { credentialId } = caller!;
+    const { documents } = bySlug.get(version!.slug)!.current();
+    const start = performance.now();
+    const reading = documents.readFairly(graphqlBodyOf(request).query, plan!.limits, (schema, text, limits) =>
+      thread.check(credentialId, schema, text, limits),
+    );
+    meter.used(credentialId, performance.now() - start);
+    const goOn = (found: Reading) => {
+      noteOperation(request, response, bySlug, found);
+      next();
     };
-    if (query.length < longDocument || documents.isKept(query, limits)) {
-      noteOperation(request, response, bySlug, read());
-      return next();
-    }
-    heavyWork
-      .run(read)
-      .then((reading) => {
-        if (reading) {
-          noteOperation(request, response, bySlug, reading);
-          return next();
-        }
-        response.setHeader("retry-after", "1");
-        const message = "Too many new documents wait to be read. Send the request again in a little while.";
-        refuse(request, response, 503, "SERVICE_UNAVAILABLE", message);
-      })
-      .catch(next);
+    if (reading instanceof Promise) reading.then(goOn).catch(refuseTurn(request, response, next));
+    else goOn(reading);
   };
 }
 
@@ -111,9 +100,31 @@ function refusalByPlan(
 
 /** Answers refused operations as GraphQL over HTTP demands: with 200 or 400, by the media type. */
 export const refuseOperation: Middleware = (request, response, next) => {
-  const { refusals, cost } = response.locals.operation!;
+  const { refusals } = response.locals.operation!;
   if (refusals.length === 0) return next();
-  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
-  const errors = refusals.map((error) => completed(error, response.locals.requestId));
-  sendErrors(request, response, status, errors, { cost });
+  answerRefusals(request, response, refusals);
 };
+
+/** Refuses operations for which the token lacks scopes. Nothing of them has been planned or executed. */
+export function refuseMissingScopes(served: readonly ServedVersion[]): Middleware {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { version, operation, caller } = response.locals;
+    const { schema } = bySlug.get(version!.slug)!.current();
+    const { operationName, variables: variableValues } = graphqlBodyOf(request);
+    const document = operation!.document!;
+    const refusal = scopeRefusal({
+      ...{ schema, document, operationName, variableValues },
+      contextValue: { scopes: caller!.scopes },
+    });
+    if (!refusal) return next();
+    answerRefusals(request, response, [refusal]);
+  };
+}
+
+function answerRefusals(request: Request, response: Response, refusals: readonly GraphQLError[]): void {
+  const { operation, requestId } = response.locals;
+  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
+  const errors = refusals.map((error) => completed(error, requestId));
+  sendErrors(request, response, status, errors, { cost: operation!.cost });
+}

@@ -9,6 +9,7 @@ const clientsPerAddress = 10;
 /**
  * Limits the token requests per minute of a client from one address, so that no one can lock out another client, and
  * those of an address to ten times as many, for all clients that it names. Comes after the body has been read.
+ *
  * @throws {OAuthError} with status 429
  */
 export function limitTokenRequests(rates: RateLimits, perMinute: number): RequestHandler {

@@ -13,6 +13,7 @@ export interface TokenRequest {
 /**
  * Reads a token request with the client-credentials grant (RFC 6749 §4.4). The client may authenticate in the body, as
  * JSON or a form, or by HTTP Basic.
+ *
  * @throws {OAuthError} when it isn't one
  */
 export function readTokenRequest(request: Request): TokenRequest {

@@ -1,20 +1,20 @@
 import { UserError } from "../../errors/user-error.ts";
 
-/** Limits for reading what may come from anywhere. */
+/** Limits for downloads from anywhere. */
 export interface ReadLimits {
-  /** The most that is read. The list of 90 days has a fiftieth of the usual 5 MB. */
+  /** Most bytes. The list of 90 days has a fiftieth of the usual 5 MB. */
   maxBytes: number;
-  /** How long a download may take, from its beginning to its end. */
+  /** Longest download, in milliseconds. */
   timeoutMs: number;
-  /** How often a server may send the download elsewhere. */
+  /** Most redirections. */
   maxRedirects: number;
 }
 
 /**
- * Downloads from the web.
+ * Downloads a text from the web.
  *
- * @param stopping breaks it off
- * @throws {UserError} when that fails, or goes beyond a limit
+ * @param stopping aborts it
+ * @throws {UserError} when that fails, or exceeds a limit
  */
 export async function download(
   address: string,
@@ -37,7 +37,7 @@ export async function download(
     if (cause instanceof UserError) throw cause;
     if (stopping?.aborted) throw stopping.reason;
     if (tooLate.aborted) fail(url, `it took longer than ${limits.timeoutMs / 1000} seconds`, cause);
-    // fetch says no more than that it failed; what it was stands in the cause
+    // The error of fetch says only that it failed; its cause says why
     const { message, cause: deeper } = cause as Error;
     fail(
       url,
@@ -47,12 +47,12 @@ export async function download(
   }
 }
 
-/** Where a response leads on to; null when it is the end. */
+/** The target of a redirection; null for other responses. */
 export function redirectOf(response: Response, from: URL): URL | null {
   const location = response.headers.get("location");
   if (response.status < 300 || response.status > 399 || location === null) return null;
   const next = addressOf(location, from);
-  // Whoever listens on the way could change rates
+  // On an unencrypted connection, others could change rates
   if (from.protocol === "https:" && next.protocol !== "https:")
     fail(from, "it was redirected from https to http");
   return next;
@@ -65,7 +65,7 @@ async function bodyOf(response: Response, url: URL, { maxBytes }: ReadLimits): P
   }
   const parts: Uint8Array[] = [];
   let size = 0;
-  // Counts what comes out of the decompression, whatever the server says of its length. Leaving the loop ends it.
+  // Counts decompressed bytes, not the length that the server states. Leaving the loop ends the download.
   for await (const part of response.body ?? []) {
     size += part.length;
     if (size > maxBytes) fail(url, `it is larger than ${maxBytes / 1_000_000} MB`);
@@ -83,7 +83,7 @@ function addressOf(text: string, base?: URL): URL {
   return url;
 }
 
-/** Names the address without its parameters, which may hold a secret. */
+/** The address without its parameters, which may contain a secret. */
 function fail({ origin, pathname }: URL, reason: string, cause?: unknown): never {
   throw new UserError(`${origin}${pathname} can't be downloaded: ${reason}.`, { cause });
 }

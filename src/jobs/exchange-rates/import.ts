@@ -3,32 +3,32 @@ import { parseRates } from "./parse.ts";
 import { readText } from "./read.ts";
 import type { ReadLimits } from "./download.ts";
 
-/** Who publishes the rates, as receipts keep it. */
+/** The publisher of the rates, as receipts store it. */
 const source = "ecb";
 
-/** What an import has done for a day. */
+/** Result of an import for one day. */
 export interface ImportedDay {
   date: string;
-  /** Currencies that rates were published for. */
+  /** Currencies with published rates. */
   published: number;
-  /** Currencies that the system knows, and now has a rate for. */
+  /** Currencies that the system has, and now has a rate for. */
   known: number;
 }
 
 export interface ImportOptions {
-  /** Path of a file, or an address with https: or http:, of the European Central Bank's list. */
+  /** Path of a file, or an http or https address, with the European Central Bank's list. */
   from: string;
   /** Runs a statement, as service_worker. */
   query: (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>;
   limits?: Partial<ReadLimits>;
-  /** Breaks a download off. */
+  /** Aborts a download. */
   stopping?: AbortSignal;
 }
 
 /**
- * Imports exchange rates: all days that the list has, or none.
+ * Imports exchange rates: all days of the list, or none.
  *
- * @throws {UserError} when the list can't be read, is none, or has no rate for the default currency
+ * @throws {UserError} when the list can't be read, is invalid, or has no rate for the default currency
  */
 export async function importRates({ from, query, limits, stopping }: ImportOptions): Promise<ImportedDay[]> {
   const days = parseRates(await readText(from, { limits, stopping }));
@@ -42,7 +42,7 @@ export async function importRates({ from, query, limits, stopping }: ImportOptio
     );
     return rows as ImportedDay[];
   } catch (error) {
-    // raise_exception: what the function has to say to people
+    // raise_exception: a message of the function for people
     if ((error as { code?: string }).code === "P0001")
       throw new UserError((error as Error).message, { cause: error });
     throw error;

@@ -2,18 +2,18 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { z } from "zod";
 import { UserError } from "../../errors/user-error.ts";
 
-/** The exchange rates that were published for one day. */
+/** The published exchange rates of one day. */
 export interface DailyRates {
-  /** Day of publication, as 2026-05-29. */
+  /** Day of publication, such as 2026-05-29. */
   date: string;
   /** Units of each currency, by its ISO code, per euro. */
   rates: Record<string, number>;
 }
 
-// Strict, for what an unknown attribute means for a number can't be known
+// Strict, because an unknown attribute could change the meaning of a number
 const rate = z.strictObject({
   "@currency": z.string().regex(/^[A-Z]{3}$/, "is no code of a currency"),
-  // As many digits as a number of JavaScript keeps
+  // As many digits as a JavaScript number keeps
   "@rate": z
     .string()
     .regex(/^\d{1,9}(\.\d{1,6})?$/, "is no rate")
@@ -41,12 +41,12 @@ const parser = new XMLParser({
 });
 
 /**
- * Reads a list of exchange rates in the form of the European Central Bank, of one day or of many.
+ * Parses a list of exchange rates in the European Central Bank's form, of one day or several.
  *
- * @throws {UserError} when it is anything else, even in part
+ * @throws {UserError} when any part of it has another form
  */
 export function parseRates(xml: string): DailyRates[] {
-  // Nothing that is wanted needs one, and entities are declared there
+  // We need none, and entities are declared there
   if (/<!DOCTYPE/i.test(xml)) refuse("it has a document type declaration");
   const wellFormed = XMLValidator.validate(xml);
   if (wellFormed !== true) refuse(`line ${wellFormed.err.line}: ${wellFormed.err.msg}`);

@@ -8,8 +8,8 @@ export const defaultReadLimits: ReadLimits = { maxBytes: 5_000_000, timeoutMs: 1
 /**
  * Reads a text from a file or from the web.
  *
- * @param from path of a file, or an address with https: or http:
- * @param stopping breaks a download off
+ * @param from path of a file, or an http or https address
+ * @param stopping aborts a download
  * @throws {UserError} when it can't be read, or is too large
  */
 export async function readText(

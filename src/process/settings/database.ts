@@ -1,7 +1,7 @@
 import { defaultLockLimits } from "../../database/migrations/retry-locked.ts";
 import { flag, optional, seconds, setting, text, url, wholeNumber } from "./setting.ts";
 
-/** Which Postgres, and how it is used. */
+/** The Postgres, and how it is used. */
 export const database = {
   databaseUrl: optional(
     "DATABASE_URL",

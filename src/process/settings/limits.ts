@@ -3,7 +3,7 @@ import { convert, oneOf, setting, wholeNumber } from "./setting.ts";
 
 export const anyLimit = wholeNumber(1, 1_000_000_000);
 
-/** What operations and clients may ask for, where the plan says nothing else. */
+/** Limits of operations and clients that apply unless the plan has its own. */
 export const limits = {
   limits: {
     depth: setting("LIMIT_DEPTH", anyLimit, defaultLimits.depth, {

@@ -2,7 +2,7 @@ import type { Setting } from "./setting.ts";
 
 const generated = "`npm run settings` writes this from src/process/settings/.";
 
-/** `.env.example`: every setting with its explanation, switched off. */
+/** `.env.example`: every setting with its explanation, commented out. */
 export function printEnvironmentFile(topics: Record<string, Setting<unknown>[]>): string {
   const head = comment(
     `Every setting of the service, with what it is when not set. Copy this file to .env, or set them as environment variables, which win over the file. ${generated}`,
@@ -35,7 +35,7 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
 }
 
-/** Lines of a comment, wrapped as those of our sources are. */
+/** Lines of a comment, wrapped like those in our sources. */
 function comment(text: string): string {
   const lines = [""];
   for (const word of text.replaceAll("`", "").split(" ")) {

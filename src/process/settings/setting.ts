@@ -1,24 +1,24 @@
 import { z } from "zod";
 import { AllowList } from "../../webhooks/addresses.ts";
 
-/** What a setting can be: how its text is read, and in words what is expected. */
+/** The type of a setting: how to read its text, and a description of valid values. */
 export interface Kind<Value> {
   schema: z.ZodType<Value, unknown>;
   expected: string;
 }
 
-/** A setting as it is declared. Its type, its check, `.env.example` and docs/settings.md come from this. */
+/** The declaration of a setting. Its type, its check, `.env.example` and docs/settings.md come from this. */
 export interface Setting<Value> {
-  /** Of the environment variable. */
+  /** Name of the environment variable. */
   name: string;
   kind: Kind<NonNullable<Value>>;
-  /** As one would write it; undefined when the setting may be left out and then is undefined. */
+  /** The default as an operator would write it; undefined if the setting is optional. */
   fallback: string | undefined;
-  /** What `.env.example` shows. */
+  /** The example in `.env.example`. */
   example: string;
-  /** What it does, for operators: sentences in Markdown. */
+  /** A description for operators: sentences in Markdown. */
   doc: string;
-  /** Whether its value may be or hold a password, and so is never shown. */
+  /** Whether its value may contain a password, and so is never shown. */
   secret: boolean;
 }
 
@@ -38,7 +38,7 @@ export function setting<Value>(
   return { name, kind, fallback: String(fallback), example, doc, secret };
 }
 
-/** A setting that is undefined unless it is given. */
+/** An optional setting. */
 export function optional<Value>(
   name: string,
   kind: Kind<NonNullable<Value>>,
@@ -56,7 +56,7 @@ export function wholeNumber(min: number, max: number): Kind<number> {
   };
 }
 
-/** Seconds outside, milliseconds inside. */
+/** Seconds in text, milliseconds in code. */
 export function seconds(min = 0.1): Kind<number> {
   return {
     schema: z.coerce
@@ -126,7 +126,7 @@ export const ports: Kind<number[]> = {
   expected: "numbers of ports, separated by commas",
 };
 
-/** The same kind with another value inside. */
+/** The same type with a converted value. */
 export function convert<Outside, Inside>(
   { schema, expected }: Kind<Outside>,
   inside: (value: Outside) => Inside,

@@ -3,7 +3,7 @@ import { defaultWebhookLimits } from "../../webhooks/limits.ts";
 import { anyLimit } from "./limits.ts";
 import { destinations, ports, seconds, setting, wholeNumber } from "./setting.ts";
 
-/** Sending webhooks, and what they may take. */
+/** Sending webhooks, and their limits. */
 export const webhooks = {
   webhookConcurrency: setting("WEBHOOK_CONCURRENCY", wholeNumber(0, 500), 20, {
     doc: "Webhooks that this process sends at a time, at most a quarter of them to one subscriber and three quarters to those of one token. It holds four connections to Postgres for them, and those of WEBHOOK_QUERY_CONNECTIONS. 0 leaves them to other processes.",

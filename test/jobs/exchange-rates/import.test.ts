@@ -45,7 +45,7 @@ async function importList(list: string) {
   return importRates({ from, query: (text, values) => worker.query(text, values) });
 }
 
-/** What is stored, as "day currency factor". */
+/** Stored rates, as "day currency factor". */
 async function stored(): Promise<string[]> {
   const { rows } = await owner.query(
     `select concat_ws(' ', r.reference_date, c.iso_code, r.factor) as line from erp.exchange_rate r

@@ -1,4 +1,4 @@
-/** Exchange rates of some days: by day, then by currency, as they are to be written. */
+/** Exchange rates by day, then by currency, as text. */
 export type Days = Record<string, Record<string, string>>;
 
 /** A list as the European Central Bank publishes it. */
@@ -20,5 +20,5 @@ ${Object.entries(days).map(day).join("")}\t</Cube>
 </gesmes:Envelope>`;
 }
 
-/** One day, with currencies that the demonstration shop has and one that it has not. */
+/** One day, with currencies of the demonstration shop and one that it doesn't have. */
 export const oneDay = listOf({ "2026-06-01": { USD: "1.1", JPY: "161.85", GBP: "0.85", CHF: "0.95" } });

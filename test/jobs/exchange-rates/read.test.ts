@@ -15,10 +15,10 @@ import { oneDay } from "./lists.ts";
 
 const megabyte = Buffer.alloc(1_000_000, " ");
 
-/** Tells when the server was asked for what it never answers. */
+/** Resolves when the server gets a request that it never answers. */
 const asked = new EventEmitter();
 
-/** What the server answers, by path. */
+/** The server's answers, by path. */
 const answers: Record<string, RequestListener> = {
   "/rates.xml": (_, response) => response.end(oneDay),
   "/compressed.xml": (_, response) => response.setHeader("content-encoding", "gzip").end(gzipSync(oneDay)),
@@ -67,7 +67,7 @@ after(async () => {
   await folder.remove();
 });
 
-/** Asserts that it is refused with a message for people. */
+/** Asserts a refusal with a message for people. */
 function assertRefused(work: Promise<unknown>, message: RegExp): Promise<void> {
   return assert.rejects(work, (error: Error) => {
     assert.ok(error instanceof UserError, error.stack);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { TestProcess } from "../../lib/service.ts";
 
-/** A client that reads a list from its beginning, keeps `endCursor`, and asks again for what came since. */
+/** A client that reads a list from its beginning, keeps `endCursor`, and asks for new rows again and again. */
 export class Follower {
-  /** Ids of what it was shown, in that order. */
+  /** Ids that it got, in order. */
   readonly seen: string[] = [];
   readonly #process: TestProcess;
   readonly #token: string;
@@ -19,12 +19,12 @@ export class Follower {
     this.#pageSizes = pageSizes;
   }
 
-  /** Reads on until it is told to stop. */
+  /** Reads until it is told to stop. */
   async follow(isOver: () => boolean): Promise<void> {
     while (!isOver()) await this.readToEnd();
   }
 
-  /** Reads on until there is nothing more for now. */
+  /** Reads until there is nothing more for now. */
   async readToEnd(): Promise<void> {
     for (let page = 0, hasMore = true; hasMore; page++) hasMore = await this.#readPage(page);
   }
@@ -36,7 +36,7 @@ export class Follower {
     const first = this.#pageSizes[page % this.#pageSizes.length];
     const request = { query, variables: { first, after: this.#after } };
     const { body, text } = await this.#process.ask(this.#token, request, { version: this.#version });
-    // Its connection may have been ended, too: it asks again, as the error says
+    // Its connection may have been cut, too: it repeats the request, as the error says
     if (body.errors?.every(({ extensions }: any) => extensions.retryable)) return true;
     assert.equal(body.errors, undefined, text);
     const { edges, pageInfo } = body.data.stockMovements;

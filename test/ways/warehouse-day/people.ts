@@ -21,15 +21,15 @@ const movementFields =
 
 const leastTasks = 500;
 
-/** What a refusal may be: goods are short, or somebody else was quicker. */
+/** Allowed refusals: there are too few goods, or someone else was faster. */
 const acceptable = new Set(["INSUFFICIENT_STOCK", "INVALID_STATE_TRANSITION"]);
 
-/** People who move goods, book what they do, and find out what else has happened to the goods by counting. */
+/** People who move goods, book their moves, and find other changes by counting. */
 export class People {
   readonly reality = new Reality();
-  /** Ids of the movements that answers told of. */
+  /** Ids of the movements in answers. */
   readonly told = new Set<string>();
-  /** How often each task was done, was refused, or had to be sent again. */
+  /** How often each task was done, refused, or repeated. */
   readonly outcomes: Record<string, number> = {};
   readonly #shop: ShippingShop;
   readonly #orders: MadeOrder[];
@@ -46,8 +46,8 @@ export class People {
   }
 
   /**
-   * Lets so many people take tasks from a list until the time is up, but no fewer tasks than it takes to meet each kind;
-   * at last all counts are sent.
+   * Lets people take tasks from a list until the time is up, but enough tasks to cover each kind; at the end all counts
+   * are sent.
    */
   async run(tasks: Task[], people: number, end: number): Promise<void> {
     const queue = tasks.entries();
@@ -101,7 +101,7 @@ export class People {
     return this.#gate.work(needed, task);
   }
 
-  /** Sends a call, at the same time as often as told, and does in reality what it was booked for. */
+  /** Sends a call, several times at once if told so, and then does in reality what it booked. */
   async #book(name: string, input: object, times: number, moves: Move[]): Promise<void> {
     if (await this.#mutate(name, input, times)) for (const move of moves) this.reality.move(move);
   }
@@ -123,7 +123,7 @@ export class People {
     if (cancelled) this.#carry(cancelled.stockMovements);
   }
 
-  /** Moves goods as the service told to: which shelf an order is picked from is its choice. */
+  /** Moves goods as the service says, because it chooses the shelf that an order is picked from. */
   #carry(movements: any[]): void {
     for (const move of movements) {
       const from = move.sourceBinLocation?.code ?? move.sourceWarehouse?.code ?? null;
@@ -158,7 +158,7 @@ export class People {
     ]);
   }
 
-  /** Counts while nobody moves the product, and finds what has come or gone unnoticed. Told of later. */
+  /** Counts while no one moves the product, and finds unnoticed changes. Reported later. */
   async #count({ product, place, unnoticed }: Task & { kind: "count" }): Promise<void> {
     const quantity = Math.max(unnoticed, -this.reality.at(product, place));
     this.reality.move({ product, quantity, from: null, to: place });
@@ -173,7 +173,10 @@ export class People {
     assert.ok(done, `The count of ${quantity} at ${countedAt} was refused.`);
   }
 
-  /** Uses a bin for a moment only, where nothing is picked from. What was asked with a key answers the same when the bin is gone. */
+  /**
+   * Uses a bin for a short time, from which nothing is picked. A call with a key gets the same answer after the bin is
+   * gone.
+   */
   async #passBin(product: string, quantity: number): Promise<void> {
     const code = `T-${++this.#calls}`;
     const made = await this.#mutate(
@@ -196,7 +199,7 @@ export class People {
     assert.deepEqual(ids(again), ids(booked));
   }
 
-  /** Sends a call with a key until it is answered. Null when it was refused. */
+  /** Repeats a call with a key until it is answered. Null when it was refused. */
   async #mutate(name: string, input: object, times: number, select = ""): Promise<any> {
     const body = { idempotencyKey: `call ${++this.#calls}`, ...input };
     const fields = /^(stock|order|fulfillment|goodsReceipt(Approve|Complete))/.test(name)
@@ -224,7 +227,7 @@ export class People {
       const codes = errors.map(({ extensions }: any) => extensions.code);
       assert.ok(!codes.includes("INTERNAL_SERVER_ERROR") && !codes.includes("BAD_USER_INPUT"), text);
       this.outcomes["sent again"] = (this.outcomes["sent again"] ?? 0) + 1;
-      await sleep(Math.random() * 40); // As clients do, not all at the same moment
+      await sleep(Math.random() * 40); // As clients do, not all at the same time
     }
     throw new Error(`${name} had no answer after 60 attempts.`);
   }

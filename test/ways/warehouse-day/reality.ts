@@ -1,4 +1,4 @@
-/** Units of a product that change their place. `null` is outside of the building. */
+/** Units of a product that move. `null` is outside of the building. */
 export interface Move {
   product: string;
   quantity: number;
@@ -6,7 +6,7 @@ export interface Move {
   to: string | null;
 }
 
-/** What really lies on the shelves, known without the service: the books must come to say the same. */
+/** The real content of the shelves, known without the service: the books must equal it. */
 export class Reality {
   readonly #units = new Map<string, number>();
 
@@ -19,7 +19,7 @@ export class Reality {
     return this.#units.get(`${product} ${place}`) ?? 0;
   }
 
-  /** Product and place, and units, of each shelf that something has ever lain on. */
+  /** Product, place and units of each shelf that was ever used. */
   entries(): [shelf: string, units: number][] {
     return [...this.#units];
   }
@@ -30,8 +30,8 @@ export class Reality {
 }
 
 /**
- * Lets many work with a product at the same time, or one look at it while nobody else does: a person who counts can't
- * count what somebody is just carrying away.
+ * Lets many people work with a product at the same time, or a single one look at it: goods that someone is carrying
+ * can't be counted.
  */
 export class Gate {
   readonly #working = new Map<string, Set<Promise<unknown>>>();

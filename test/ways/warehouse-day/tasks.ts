@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Something that a person in the warehouse does next. Numbers choose among what there is then. */
+/** The next action of a person in the warehouse. Numbers choose among what exists at that time. */
 export type Task =
   | { kind: "adjust"; product: string; place: string; delta: number; times: number }
   | { kind: "transfer"; product: string; from: string; to: string; quantity: number; times: number }
@@ -21,7 +21,7 @@ export type Task =
 export const products = ["hammer", "nail"];
 /** Places that goods are picked from. */
 const shelves = ["A-1", "A-2", "C-1", "hall"];
-/** The place that nothing is taken from, so that goods may vanish there before a count tells. */
+/** A place that nothing is picked from, so that goods may vanish there before a count reveals it. */
 export const store = "B-1";
 export const orderCount = 80;
 

@@ -6,14 +6,14 @@ import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
 import { textField } from "../../forms.ts";
 
-/** What a token may do with a resource. Writing includes reading. */
+/** A token's access to a resource. Writing includes reading. */
 export type Level = "none" | "read" | "write";
 
 const levels = { none: "None", read: "Read", write: "Write" } as const;
 
 const resourceOf = (scope: string) => scope.split(":")[0]!;
 
-/** Every scope that there is. */
+/** Every existing scope. */
 export async function readScopes(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ scope: string }>("select administration.known_scopes() as scope");
   return rows.map(({ scope }) => scope);
@@ -24,7 +24,7 @@ function resourcesOf(scopes: readonly string[]): string[] {
   return [...new Set(scopes.map(resourceOf))];
 }
 
-/** What scopes allow with a resource. */
+/** Access to a resource by these scopes. */
 function levelOf(scopes: readonly string[], resource: string): Level {
   if (scopes.includes(`${resource}:write`)) return "write";
   return scopes.includes(`${resource}:read`) ? "read" : "none";
@@ -37,7 +37,7 @@ export function chosenScopes(request: Request, known: string[]): string[] {
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 
-/** What scopes allow, in a few words. */
+/** A short text about the access that scopes give. */
 export function accessSummary(scopes: readonly string[]): string {
   const written = scopes.filter((scope) => scope.endsWith(":write")).length;
   const read = scopes.length - 2 * written;
@@ -46,7 +46,7 @@ export function accessSummary(scopes: readonly string[]): string {
   return `Writes ${resources(written)}${read > 0 ? `, reads ${read} more` : ""}`;
 }
 
-/** What scopes allow, in full. */
+/** The access that scopes give, in full. */
 export function accessTable(scopes: readonly string[], known: readonly string[]): Html {
   const resources = resourcesOf([...known, ...scopes]);
   const named = (level: Level) =>
@@ -66,7 +66,7 @@ export function accessTable(scopes: readonly string[], known: readonly string[])
   </dl>`;
 }
 
-/** The choice of a level for each resource. The buttons that set all at once need the script, which shows them. */
+/** Choices of a level for each resource. The script shows the buttons that set all at once. */
 export function accessFields(known: readonly string[], scopes: readonly string[]): Html {
   return html`<div class="access" role="group" aria-labelledby="access-heading">
     <h2 id="access-heading">Access</h2>

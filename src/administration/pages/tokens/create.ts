@@ -50,7 +50,7 @@ export function createPages(router: Router): void {
         ])
         .then(() => true),
     ).catch((error: unknown) => {
-      // unique_violation: the same form again, as by loading the page with the secret anew
+      // unique_violation: the form was sent again, for example by reloading the page with the secret
       if (error instanceof Error && "code" in error && error.code === "23505") return false;
       throw error;
     });

@@ -29,7 +29,7 @@ const notices = {
   inactive: "A deactivated token can’t be rotated. Activate it first.",
 };
 
-/** All about one token. */
+/** The page of a token. */
 export function detailPage(router: Router, options: AdministrationOptions): void {
   router.get("/:id", async (request, response) => {
     const { id } = request.params;

@@ -9,7 +9,7 @@ import { listPage } from "./list.ts";
 import { rotatePages } from "./rotate.ts";
 import { statePages } from "./state.ts";
 
-/** API credentials, which people here call tokens. */
+/** API credentials, called tokens on pages. */
 export const tokens: Section = {
   title: "GraphQL API tokens",
   path: "/tokens",

@@ -1,6 +1,6 @@
 import type { FieldErrors } from "../../forms.ts";
 
-/** What is wrong with the name of a token. */
+/** What is wrong with a token's name. */
 export function nameErrors(name: string): FieldErrors {
   if (name === "") return { name: "Enter a name for the token." };
   if ([...name].length > 100) return { name: "The name has more than 100 characters." };

@@ -9,7 +9,7 @@ import { visitOf } from "../../visit.ts";
 import { showSecretPage } from "./secret.ts";
 import { readToken, tokenTrail } from "./tokens.ts";
 
-/** For how long the old client credentials may go on, in hours. */
+/** Overlaps that are offered, in hours. */
 const overlaps = [
   { value: "0", label: "At once", hint: "When the secret may have become known to others." },
   { value: "1", label: "After 1 hour", hint: "" },
@@ -17,7 +17,7 @@ const overlaps = [
   { value: "168", label: "After 7 days", hint: "When clients get the new credentials one after another." },
 ];
 
-/** The form to give a token new client credentials, and the page with its secret. */
+/** The form to rotate a token's credentials, and the page with the secret. */
 export function rotatePages(router: Router): void {
   router.get("/:id/rotate", async (request, response) => {
     const visit = visitOf(response);

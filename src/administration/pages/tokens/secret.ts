@@ -13,7 +13,7 @@ export interface Issued {
   clientSecret: string;
 }
 
-/** Shows new client credentials. It is in this answer and nowhere else: the database has the hash of the secret. */
+/** Shows new client credentials. The secret is in this answer only: the database has its hash. */
 export function showSecretPage(
   response: Response,
   title: string,

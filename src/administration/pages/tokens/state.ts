@@ -6,7 +6,7 @@ import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
 import { readToken, tokenTrail } from "./tokens.ts";
 
-/** The pages that ask once more before a token is deactivated or deleted, and what they do. */
+/** Confirmations before a token is deactivated or deleted, and these actions. */
 export function statePages(router: Router): void {
   const setActive = (id: string, active: boolean, response: Response) =>
     visitOf(response).run((client) =>

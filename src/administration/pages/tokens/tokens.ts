@@ -5,16 +5,16 @@ import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
 import { missing } from "../../problem.ts";
 
-/** What stands above the pages of tokens. */
+/** Links above the pages of tokens. */
 export const tokensTrail = { title: "GraphQL API tokens", path: "/tokens" };
 
-/** What stands above the pages of one token. */
+/** Links above the pages of one token. */
 export const tokenTrail = ({ id, name }: CredentialOverview) => [
   tokensTrail,
   { title: name, path: `/tokens/${id}` },
 ];
 
-/** All tokens, by their names. */
+/** All tokens, by name. */
 export async function readTokens(client: PoolClient): Promise<CredentialOverview[]> {
   const { rows } = await client.query<CredentialRow>("select * from administration.credentials()");
   return rows.map(credentialOf);
@@ -28,7 +28,7 @@ export async function readToken(client: PoolClient, id: string): Promise<Credent
   return credentialOf(row);
 }
 
-/** Whether a token works, as a coloured word. */
+/** Whether a token is active, as a badge. */
 export function state({ active, oldKeyEndsAt }: CredentialOverview): Html {
   if (!active) return html`<span class="badge off">Deactivated</span>`;
   return html`<span class="badge on">Active</span

@@ -44,7 +44,7 @@ function deprecated(uses: readonly Use[]): Html {
   const last = new Map<string, Use>();
   for (const use of uses) {
     const key = `${use.version} ${use.deprecated_field}`;
-    if (!last.has(key)) last.set(key, use); // the newest comes first
+    if (!last.has(key)) last.set(key, use); // newest first
   }
   if (last.size === 0) return html`<p class="quiet">It used no deprecated fields.</p>`;
   return html`<h3>Deprecated fields that it used</h3>

@@ -9,7 +9,7 @@ import type { AdministrationOptions } from "../../section.ts";
 import { visitOf } from "../../visit.ts";
 import { readSubscription, subscriptionTrail } from "./webhooks.ts";
 
-/** What can be done about webhooks: tests, retries, enabling; and, after a question, disabling and stopping. */
+/** Actions on webhooks: tests, retries, enabling, and, after a confirmation, disabling and stopping. */
 export function subscriptionActions(
   router: Router,
   { webhookAllow }: Pick<AdministrationOptions, "webhookAllow">,
@@ -30,7 +30,7 @@ export function subscriptionActions(
 
   router.post("/:id/enable", async (request, response) => {
     const { id } = request.params;
-    // Whether its address may be called is asked again
+    // Checks again whether its address may be called
     const statement =
       "select administration.set_webhook_enabled($1, true) as made from set_config('service.webhook_allow', $2, true)";
     if ((await run(response, id, statement, [id, webhookAllow])) !== refused)
@@ -69,10 +69,10 @@ export function subscriptionActions(
 
 /** Deliveries that are dropped in one transaction. */
 const dropBatch = 5_000;
-/** Milliseconds after which a page says that there is more to drop, instead of going on. */
+/** Milliseconds after which a page reports that there is more to drop, instead of continuing. */
 const dropTimeoutMs = 20_000;
 
-/** Stopping a subscription for good, after a question: what waits is dropped. */
+/** Stops a subscription and drops its waiting messages, after a confirmation. */
 function stopping(router: Router): void {
   router.get("/:id/stop", async (request, response) => {
     const visit = visitOf(response);
@@ -104,7 +104,7 @@ function stopping(router: Router): void {
     if ((await run(response, id, stop, [id])) === refused) return;
     const drop = `select administration.drop_webhook_backlog($1, ${dropBatch}) as made`;
     const end = performance.now() + dropTimeoutMs;
-    // A long backlog is dropped in parts, each of which is soon done
+    // A long backlog is dropped in parts, each in a short transaction
     while ((await run(response, id, drop, [id])) === dropBatch && performance.now() < end);
     response.redirect(303, `/admin/webhooks/${id}?done=stopped`);
   });
@@ -114,7 +114,9 @@ const refused = Symbol("refused");
 /** The detail of an error of `mutation.refuse`: user errors, of which the first is shown. */
 const refusals = z.tuple([z.object({ code: z.string(), message: z.string() })]).rest(z.unknown());
 
-/** Runs a statement, and answers its value. Where a mutation would have user errors, shows a page with the reason. */
+/**
+ * Runs a statement and returns its value. Where a mutation would return user errors, it shows a page with the reason.
+ */
 async function run(response: Response, id: string, statement: string, values: string[]): Promise<unknown> {
   const { run } = visitOf(response);
   try {
@@ -122,7 +124,7 @@ async function run(response: Response, id: string, statement: string, values: st
     if (rows.length === 0) throw missing();
     return rows[0]!.made;
   } catch (error) {
-    // Of mutation.refuse
+    // Raised by mutation.refuse
     if (!(error instanceof Error && "code" in error && error.code === "UE001" && "detail" in error))
       throw error;
     const [{ code, message }] = refusals.parse(JSON.parse(String(error.detail)));

@@ -5,7 +5,7 @@ import type { Html } from "../../html.ts";
 
 type Headers = Record<string, string | string[]>;
 
-/** An attempt, as administration.webhook_attempts has it. */
+/** An attempt, as administration.webhook_attempts returns it. */
 export interface AttemptRow {
   number: number;
   at: Date;
@@ -17,7 +17,7 @@ export interface AttemptRow {
   response_body: string | null;
 }
 
-/** Attempts of a delivery, the newest first, with what was sent and answered. The newest is open. */
+/** Attempts of a delivery, newest first, with request and answer. The newest is expanded. */
 export function attemptList(attempts: readonly AttemptRow[], total: number): Html {
   if (attempts.length === 0) return html`<p class="quiet">It was not tried yet.</p>`;
   return html`<ol class="events">
@@ -50,7 +50,7 @@ function part(label: string, title: string, text: string): Html {
     ${text === "" ? html`<p class="quiet">Empty</p>` : foreignBlock(label, text, 10_000)}`;
 }
 
-/** Headers, one a line, each with its beginning. A line break in one would look like another. */
+/** Headers, one a line, cut. A line break in a value would look like another header. */
 function headersText(headers: Headers): string {
   return Object.entries(headers)
     .flatMap(([name, values]) =>

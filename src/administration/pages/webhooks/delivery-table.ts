@@ -5,7 +5,7 @@ import type { Html } from "../../html.ts";
 import { stateBadge } from "./webhooks.ts";
 import type { DeliveryLine } from "./webhooks.ts";
 
-/** Deliveries, with what came of the last attempt. */
+/** Deliveries, with the result of the last attempt. */
 export function deliveryTable(subscriptionId: string, deliveries: readonly DeliveryLine[]): Html {
   return html`<div class="wide" role="region" aria-label="Table of deliveries" tabindex="0">
     <table>

@@ -13,7 +13,7 @@ import type { AttemptRow } from "./attempts.ts";
 import { readSubscription, stateBadge, subscriptionTrail } from "./webhooks.ts";
 import type { DeliveryLine, Subscription } from "./webhooks.ts";
 
-/** A delivery, as administration.webhook_delivery has it. */
+/** A delivery, as administration.webhook_delivery returns it. */
 interface Delivery extends Pick<
   DeliveryLine,
   "id" | "created_at" | "topic" | "subject_id" | "state" | "attempts"
@@ -31,7 +31,7 @@ const notices = {
   retried: "It is sent again, when it is its turn. Load this page again to see what came of it.",
 };
 
-/** All about one delivery: what was sent, and what was answered. */
+/** The page of a delivery: what was sent and answered. */
 export function deliveryPage(router: Router): void {
   router.get("/:id/deliveries/:delivery", async (request, response) => {
     const { id, delivery: wanted } = request.params;

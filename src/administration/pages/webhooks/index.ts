@@ -7,7 +7,7 @@ import { deliveryPage } from "./delivery.ts";
 import { listPage } from "./list.ts";
 import { subscriptionPage } from "./subscription.ts";
 
-/** Who is told of events, whether that arrives, and what was answered. */
+/** Webhooks: subscriptions, their deliveries, and the answers. */
 export const webhooks: Section = {
   title: "Webhooks",
   path: "/webhooks",

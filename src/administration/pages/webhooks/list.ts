@@ -13,7 +13,7 @@ import type { Subscription } from "./webhooks.ts";
 
 const pageSize = 50;
 
-/** All subscriptions, the newest first, or those in trouble. */
+/** All subscriptions, newest first, or only those in trouble. */
 export function listPage(router: Router): void {
   router.get("/", async (request, response) => {
     const before = request.query.before ?? null;

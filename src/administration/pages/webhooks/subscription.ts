@@ -21,7 +21,7 @@ const notices = {
   disabled: "The subscription is disabled. Nothing is sent before it is enabled again.",
 };
 
-/** All about one subscription, with its last deliveries. */
+/** The page of a subscription, with its last deliveries. */
 export function subscriptionPage(router: Router): void {
   router.get("/:id", async (request, response) => {
     const { id } = request.params;

@@ -4,7 +4,7 @@ import type { Html } from "../../html.ts";
 import { shown } from "../../foreign-text.ts";
 import { missing } from "../../problem.ts";
 
-/** A subscription, as administration.webhook_subscriptions has it. */
+/** A subscription, as administration.webhook_subscriptions returns it. */
 export interface Subscription {
   id: string;
   topic: string;
@@ -14,7 +14,7 @@ export interface Subscription {
   payload_query: string | null;
   /** Null when an administrator made it. */
   credential_id: string | null;
-  /** Null when there is no such token any more. */
+  /** Null when that token was deleted. */
   credential_name: string | null;
   enabled: boolean;
   health: "HEALTHY" | "DEGRADED" | "SUSPENDED" | "DISABLED";
@@ -26,7 +26,7 @@ export interface Subscription {
   created_at: Date;
 }
 
-/** A delivery in a list, as administration.webhook_deliveries has it. */
+/** A delivery in a list, as administration.webhook_deliveries returns it. */
 export interface DeliveryLine {
   id: string;
   created_at: Date;
@@ -39,10 +39,10 @@ export interface DeliveryLine {
   last_error: string | null;
 }
 
-/** What stands above the pages of webhooks. */
+/** Links above the pages of webhooks. */
 export const webhooksTrail = { title: "Webhooks", path: "/webhooks" };
 
-/** What stands above the pages of one subscription. */
+/** Links above the pages of one subscription. */
 export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
   webhooksTrail,
   { title: `${topic} to ${hostOf(url)}`, path: `/webhooks/${id}` },
@@ -61,7 +61,7 @@ function fail(): never {
   throw missing();
 }
 
-/** Where messages go, without the path. */
+/** The destination without its path. */
 export function hostOf(url: string): string {
   return shown(URL.canParse(url) ? new URL(url).host : url, 100);
 }
@@ -73,7 +73,7 @@ const healths = {
   DISABLED: ["off", "Disabled"],
 } as const;
 
-/** How a subscription is doing, as a coloured word. */
+/** Health of a subscription, as a badge. */
 export function healthBadge({ health }: Subscription): Html {
   const [kind, word] = healths[health];
   return html`<span class="badge ${kind}">${word}</span>`;
@@ -86,13 +86,13 @@ const states = {
   cancelled: ["off", "Cancelled"],
 } as const;
 
-/** What became of a delivery, as a coloured word. */
+/** State of a delivery, as a badge. */
 export function stateBadge(state: keyof typeof states): Html {
   const [kind, word] = states[state];
   return html`<span class="badge ${kind}">${word}</span>`;
 }
 
-/** The token that a subscription is on the account of. */
+/** The token that a subscription belongs to. */
 export function owner({ credential_id: id, credential_name: name }: Subscription): Html {
   if (id === null) return html`None; an administrator made it`;
   return name === null ? html`One that was deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;

@@ -1,0 +1,48 @@
+import type { GraphQLNamedType, GraphQLSchemaConfig } from "postgraphile/graphql";
+import { buildSchema, GraphQLSchema, printSchema, specifiedScalarTypes } from "postgraphile/graphql";
+
+/** A schema as data, for a thread that doesn't share objects: what introspection shows of it. */
+export interface SchemaText {
+  sdl: string;
+  /** Names in the order of the schema, which SDL doesn't keep for what is part of every schema. */
+  types: string[];
+  directives: string[];
+}
+
+export function textOfSchema(schema: GraphQLSchema): SchemaText {
+  return {
+    sdl: printSchema(schema),
+    types: Object.keys(schema.getTypeMap()),
+    directives: schema.getDirectives().map(({ name }) => name),
+  };
+}
+
+/** A schema that answers introspection like the original. Its scalars take all values, and its fields can't be read. */
+export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLSchema {
+  const built = buildSchema(sdl, { assumeValid: true, assumeValidSDL: true, noLocation: true });
+  const config = built.toConfig();
+  const known = new Set(config.types.map(({ name }) => name));
+  return new OrderedSchema(
+    {
+      ...config,
+      // Those that no field has are left out of SDL
+      types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
+      directives: directives.map((name) => built.getDirective(name)!),
+    },
+    types,
+  );
+}
+
+class OrderedSchema extends GraphQLSchema {
+  readonly #types: Record<string, GraphQLNamedType>;
+
+  constructor(config: GraphQLSchemaConfig, names: readonly string[]) {
+    super(config);
+    const types = super.getTypeMap();
+    this.#types = Object.fromEntries(names.map((name) => [name, types[name]!]));
+  }
+
+  override getTypeMap(): Record<string, GraphQLNamedType> {
+    return this.#types;
+  }
+}

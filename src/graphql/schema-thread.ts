@@ -1,0 +1,107 @@
+import { Piscina } from "piscina";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { GraphQLError } from "postgraphile/graphql";
+import { Turns } from "../lib/turns.ts";
+import type { NoTurn } from "../lib/turns.ts";
+import { sourceOf } from "./check-document.ts";
+import type { Limits } from "./limits.ts";
+import type { SchemaText } from "./schema-copy.ts";
+import { textOfSchema } from "./schema-copy.ts";
+import type { CheckTask, Done, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
+
+/** Work that may wait: in all, and of one client. */
+const maxWaiting = { ofAll: 200, ofOne: 10 };
+/** Milliseconds that a client waits for its turn, and that a piece of work may take. Most take 20. */
+const timeoutsMs = { wait: 5_000, work: 10_000 };
+/** Lower priority than the event loop has, where the system knows that for threads. */
+const niceIncrement = 5;
+
+/** Called when work for a client is done, with its duration in milliseconds. */
+export type OnWorked = (client: string, ms: number) => void;
+
+/**
+ * A thread for work with schemas that would hold the event loop for tens of milliseconds: checking long documents, and
+ * introspection. It does one piece at a time, client by client. The thread starts when it is needed.
+ */
+export class SchemaThread {
+  readonly #onWorked: OnWorked;
+  readonly #turns = new Turns({
+    total: () => 1,
+    perClient: () => 1,
+    maxWaiting: maxWaiting.ofAll,
+    maxWaitingPerClient: maxWaiting.ofOne,
+    maxWaitMs: () => timeoutsMs.wait,
+  });
+  readonly #threads = new Piscina({
+    ...{ filename: new URL("./schema-work.ts", import.meta.url).href, minThreads: 0, maxThreads: 1 },
+    ...{ idleTimeout: Infinity, niceIncrement },
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 },
+  });
+  readonly #known = new WeakMap<GraphQLSchema, { id: number; text: SchemaText }>();
+  #schemas = 0;
+
+  constructor(onWorked: OnWorked) {
+    this.#onWorked = onWorked;
+    // The request whose work breaks the thread gets the error
+    this.#threads.on("error", () => {});
+  }
+
+  /**
+   * Errors of a document: of its limits, and of all rules but the one about values.
+   * @throws {NoTurn} when too much work waits
+   */
+  async check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]> {
+    const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
+    const errors = await this.#run<ErrorData[]>("check", client, schema, task);
+    const source = sourceOf(text);
+    return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
+  }
+
+  /**
+   * Answers a valid operation that only queries the schema: its data as JSON, or null when there are errors.
+   * @throws {NoTurn} when too much work waits
+   */
+  introspect(
+    client: string,
+    schema: GraphQLSchema,
+    task: Omit<IntrospectTask, keyof ForSchema>,
+  ): Promise<Uint8Array | null> {
+    return this.#run<Uint8Array | null>("introspect", client, schema, task);
+  }
+
+  /** Ends the thread. Waiting work fails. */
+  async close(): Promise<void> {
+    await this.#threads.destroy();
+  }
+
+  async #run<Result>(name: string, client: string, schema: GraphQLSchema, task: object): Promise<Result> {
+    await this.#takeTurn(client);
+    try {
+      const { id, text } = this.#dataOf(schema);
+      const run = (more: object): Promise<Done<Result>> => {
+        const signal = AbortSignal.timeout(timeoutsMs.work);
+        return this.#threads.run({ schemaId: id, ...more, ...task }, { name, signal }) as Promise<
+          Done<Result>
+        >;
+      };
+      const done = (await run({})) ?? (await run({ schemaText: text }))!;
+      this.#onWorked(client, done.ms);
+      return done.result;
+    } finally {
+      this.#turns.end(client);
+    }
+  }
+
+  async #takeTurn(client: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<NoTurn | null>();
+    this.#turns.take(client, resolve);
+    const refusal = await promise;
+    if (refusal) throw refusal;
+  }
+
+  #dataOf(schema: GraphQLSchema): { id: number; text: SchemaText } {
+    let data = this.#known.get(schema);
+    if (!data) this.#known.set(schema, (data = { id: this.#schemas++, text: textOfSchema(schema) }));
+    return data;
+  }
+}

@@ -1,0 +1,84 @@
+// Runs in a thread of SchemaThread.
+import { LRUCache } from "lru-cache";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { execute, parse, specifiedRules, ValuesOfCorrectTypeRule } from "postgraphile/graphql";
+import { errorsOf, parseWithin } from "./check-document.ts";
+import type { Limits } from "./limits.ts";
+import type { SchemaText } from "./schema-copy.ts";
+import { schemaFromText } from "./schema-copy.ts";
+
+/** Which schema some work is about; its text when the thread has asked for it. */
+export interface ForSchema {
+  schemaId: number;
+  schemaText?: SchemaText;
+}
+
+/** What came of some work and how long it took; null when the thread needs the text of the schema. */
+export type Done<Result> = { result: Result; ms: number } | null;
+
+/** An error as data. */
+export interface ErrorData {
+  message: string;
+  extensions: Record<string, unknown>;
+  positions: readonly number[] | undefined;
+}
+
+/** Schemas that are kept: one for each version, and some for versions that have just been rebuilt. */
+const maxSchemas = 6;
+const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
+/** The scalars of the copy take all values. */
+const rules = specifiedRules.filter((rule) => rule !== ValuesOfCorrectTypeRule);
+/** Errors of a document that are worth sending. Each needs its place in the text to be found. */
+const maxErrors = 20;
+
+export interface CheckTask extends ForSchema {
+  text: string;
+  limits: Limits;
+}
+
+/** Checks a document: limits, and all rules but the one about values. */
+export function check({ text, limits, ...schema }: CheckTask): Done<ErrorData[]> {
+  return withSchema(schema, (copy) => {
+    const parsed = parseWithin(text, limits);
+    const errors = parsed.errors ?? errorsOf(copy, parsed.document, rules);
+    return errors
+      .slice(0, maxErrors)
+      .map(({ message, extensions, positions }) => ({ message, extensions, positions }));
+  });
+}
+
+export interface IntrospectTask extends ForSchema {
+  /** A valid document. */
+  text: string;
+  operationName: string | null | undefined;
+  variableValues: Record<string, unknown> | null | undefined;
+}
+
+/** Answers an operation that only queries the schema: its data as JSON, or null when there are errors. */
+export function introspect({
+  text,
+  operationName,
+  variableValues,
+  ...schema
+}: IntrospectTask): Done<Uint8Array | null> {
+  return withSchema(schema, (copy) => {
+    const document = parse(text, { noLocation: true });
+    // Nothing in it is asynchronous
+    const result = execute({ schema: copy, document, operationName, variableValues });
+    return result instanceof Promise || result.errors ? null : Buffer.from(JSON.stringify(result.data));
+  });
+}
+
+function withSchema<Result>(
+  { schemaId, schemaText }: ForSchema,
+  work: (schema: GraphQLSchema) => Result,
+): Done<Result> {
+  let schema = schemas.get(schemaId);
+  if (!schema) {
+    if (!schemaText) return null;
+    schemas.set(schemaId, (schema = schemaFromText(schemaText)));
+  }
+  const start = performance.now();
+  const result = work(schema);
+  return { result, ms: performance.now() - start };
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { createPool } from "../../src/database/pool.ts";
+import { SharedPool } from "../../src/database/shared-pool.ts";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/until.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+before(async () => {
+  database = await openTestDatabase("template_schema");
+  pool = createPool(database.loginUrl, { max: 5 });
+});
+after(async () => {
+  await pool.end();
+  await database.close();
+});
+
+const isQuiet = () => pool.totalCount > 0 && pool.idleCount === pool.totalCount;
+
+test("nobody waits for a connection that is being opened while others are open", async () => {
+  const shared = new SharedPool(pool);
+  const first = await shared.connection("a");
+  await until(() => pool.idleCount === 1); // One more than are in use
+  const second = await shared.connection("b");
+  const third = shared.connection("c");
+  assert.equal(pool.totalCount, 3, "another one is being opened");
+  first.release();
+  assert.equal((await third).connection, first.connection, "the one that is free first");
+  second.release();
+  (await third).release();
+  await until(isQuiet);
+});
+
+test("as many are opened as are wanted, and no more than there may be", async () => {
+  const shared = new SharedPool(pool);
+  // Each client may have two
+  const wanted = Array.from({ length: 8 }, (_, n) => shared.connection(`client ${n % 4}`));
+  const given: pg.PoolClient[] = [];
+  for (const each of wanted)
+    void each.then(({ connection, release }) => {
+      given.push(connection);
+      setImmediate(release);
+    });
+  await Promise.all(wanted);
+  await until(isQuiet);
+  assert.equal(given.length, 8);
+  assert.ok(pool.totalCount <= 5);
+  assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
+});
+
+test("a broken connection goes to nobody", async () => {
+  const shared = new SharedPool(pool);
+  const all = await Promise.all(Array.from({ length: 5 }, (_, n) => shared.connection(String(n))));
+  const next = shared.connection("next");
+  all[0]!.release(true);
+  const { connection, release } = await next;
+  assert.notEqual(connection, all[0]!.connection);
+  assert.deepEqual((await connection.query("select 1 as one")).rows, [{ one: 1 }]);
+  release();
+  for (const { release: giveBack } of all.slice(1)) giveBack();
+  await until(isQuiet);
+});
+
+test("a client of quick statements has all connections when it is alone, and else two in five", async () => {
+  const shared = new SharedPool(pool);
+  const have = async (client: string) => {
+    const got: (() => void)[] = [];
+    for (let n = 0; n < 5; n++)
+      shared.connect(client, (error, _connection, release) => error ?? got.push(release!));
+    await until(() => shared.turns.counts.running === got.length && pool.totalCount === 5);
+    const { length } = got;
+    while (shared.turns.counts.running > 0) {
+      got.shift()!();
+      await sleep(0);
+    }
+    return length;
+  };
+  for (let n = 0; n < 25; n++) (await shared.connection("quick")).release();
+  await until(async () => (await have("quick")) === 5);
+  (await shared.connection("other")).release();
+  assert.equal(await have("quick"), 2);
+});

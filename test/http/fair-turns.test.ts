@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LoopTurns } from "../../src/lib/loop-turns.ts";
+
+/** Holds the event loop. */
+function work(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe("turns of the event loop", () => {
+  it("come at once while there is little to do", async () => {
+    const turns = new LoopTurns();
+    const done: number[] = [];
+    for (let n = 0; n < 5; n++) turns.take("busy", () => done.push(n));
+    assert.deepEqual(done, [0, 1, 2, 3, 4]);
+    assert.equal(turns.waiting, 0);
+  });
+
+  it("are one for a client that has worked, and others go before the rest of its work", async () => {
+    const turns = new LoopTurns();
+    const done: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const busy = (n: number) => () => {
+      work(3);
+      done.push(`busy ${n}`);
+      if (n === 9) resolve();
+    };
+    for (let n = 0; n < 10; n++) turns.take("busy", busy(n));
+    turns.take("other", () => done.push("other"));
+    assert.deepEqual([done, turns.waiting], [["busy 0", "other"], 9]);
+    // In another turn of the loop, as when a request arrives
+    setTimeout(() => turns.take("other", () => done.push("other again")), 1);
+    await promise;
+    assert.equal(turns.waiting, 0);
+    assert.ok(done.indexOf("other again") <= 4, done.join());
+    assert.deepEqual(
+      done.filter((each) => each.startsWith("busy")),
+      Array.from({ length: 10 }, (_, n) => `busy ${n}`),
+    );
+  });
+
+  it("go round among clients that wait", async () => {
+    const turns = new LoopTurns();
+    const done: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const take = (client: string) =>
+      turns.take(client, () => {
+        work(3);
+        if (done.push(client) === 12) resolve();
+      });
+    for (const client of ["a", "b", "c"]) for (let n = 0; n < 4; n++) take(client);
+    await promise;
+    assert.deepEqual(done.slice(0, 3).toSorted(), ["a", "b", "c"]);
+    for (let n = 3; n < 12; n += 3) assert.deepEqual(done.slice(n, n + 3).toSorted(), ["a", "b", "c"]);
+  });
+});

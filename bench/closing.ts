@@ -1,4 +1,4 @@
-/** What has to be ended, in reverse order, when a run ends or is broken off. */
+/** Functions that end things, called in reverse order when a run ends or is interrupted. */
 export class Closing {
   readonly #steps: (() => Promise<unknown>)[] = [];
   #closed: Promise<void> | undefined;
@@ -7,7 +7,7 @@ export class Closing {
     this.#steps.push(step);
   }
 
-  /** Ends everything; a step that fails does not keep the others from being taken. */
+  /** Ends everything; a failing step doesn't prevent the others. */
   close(): Promise<void> {
     return (this.#closed ??= this.#closeAll());
   }

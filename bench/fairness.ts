@@ -13,16 +13,16 @@ import { writeResults } from "./report/write.ts";
 import { openCluster, openData } from "./setting.ts";
 
 /**
- * Plays attacks of one client beside usual ones, at the limits that hold by default.
+ * Plays attacks of one client beside ordinary clients, with the default limits.
  *
- * @returns whether the others didn't notice
+ * @returns whether the ordinary clients noticed none
  */
 export async function fairness(options: Options, closing: Closing): Promise<boolean> {
   const { attacks: names, seconds, scale = 1 } = options;
   const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
   if (unknown.length > 0) throw new UserError(`There is no attack called ${unknown.join(", ")}.`);
   const cluster = await openCluster(closing);
-  // It is changed
+  // A copy, because it is changed
   const database = await (await openData(cluster, scale)).copy();
   closing.add(() => database.drop());
   const arena = await Arena.open({ database });

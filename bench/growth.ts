@@ -15,18 +15,18 @@ import type { Field, Setting } from "./setting.ts";
 import { openCluster, openSetting, startField } from "./setting.ts";
 
 const scales = [10, 100, 1_000];
-/** Where in the list of all movements a page is asked for. */
+/** Position of a page in the list of all movements. */
 const depths = [0, 0.5, 1];
 const quickVariants = 20;
 
-/** The service over the data of one scale. */
+/** The service on the data of one scale. */
 interface Grown {
   setting: Setting;
   field: Field;
 }
 
 /**
- * Measures how long pages of the service take on little, more and much data, and at the beginning and the end of it.
+ * Measures the time of pages with little, more and much data, and at the beginning and the end of it.
  *
  * @returns whether all answers were right
  */
@@ -75,7 +75,7 @@ async function playerOf(
   return { name, child: ready!.child, token: field.tokens, nextRequests: () => requests };
 }
 
-/** Lets players that differ in size or depth ask in turns, one at a time. */
+/** Lets contestants that differ in size or depth answer in turns, one at a time. */
 async function rowOf(
   title: string,
   players: readonly Player[],

@@ -10,7 +10,7 @@ import { readOptions, usage } from "./options.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { watch } from "./watch.ts";
 
-/** Does what the command line asks for, and ends everything that was started for it, also when it is interrupted. */
+/** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
 async function main(): Promise<void> {
   const options = understand();
   if (options === null || options.mode === "help") {

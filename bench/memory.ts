@@ -16,13 +16,13 @@ import { writeResults } from "./report/write.ts";
 import type { Field, Setting } from "./setting.ts";
 import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
 
-/** After how many requests memory is looked at. */
+/** Numbers of requests after which memory is measured. */
 const milestones = [10_000, 20_000, 40_000, 60_000, 80_000, 100_000];
 const starts = 5;
 const connections = 32;
 
 /**
- * Measures the service's memory while it answers many requests of all kinds, and how long it takes to start.
+ * Measures the service's memory while it answers many requests of all kinds, and the time of its start.
  *
  * @returns whether all answers were right
  */
@@ -39,7 +39,7 @@ export async function memory(options: Options, closing: Closing): Promise<boolea
   let done = 0;
   let failures = 0;
   for (const milestone of options.quick ? milestones.slice(0, 2) : milestones) {
-    // In pieces, so that the access token stays young
+    // In pieces, so that the access token stays valid
     while (done < milestone) {
       const count = Math.min(2_000, milestone - done);
       const token = await field.tokens();
@@ -63,7 +63,7 @@ export async function memory(options: Options, closing: Closing): Promise<boolea
   return failures === 0;
 }
 
-/** How long the service takes from the start of its process until it answers, without a start of Postgres. */
+/** Time from the start of the service's process until it answers, without a start of Postgres. */
 async function measureStarts(setting: Setting): Promise<Start[]> {
   const times: Start[] = [];
   for (let start = 0; start < starts; start++) {
@@ -74,7 +74,7 @@ async function measureStarts(setting: Setting): Promise<Start[]> {
   return times;
 }
 
-/** Requests of all queries, taking turns. */
+/** Requests of all queries, in turns. */
 async function mixOf(field: Field, { database }: Setting): Promise<PreparedRequest[]> {
   const token = await field.tokens();
   const lists = await Promise.all(

@@ -7,21 +7,21 @@ import { readNames } from "./queries/reads.ts";
 export interface Options {
   mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "help";
   quick: boolean;
-  /** Of the data; undefined: 100, or what is there for a quick run. */
+  /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
   rounds: number;
-  /** How long each round of each contestant takes, or each attack. */
+  /** Seconds of each round of each contestant, or of each attack. */
   seconds: number;
-  /** How long it may take in all, in seconds: on a slow machine there are fewer rounds then. */
+  /** Total time in seconds: on a slow machine there are fewer rounds. */
   budget: number;
   connections: number[];
   reads: ReadName[];
   writes: boolean;
   /** Names of attacks; none: all. */
   attacks: string[];
-  /** Names of the contestants beside LIMIT and the service; undefined: all of `peers`. */
+  /** Names of the contestants beside LIMIT and the service; by default all of `peers`. */
   peers: string[] | undefined;
-  /** Names of those that take part only when they are asked for. */
+  /** Names of those that take part only when requested. */
   with: string[];
 }
 
@@ -46,7 +46,7 @@ Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong
 failed, 2: not understood.
 `;
 
-/** @throws {UserError} when it can't be understood */
+/** @throws {UserError} when the arguments are invalid */
 export function readOptions(args: string[]): Options {
   const { values } = parse(args);
   const { quick } = values;

@@ -1,6 +1,5 @@
 /**
- * When each of several parts has to be done, so that all of them are within a budget: what a part saves is the others',
- * and what it takes too much too.
+ * Deadlines for several parts within a total time: time that a part saves or exceeds is divided among the rest.
  *
  * @param begin when everything began, in milliseconds
  * @param budget in seconds

@@ -14,7 +14,7 @@ import type { Ready } from "./measure/verify.ts";
 import { asker } from "./measure/verify.ts";
 import type { Options } from "./options.ts";
 
-/** A database of some scale, and what it takes to start contestants over it. */
+/** A database of some scale, and the means to start contestants on it. */
 export interface Setting {
   database: BenchDatabase;
   signingKey: string;
@@ -32,19 +32,19 @@ export async function openCluster(closing: Closing): Promise<BenchCluster> {
   return cluster;
 }
 
-/** The scale to measure at: 100, unless a quick run would have to make that first. */
+/** The scale to measure at: 100, unless a quick run would have to make it first. */
 export async function scaleFor(cluster: BenchCluster, { scale, quick }: Options): Promise<number> {
   return scale ?? (quick && !(await cluster.filledScales()).includes(100) ? 10 : 100);
 }
 
-/** Opens the data of a scale, making it when it isn't there yet. */
+/** Opens the data of a scale, and makes it if it is missing. */
 export async function openData(cluster: BenchCluster, scale: number): Promise<BenchDatabase> {
   const isFilled = (await cluster.filledScales()).includes(scale);
   say(isFilled ? `Data of scale ${scale}` : `Making data of scale ${scale}, which takes a while`);
   return cluster.open(scale, isFilled ? () => {} : say);
 }
 
-/** Opens the data of a scale, and what it takes to measure on it. */
+/** Opens the data of a scale, and the means to measure on it. */
 export async function openSetting(cluster: BenchCluster, scale: number): Promise<Setting> {
   const database = await openData(cluster, scale);
   return {
@@ -55,7 +55,7 @@ export async function openSetting(cluster: BenchCluster, scale: number): Promise
   };
 }
 
-/** Contestants that run, and the access tokens that all of them take. */
+/** Running contestants, and the access tokens that all of them accept. */
 export interface Field {
   ready: Ready[];
   tokens: () => Promise<string>;

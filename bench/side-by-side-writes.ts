@@ -13,10 +13,10 @@ import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { lineOf } from "./report/progress.ts";
 
-/** How many open orders are made ready, at most. */
+/** Most open orders that are prepared. */
 const maxOrders = { quick: 320, ordinary: 4_000 };
 
-/** Measures the mutations against a bare handler that calls the same function, on a copy of the database. */
+/** Measures mutations against a bare handler that calls the same function, on a copy of the database. */
 export async function measureWrites(
   options: Options,
   { database, signingKey, credential, postmaster }: Setting,
@@ -65,7 +65,7 @@ export async function measureWrites(
   return cells;
 }
 
-/** The requests of each writer; those that can be sent only once go to one round of one writer. */
+/** The requests of each writer; those that can be sent only once belong to one round of one writer. */
 async function dealOut(
   query: WriteQuery,
   database: BenchDatabase,

@@ -19,7 +19,7 @@ import type { Field, Setting } from "./setting.ts";
 import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
 import { measureWrites } from "./side-by-side-writes.ts";
 
-/** In a quick run, no more different requests than this are compared and sent. */
+/** Most different requests that a quick run compares and sends. */
 const quickVariants = 30;
 
 /**
@@ -73,7 +73,7 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
   return notes.length === 0 && cells.every(({ rounds }) => rounds.every(({ failures }) => failures === 0));
 }
 
-/** Those whose answers are right; what the others answered instead is noted. */
+/** The contestants whose answers are right; wrong answers of the others are noted. */
 async function compare(
   query: ReadName,
   { ready, tokens }: Field,

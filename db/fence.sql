@@ -1,7 +1,6 @@
--- What Postgres lets anybody do who can log in, and the service's roles need not: whoever gets a statement of
--- their own into one of ours could leave tables and files behind, or wake others up. Can be run again at any
--- time. `npm run db:setup` does, in the database; what takes a superuser stays undone when it isn't run by
--- one, and the set-up says so.
+-- Revokes rights that Postgres gives to every role and the service's roles don't need: an injected statement
+-- could otherwise leave tables and files behind, or notify others. Can be run again at any time. `npm run
+-- db:setup` runs it in the database; without a superuser some rights stay, and the set-up says so.
 do $$
 declare
   object text;
@@ -9,11 +8,11 @@ begin
   execute format('revoke temporary on database %I from public', current_database());
   execute format('grant connect, create, temporary on database %I to service_owner', current_database());
   execute format('grant connect on database %I to service_login, service_api_login', current_database());
-  -- Postgres before 15 let everybody create tables there
+  -- Postgres before 15 let every role create tables there
   if to_regnamespace('public') is not null then revoke create on schema public from public; end if;
   if not (select rolsuper from pg_roles where rolname = current_user) then return; end if;
 
-  -- Those who change credentials, give jobs to background work, or listen whether they are still heard
+  -- Roles that change credentials, queue jobs, or test whether they hear notifications
   grant execute on function pg_catalog.pg_notify(text, text)
     to service_owner, service_registrar, service_auth, service_worker, service_login;
   for object in

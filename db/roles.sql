@@ -14,7 +14,7 @@ begin
   foreach name in array array['service_login', 'service_api_login'] loop
     if to_regrole(name) is null then execute format('create role %I login noinherit', name); end if;
   end loop;
-  -- whoever sets up may become the owner, to migrate
+  -- the role that sets up may become the owner, to migrate
   if not pg_has_role(current_user, 'service_owner', 'set') then
     execute format('grant service_owner to %I with set true', current_user);
   end if;
@@ -23,12 +23,12 @@ $$;
 grant service_api, service_auth, service_document, service_worker, service_limiter, service_administration,
   service_delivery
   to service_login with inherit false, set true;
--- and no more: whatever gets into a statement of the API can become nobody who sees secrets
+-- and no more: an injected statement of the API can become no role that sees secrets
 grant service_api to service_api_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
 grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder
   to service_owner with inherit true, set true;
--- so that whoever sets up may run a command as it, such as `npm run rates`
+-- so that the role that sets up may run commands as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
 
 comment on role service_owner is 'Owns every table and runs the migrations. Serves no request.';
@@ -70,8 +70,7 @@ comment on role service_recorder is
   'Writes events down, inside of the functions that it owns: triggers put them into the outbox, the '
   'sequencer moves them into the log. Nobody logs in as it.';
 
--- What holds in each session of the service, unless it says otherwise as it connects. Behind a pooler it
--- can't.
+-- Default settings of the service's sessions. Poolers ignore them.
 do $$
 declare
   login text;

@@ -1,6 +1,6 @@
--- What service_worker needs of the queue's own schema, which is graphile-worker's: it keeps its state in
--- these tables, by statements of its own rather than by functions. Runs, as the owner, after the queue's
--- migrations, which are the package's and no business of db/committed. Can be run again at any time.
+-- Rights of service_worker in graphile-worker's own schema, in whose tables it keeps its state by its own
+-- statements. Runs, as the owner, after the package's migrations of that schema, which are not in
+-- db/committed. Can be run again at any time.
 do $$
 declare
   name text;

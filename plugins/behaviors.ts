@@ -1,6 +1,8 @@
 import type {} from "postgraphile";
 
-/** What the library works out of the behaviors of views, columns and relations: texts such as `-* +connection`. */
+/**
+ * Results that the library computes from the behaviors of views, columns and relations: texts such as `-* +connection`.
+ */
 interface Behavior {
   entityMatches(this: Behavior, type: string, entity: unknown, filter: string): boolean | undefined;
   getBehaviorForEntity(this: Behavior, type: string, entity: unknown): { behaviorString: string };
@@ -12,7 +14,7 @@ interface Text {
   behaviorString: string;
 }
 
-/** What has been worked out while one schema is built. */
+/** Results that have been computed while one schema is built. */
 class Known {
   readonly matches = new Map<string, Map<string, boolean | undefined>>();
   readonly applied = new Map<string, Text>();
@@ -22,8 +24,8 @@ class Known {
 const remembering = new WeakSet<object>();
 
 /**
- * Has the library remember what it reads out of behaviors. It parses the same few texts again for every question, which
- * is more than half of the time that a schema takes to build.
+ * Makes the library cache what it parses from behaviors. It parses the same few texts again for every question, which
+ * takes more than half of the time to build a schema.
  */
 export const BehaviorsPlugin: GraphileConfig.Plugin = {
   name: "BehaviorsPlugin",
@@ -66,7 +68,7 @@ function remember(library: Behavior): void {
   };
 }
 
-/** What is remembered under a key, worked out when there is nothing. */
+/** The cached value of a key, computed if it is missing. */
 function of<Key, Value>(
   known: { get(key: Key): Value | undefined; has(key: Key): boolean; set(key: Key, value: Value): unknown },
   key: Key,

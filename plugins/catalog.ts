@@ -3,7 +3,7 @@ import { PgIntrospectionPlugin } from "postgraphile/graphile-build-pg";
 import { catalogQuery } from "./lib/catalog-query.ts";
 
 /**
- * What the catalog of Postgres has about a version, as text: equal texts make equal GraphQL schemas.
+ * Postgres' catalog for a version, as text: equal texts make equal GraphQL schemas.
  *
  * @param schemaName the Postgres schema of the version
  */
@@ -19,8 +19,8 @@ export async function readCatalog(
 }
 
 /**
- * The library's plugin that reads the catalog, which would read all schemas each time. This one has what a version needs,
- * and may be given what has been read before.
+ * Replaces the library's plugin that reads the catalog of all schemas each time. This one reads what a version needs,
+ * and can be given an earlier result.
  */
 export function makeCatalogPlugin(catalog: () => Promise<string>): GraphileConfig.Plugin {
   const { gather } = PgIntrospectionPlugin;

@@ -36,7 +36,7 @@ export interface PresetOptions {
   catalog?: (() => Promise<string>) | undefined;
   /** Whether to answer each known read by one statement. */
   fastReads?: boolean;
-  /** Called with the path of each read. */
+  /** Called with the executor of each read. */
   onRead?: OnRead;
   /** How errors of requests are reported, and where; only for instances that answer requests. */
   report?: ReportOptions;

@@ -4,12 +4,12 @@ import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { answerBy } from "../src/reads/answer.ts";
 import { findSource, findRows } from "./lib/find-field-source.ts";
 import { register } from "../src/reads/field-source.ts";
-import type { ReadEngine } from "../src/reads/counts.ts";
+import type { ReadExecutor } from "../src/reads/counts.ts";
 import { readCounts } from "../src/reads/counts.ts";
 import { readStatementOf } from "../src/reads/statements.ts";
 
-/** Called with the path of a read operation, twice if it first seemed to go by SQL. */
-export type OnRead = (way: ReadEngine, args: GrafastExecutionArgs) => void;
+/** Called with the executor of a read operation, twice if it first seemed to go by SQL. */
+export type OnRead = (executor: ReadExecutor, args: GrafastExecutionArgs) => void;
 
 const isQuery = ({ document, operationName }: GrafastExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;

@@ -94,7 +94,7 @@ function unavailable(error: GraphQLError, { isRepeatable }: MutationLog): GraphQ
     ? "Its idempotencyKey makes it safe to send again."
     : "Read what you need; sending it again would do it once more.";
   const reason = outages.has(code) ? `${code as string}.` : error.message;
-  const message = `The mutation was done, but what it answers can't be read: ${reason} ${advice}`;
+  const message = `The mutation was done, but its payload can't be read: ${reason} ${advice}`;
   return withExtensions(error, message, {
     code: "PAYLOAD_UNAVAILABLE",
     retryable: isRepeatable && retryable === true,

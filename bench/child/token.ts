@@ -5,15 +5,15 @@ import jwt from "jsonwebtoken";
 import type { JwtPayload } from "jsonwebtoken";
 import { LRUCache } from "lru-cache";
 
-/** Settings of the database transaction that say who asks. */
+/** Settings of the database transaction about the caller. */
 export type Claims = Record<"role" | "service.scopes" | "service.credential_id", string>;
 
 const key: KeyObject = createSecretKey(process.env.TOKEN_SIGNING_KEY ?? "", "utf8");
 const known = new LRUCache<string, { claims: Claims; expiresAt: number }>({ max: 10_000 });
 
 /**
- * Who asks, by the access token of a request. Each contestant except for the service checks tokens by this: the
- * signature once, and how long it is valid each time.
+ * The caller, by the access token of a request. Each contestant except the service checks tokens with this: the
+ * signature once, and the expiry each time.
  *
  * @throws when there is no valid token
  */

@@ -8,9 +8,9 @@ import { limit, limitPipelined } from "./limit.ts";
 import { largePeers, peers } from "./peers.ts";
 
 /**
- * Who takes part beside the service.
+ * The contestants beside the service.
  *
- * @throws {UserError} when one is asked for that there is not
+ * @throws {UserError} when an unknown one is requested
  */
 export async function othersOf({ peers: wanted, with: added }: Options): Promise<Contestant[]> {
   const chosen = [

@@ -1,36 +1,36 @@
 import type { Asked, Parameters, ReadName } from "../queries/reads.ts";
 
-/** Sends one request and gives the body of the answer, which may hold errors. */
+/** Sends one request and returns the body of the answer, which may contain errors. */
 export type Ask = (asked: Asked) => Promise<unknown>;
 
-/** How a running contestant is asked, and how its answers are read. */
+/** How to ask a running contestant, and how to read its answers. */
 export interface Speaker {
   ask(query: ReadName, parameters: Parameters): Asked | Promise<Asked>;
-  /** What it answered, in the form of the service's `data`. */
+  /** Its answer in the form of the service's `data`. */
   read(query: ReadName, body: unknown): unknown;
 }
 
-/** Something that answers the queries, in a process of its own. */
+/** A server that answers the queries, in its own process. */
 export interface Contestant {
   name: string;
-  /** What it is, for the reader of the results. */
+  /** A description for the reader of the results. */
   title: string;
   program: URL;
-  /** Folder with dependencies of its own. */
+  /** Folder with its own dependencies. */
   folder?: URL;
   environment?: Record<string, string>;
   /** Options of Node. */
   execArgv?: string[];
-  /** It connects as the owner of all tables, not as the role that services log in with. */
+  /** Whether it connects as the owner of all tables, not with the role that services log in as. */
   isOwner?: boolean;
-  /** Queries that it has no way to ask. */
+  /** Queries that it can't answer. */
   lacks?: readonly ReadName[];
-  /** What is not quite the same as elsewhere. */
+  /** Differences to the others. */
   remarks?: string[];
   /**
-   * Finds out how to ask it. It may ask it for that.
+   * Finds out how to ask it, perhaps by asking it.
    *
-   * @param ownerUrl the database, for what it can't say itself
+   * @param ownerUrl the database, for facts that it can't provide
    */
   speak(ask: Ask, ownerUrl: string): Promise<Speaker>;
 }
@@ -40,7 +40,7 @@ interface GraphqlAnswer {
   errors?: unknown[];
 }
 
-/** The data of an answer; without errors, or nothing. */
+/** The data of an answer without errors, or nothing. */
 export function dataOf(body: unknown): unknown {
   const { data, errors } = body as GraphqlAnswer;
   if (errors !== undefined) throw new Error(`It answered errors: ${JSON.stringify(errors).slice(0, 500)}`);

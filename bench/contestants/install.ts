@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { UserError } from "../../src/errors/user-error.ts";
 
 /**
- * Installs the dependencies of a peer, unless they are there in the versions of its lock file.
+ * Installs the dependencies of a peer, unless the versions of its lock file are already there.
  *
  * @throws {UserError} when that fails
  */

@@ -2,7 +2,7 @@ import { askLimit } from "../queries/limit.ts";
 import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
-/** What a server by hand does that keeps to the same rules: a transaction with its settings, and one statement. */
+/** A hand-written server under the same rules: a transaction with its settings, and one statement. */
 export const limit: Contestant = {
   name: "limit",
   title:
@@ -11,7 +11,7 @@ export const limit: Contestant = {
   speak: async () => ({ ask: askLimit, read: (_query, body) => dataOf(body) }),
 };
 
-/** The same with settings and statement in one message to Postgres, as the service sends them too. */
+/** The same with settings and statement in one message to Postgres, as the service sends them. */
 export const limitPipelined: Contestant = {
   ...limit,
   name: "limit-pipelined",

@@ -44,7 +44,7 @@ export const peers: readonly Contestant[] = [
   },
 ];
 
-/** Others that take part only when they are asked for by name, as they are large. */
+/** Large ones, which take part only when requested by name. */
 export const largePeers: readonly Contestant[] = [
   {
     ...peer("directus"),

@@ -8,11 +8,11 @@ export const service: Contestant = {
   name: "service",
   title: "this service, with everything on",
   program: new URL("service-server.ts", import.meta.url),
-  // As `npm start` has it: node <options> <program>
+  // As in `npm start`: node <options> <program>
   execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
   environment: {
     LOG_LEVEL: "info",
-    // What a credential may ask for in a minute is counted as always, but there is enough for measuring
+    // Points are counted as usual, but there are enough for measuring
     LIMIT_BUCKET: "1000000000",
     LIMIT_REFILL: "1000000000",
     LIMIT_TOKEN_REQUESTS: "1000000",

@@ -3,16 +3,16 @@ import type { Child } from "../measure/child.ts";
 import { startChild } from "../measure/child.ts";
 import type { Contestant } from "./contestant.ts";
 
-/** Settings of the connections that the service gives its own (src/database/pool.ts), for the others. */
+/** The settings of the service's connections (src/database/pool.ts), for the others. */
 const session = "-c timezone=UTC -c statement_timeout=5s -c jit=off";
 
 export interface StartOptions {
   database: BenchDatabase;
-  /** What access tokens are signed with. */
+  /** The key that signs access tokens. */
   signingKey: string;
 }
 
-/** Starts a contestant over a database; each with the same number of connections. */
+/** Starts a contestant on a database; each gets the same number of connections. */
 export function startContestant(
   { program, environment = {}, execArgv = [], isOwner = false }: Contestant,
   { database, signingKey }: StartOptions,

@@ -8,17 +8,17 @@ import { hasCurrentMigration, runCurrentMigration } from "../../src/database/mig
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 
-/** Where the cluster of the measurements keeps its databases, one for each scale. They stay for the next run. */
+/** The cluster of the measurements, with one database for each scale. They are kept for the next run. */
 const directory = ".data/bench";
 
-/** What a database of the cluster says about itself once it holds all of its data. */
+/** The comment on a database that has all of its data. */
 const filled = "filled";
 
-/** The Postgres that everything is measured on. */
+/** The Postgres of the measurements. */
 export interface BenchCluster {
-  /** Which scales are there already. */
+  /** Existing scales. */
   filledScales(): Promise<number[]>;
-  /** The database of a scale, which is made when it is not there yet. */
+  /** The database of a scale, which is made if it is missing. */
   open(scale: number, onProgress: (step: string) => void): Promise<BenchDatabase>;
   stop(): Promise<void>;
 }
@@ -29,15 +29,15 @@ export interface BenchDatabase {
   adminUrl: string;
   /** As the owner of all tables. */
   ownerUrl: string;
-  /** As the role that services log in with. */
+  /** With the role that services log in as. */
   loginUrl: string;
-  /** How much is in it. */
+  /** The amounts of data in it. */
   size(): Promise<Size>;
-  /** A copy to write to, which `drop` removes. */
+  /** A copy for writing; `drop` removes it. */
   copy(): Promise<BenchDatabase & { drop(): Promise<void> }>;
 }
 
-/** Starts the cluster of the measurements, in the settings that the service gives its own. */
+/** Starts the cluster of the measurements, with the settings of the service's own. */
 export async function openBenchCluster(): Promise<BenchCluster> {
   const cluster = await startCluster({ directory });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
@@ -50,7 +50,7 @@ export async function openBenchCluster(): Promise<BenchCluster> {
       const name = nameOf(scale);
       const isFilled = (await filledScales(admin)).includes(scale);
       if (!isFilled) {
-        // Whatever is there was broken off
+        // An existing one is incomplete: making it was interrupted
         await admin.query(`drop database if exists ${name} with (force)`);
         await admin.query(`create database ${name}`);
       }
@@ -76,7 +76,7 @@ async function filledScales(admin: pg.Client): Promise<number[]> {
   return rows.map(({ name }) => Number(name.slice(nameOf(0).length - 1))).sort((one, other) => one - other);
 }
 
-/** @returns where the service connects */
+/** @returns the URL for the service */
 async function migrate(
   cluster: Cluster,
   name: string,
@@ -84,7 +84,7 @@ async function migrate(
   onProgress: (step: string) => void,
 ): Promise<string> {
   const url = cluster.adminUrl(name);
-  // The login role is the cluster's: a new password for one database would lock out those who serve another
+  // The login role belongs to the cluster: a new password for one database would lock out services on another
   const loginUrl = await setUpDatabase(url, { renewPassword: passwords.login === undefined, onProgress });
   if (loginUrl !== null) passwords.login = new URL(loginUrl).password;
   if (await hasCurrentMigration()) await runCurrentMigration(url);

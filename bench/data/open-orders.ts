@@ -1,9 +1,10 @@
 import { withClient } from "../../src/database/client.ts";
 
-/** How much of a product is put beside what is there, so that the orders don't take it from each other. */
+/** Additional stock of a product, so that orders don't compete for it. */
 const surplus = 10_000;
 
-// Batches would have to be chosen, others' fulfillment orders and those on hold keep an order from being shipped
+// Excluded: products with batches, which would have to be chosen, and orders that external fulfillment orders or holds
+// keep from being shipped
 const candidates = `
   create temporary table candidate as
   select o.id from erp.sales_order o
@@ -34,12 +35,12 @@ const shippable = `
   select c.id from candidate c
   where mutation.run('api_unstable', 'order_shipment_complete', jsonb_build_object('order_id', c.id), null, true) -> 'userErrors' = '[]'`;
 
-/** Orders that can be shipped as a whole, for which stock is put into every warehouse. Changes the database. */
+/** Orders that can be shipped completely, with stock for them in every warehouse. Changes the database. */
 export function openOrders(adminUrl: string, count: number): Promise<string[]> {
   return withClient(adminUrl, async (client) => {
     await client.query("set jit = off");
     await client.query("select set_config('service.scopes', 'orders:write stocks:write', false)");
-    // Bound values are not taken where a table is made
+    // `create table as` takes no parameters
     await client.query(candidates.replace("$1", String(count)));
     const { rows: stored } = await client.query<{ userErrors: unknown[] }>(store, [surplus]);
     const refused = stored.find(({ userErrors }) => userErrors.length > 0);

@@ -2,17 +2,17 @@ import { withClient } from "../../src/database/client.ts";
 import type { Parameters, ReadName } from "../queries/reads.ts";
 import { readQueries } from "../queries/reads.ts";
 
-/** How deep the page of E is where there are that many movements. */
+/** Depth of E's page, if there are that many movements. */
 const depth = 200_000;
 
 export interface ParameterOptions {
-  /** How many there may be. */
+  /** The number of movements. */
   most?: number;
-  /** Where the page of E lies, as a share of all movements. */
+  /** Position of E's page, as a share of all movements. */
   depthShare?: number;
 }
 
-/** The requests of a query: the same ones in every run on the same data. */
+/** The requests of a query: the same in every run on the same data. */
 export function parametersOf(
   ownerUrl: string,
   query: ReadName,

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { withClient } from "../../src/database/client.ts";
 
-/** The Postgres that is measured on. */
+/** The measured Postgres. */
 export interface PostgresServer {
-  /** Process id of its first process, of which all others are children; 0 where it can't be seen. */
+  /** Process id of its first process, the parent of the others; 0 if it can't be seen. */
   postmaster: number;
   version: string;
 }

@@ -1,12 +1,12 @@
 import { withClient } from "../../src/database/client.ts";
 
-/** A product and a bin that holds it. */
+/** A product and a bin that contains it. */
 export interface StockedPlace {
   product: string;
   bin: string;
 }
 
-/** Products that are not kept in batches, each with a bin that it lies in; always the same ones. */
+/** Products without batches, each with a bin that contains it; always the same ones. */
 export function stockedPlaces(adminUrl: string, count: number): Promise<StockedPlace[]> {
   return withClient(adminUrl, async (client) => {
     const { rows } = await client.query<StockedPlace>(

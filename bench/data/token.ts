@@ -4,10 +4,10 @@ import { withClient } from "../../src/database/client.ts";
 
 const name = "Measurements";
 
-/** Access tokens are renewed when they are older than this, in milliseconds; they last ten minutes. */
+/** Age at which access tokens are renewed, in milliseconds; they are valid for ten minutes. */
 const renewedAfter = 4 * 60_000;
 
-/** Makes a credential that may read and write everything, and removes those of earlier runs. */
+/** Makes a credential with all scopes, and removes those of earlier runs. */
 export function makeCredential(ownerUrl: string): Promise<ClientCredentials> {
   return withClient(ownerUrl, async (client) => {
     const earlier = (await listCredentials(client)).filter((credential) => credential.name === name);
@@ -16,7 +16,7 @@ export function makeCredential(ownerUrl: string): Promise<ClientCredentials> {
   });
 }
 
-/** Gives access tokens of a credential as a client gets them, from the service's token endpoint. */
+/** Gets access tokens of a credential as a client does, from the service's token endpoint. */
 export function tokensFrom(
   url: string,
   { clientId, clientSecret }: ClientCredentials,

@@ -11,25 +11,25 @@ import type { Attack } from "./attack.ts";
 import type { Experience } from "./normal-clients.ts";
 import { experience, normalClients } from "./normal-clients.ts";
 
-/** How it went beside an attack. */
+/** Result of an attack. */
 export interface Outcome {
   beside: Experience;
-  /** What the attacker was answered, and how often. */
+  /** The attacker's answers, counted. */
   answers: Record<string, number>;
-  /** Bytes that the service has held at most, see `isOfAttack`. */
+  /** Most bytes that the service has held, see `isOfAttack`. */
   memory: number;
-  /** Whether that was during the attack; otherwise, where the system can't tell, since the service has started. */
+  /** Whether that is the peak of the attack; on systems that can't tell, it is the peak since the start. */
   isOfAttack: boolean;
 }
 
 export interface ArenaOptions {
   /** A database with demonstration data, which is changed. */
   database: { ownerUrl: string; loginUrl: string };
-  /** Environment variables of the service, beside those that it needs. Its limits are as they are by default. */
+  /** Additional environment variables of the service. Its limits are the defaults. */
   environment?: Record<string, string>;
 }
 
-/** The service in a process of its own, with usual clients, beside which attacks are played. */
+/** The service in its own process, with ordinary clients, beside which attacks are played. */
 export class Arena {
   readonly #owner: pg.Client;
   readonly #service: Child;
@@ -46,7 +46,7 @@ export class Arena {
     await owner.query(withoutSubscriptions);
     const service = await startChild({
       program: new URL("../contestants/service-server.ts", import.meta.url),
-      // As `npm start` has it: node <options> <program>
+      // As in `npm start`: node <options> <program>
       execArgv: packageJson.scripts.start.split(" ").slice(1, -1),
       environment: {
         NODE_ENV: "production",
@@ -59,19 +59,19 @@ export class Arena {
       },
     });
     const arena = new Arena(owner, service);
-    // What is loaded and compiled at the first requests is no attack's doing
+    // The costs of loading and compiling at the first requests are no attack's
     await arena.quiet(1);
     return arena;
   }
 
-  /** How it goes for usual clients when nobody else asks for anything. */
+  /** Results of ordinary clients without an attack. */
   async quiet(seconds: number): Promise<Experience> {
     const tokens = await this.#normalTokens();
     await this.#introduce(tokens);
     return experience(this.#service.url, tokens, seconds);
   }
 
-  /** How it goes for them beside an attack. */
+  /** Results of ordinary clients during an attack. */
   async beside({ name }: Attack, seconds: number): Promise<Outcome> {
     const { url, pid } = this.#service;
     const normal = await this.#normalTokens();
@@ -104,7 +104,7 @@ export class Arena {
     await this.#owner.end();
   }
 
-  /** Removes what an attack has left behind, and waits until the database has done with it. */
+  /** Removes what an attack has left behind, and waits until the database has finished. */
   async #tidy(): Promise<void> {
     await this.#owner.query(withoutSubscriptions);
     const busy =
@@ -118,7 +118,10 @@ export class Arena {
     return tokens;
   }
 
-  /** Lets usual clients ask once: they are known already when an attack begins. A new credential has all looked up anew. */
+  /**
+   * Lets ordinary clients ask once, so that they are known when an attack begins. For a new credential the service
+   * looks everything up.
+   */
   async #introduce(tokens: readonly string[]): Promise<void> {
     await experience(this.#service.url, tokens, 0.2);
   }
@@ -147,16 +150,16 @@ const manyCustomers = `
   alter table erp.customer enable trigger user;
   analyze erp.customer`;
 
-// Those of the demonstration shop are on the internet
+// The demonstration shop's receivers are on the internet
 const withoutSubscriptions = "truncate events.webhook_subscription, events.outbox, events.event cascade";
 
-/** Bytes that a process has held at most. */
+/** Most bytes that a process has held. */
 async function peakMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) * 1_024;
 }
 
-/** Lets a process' peak of memory begin anew. @returns whether the system can do that */
+/** Resets a process' peak of memory. @returns whether the system can do that */
 async function resetPeakMemory(pid: number): Promise<boolean> {
   // 5: reset the peak, see proc(5)
   return writeFile(`/proc/${pid}/clear_refs`, "5").then(

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where an attack goes, and whose name it uses. */
+/** The target of an attack, and its credentials. */
 export interface Target {
   url: string;
-  /** Of a credential that may read and write everything. */
+  /** Of a credential with all scopes. */
   token: string;
-  /** Of one without a single scope that the attacked resources need. */
+  /** Of a credential without any scope that the attack would need. */
   poor: string;
 }
 
-/** What an attacker was answered, and how often: statuses, or words for what had none. */
+/** The attacker's answers, counted: statuses, or descriptions of failures. */
 export class Tally {
   readonly counts: Record<string, number> = {};
 
@@ -24,17 +24,17 @@ export interface Play extends Target {
   isOver(): boolean;
 }
 
-/** Something that one client does to have more than its part. It ends when it is told to. */
+/** A way in which one client tries to take more than its share. It ends when it is told to. */
 export interface Attack {
   name: string;
-  /** What the client does, to follow “doesn't notice”. */
+  /** The client's action, to follow “doesn't notice”. */
   what: string;
-  /** What the client makes ready before it begins, without which nothing would be attacked. */
+  /** Preparations, without which the attack would do nothing. */
   prepare?(play: Play): Promise<void>;
   run(play: Play): Promise<void>;
 }
 
-/** How to ask. */
+/** How to send requests. */
 export interface Sent {
   token: string | null;
   body: string | ReadableStream;
@@ -42,7 +42,7 @@ export interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Sends a request, reads the answer, and notes its status. */
+/** Sends a request, reads the answer, and counts its status. */
 export async function send(
   { url, tally }: Play,
   { token, body, path = "/api/graphql/unstable", headers = {} }: Sent,
@@ -68,7 +68,10 @@ export async function send(
   }
 }
 
-/** Sends requests one after the other, on so many connections at the same time. Told to come later, it doesn't wait. */
+/**
+ * Sends requests one after the other, on so many connections at the same time. It doesn't wait when it is told to come
+ * later.
+ */
 export function sending(connections: number, make: (play: Play, n: number) => Sent): Attack["run"] {
   return async (play) => {
     let count = 0;

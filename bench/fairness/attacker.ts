@@ -1,4 +1,4 @@
-// A process of arena.ts: plays one attack until it is told to end, and then tells what it was answered.
+// A process of arena.ts: plays one attack until it is told to end, and then reports the answers.
 import type { Target } from "./attack.ts";
 import { Tally } from "./attack.ts";
 import { attacks } from "./attacks/all.ts";
@@ -8,7 +8,7 @@ const tally = new Tally();
 let isOver = false;
 process.on("message", () => (isOver = true));
 process.on("disconnect", () => process.exit());
-// Ctrl-C reaches all processes of the terminal: the one that measures ends the others in its own order
+// The terminal sends Ctrl-C to all processes: the measuring process ends the others in its own order
 process.on("SIGINT", () => {});
 const attack = attacks.find((each) => each.name === name)!;
 const play = { ...target, tally, isOver: () => isOver };

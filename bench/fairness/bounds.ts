@@ -3,10 +3,10 @@ import type { Experience } from "./normal-clients.ts";
 
 export const mib = 1_048_576;
 
-/** What must hold for usual clients and the service, whatever one client does. */
+/** Conditions for ordinary clients and the service, whatever one client does. */
 export const bounds = { p99Times: 10, p99Ms: 100, memory: 1_000 * mib };
 
-/** What of the bounds an attack has broken, in words. */
+/** The conditions that an attack has violated, in words. */
 export function brokenBounds(quiet: Experience, { beside, memory }: Outcome): string[] {
   const maxP99 = Math.max(bounds.p99Ms, bounds.p99Times * quiet.p99);
   const broken: string[] = [];
@@ -19,7 +19,7 @@ export function brokenBounds(quiet: Experience, { beside, memory }: Outcome): st
   return broken;
 }
 
-/** An outcome in a line. */
+/** A result in a line. */
 export function lineOf(quiet: Experience, { beside, memory, isOfAttack, answers }: Outcome): string {
   const ms = (value: number) => value.toFixed(1);
   const answered = Object.entries(answers).map(([answer, count]) => `${answer} ×${count}`);

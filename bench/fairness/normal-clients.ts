@@ -2,12 +2,12 @@ import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../measure/statistics.ts";
 
-/** How it went for clients that do nothing unusual. */
+/** Results of ordinary clients. */
 export interface Experience {
   requests: number;
-  /** What failed: status and codes. */
+  /** Failures: status and codes. */
   failures: string[];
-  /** Milliseconds that half of the requests took at most, 99 of 100, and all. */
+  /** Milliseconds: median, p99 and maximum. */
   p50: number;
   p99: number;
   max: number;
@@ -19,15 +19,16 @@ const queries = [
   '{ customers(first: 1, filter: { customerNumber: { equals: "10001" } }) { edges { node { id email } } } }',
 ];
 
-/** Usual clients, and requests per second of each: they cost less than what comes back to a token in that time. */
+/** Ordinary clients, and requests per second of each: they cost less than what flows back to a token in that time. */
 export const normalClients = { clients: 4, perSecond: 15 };
-/** One request of so many comes by a connection of its own, as those of a client that begins. */
+/** One request of so many uses a new connection, as the first one of a client does. */
 const newConnectionEvery = 4;
 /** Milliseconds after which a request counts as failed. */
 const timeoutMs = 20_000;
 
 /**
- * Asks as usual clients do, for some time: each at a steady pace, whether or not earlier requests have been answered.
+ * Sends requests as ordinary clients do, for some time: each at a steady pace, whether or not earlier requests have
+ * been answered.
  *
  * @param tokens of the clients
  */

@@ -1,10 +1,10 @@
 import type pg from "pg";
 import type { Statement } from "./pipelined.ts";
 
-/** JSON goes on as the text that Postgres has made. */
+/** JSON stays the text that Postgres has made. */
 const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
-/** Runs a statement as it is written by hand: in a transaction that is begun, with settings, and committed. */
+/** Runs a statement as one usually writes it: in a transaction with BEGIN, settings, and COMMIT. */
 export async function inTransaction(
   client: pg.PoolClient,
   settings: Record<string, string>,

@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** What `pg` calls of a query that it runs; and of its connection, what we use. */
+/** The callbacks of `pg` for a running query, and the parts of its connection that we use. */
 interface Connection {
   parse(query: { text: string; name: string; types: number[] }): void;
   bind(query: { portal: string; statement: string; values: (string | null)[] }): void;
@@ -8,7 +8,7 @@ interface Connection {
   sync(): void;
 }
 
-/** A prepared statement that answers one text. */
+/** A prepared statement that returns one text. */
 export interface Statement {
   name: string;
   text: string;
@@ -17,7 +17,7 @@ export interface Statement {
 const parsed = new WeakMap<Connection, Set<string>>();
 
 /**
- * Runs settings of the transaction and a statement in one message to Postgres: all that lies before one Sync is one
+ * Runs settings of the transaction and a statement in one message to Postgres: everything before one Sync is one
  * transaction.
  */
 export function pipelined(

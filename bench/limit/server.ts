@@ -8,8 +8,8 @@ import type { Statement } from "./pipelined.ts";
 import { pipelined } from "./pipelined.ts";
 import { inTransaction } from "./in-transaction.ts";
 
-// The least that a server can do that checks a token and leaves rights to row-level security: no GraphQL, one
-// statement by hand for each query, which Postgres answers as finished JSON.
+// The minimal server that checks a token and leaves rights to row-level security: no GraphQL, one hand-written
+// statement for each query, which Postgres answers with finished JSON.
 
 const folder = new URL("sql/", import.meta.url);
 

@@ -3,11 +3,11 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { ProcessUsage } from "../child/serve.ts";
 
-/** A process that is measured. */
+/** A measured process. */
 export interface Child {
   url: string;
   pid: number;
-  /** How long it took from the start of the process until it could answer, in milliseconds. */
+  /** Milliseconds from the start of the process until it could answer. */
   startUp: number;
   usage(): Promise<ProcessUsage>;
   stop(): Promise<void>;
@@ -21,16 +21,16 @@ export interface ChildOptions {
 }
 
 const running = new Set<ChildProcess>();
-// Whatever way this process ends: a killed one closes the channel, on which they end too (child/serve.ts)
+// For any end of this process: if it is killed, the channel closes, on which they end too (child/serve.ts)
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** How many bytes of what a process prints are kept, to be shown should it fail. */
+/** Bytes of a process' output that are kept, for the message if it fails. */
 const keptOutput = 4_000;
 
 /**
  * Starts a process and waits until it can answer.
  *
- * @throws with what it printed, when it ends before that
+ * @throws with its output, when it ends before that
  */
 export async function startChild({ program, environment, execArgv = [] }: ChildOptions): Promise<Child> {
   const begin = performance.now();

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Fields whose values are numbers, though peers write them as texts. */
+/** Numeric fields that peers write as texts. */
 const numbers = new Set(["amountTotal", "unitPrice"]);
 const times = new Set(["createdAt", "orderDateTime"]);
-/** What comes before the uuid in ids of the service. */
+/** The part before the uuid in ids of the service. */
 const idPrefix = /^gid:\/\/service\/[A-Za-z]+\//;
 
 /**
- * An answer in the form in which answers of different contestants are compared: ids as uuids, decimal numbers as
- * numbers, times in UTC with milliseconds.
+ * An answer in the form for comparing contestants: ids as uuids, decimal numbers as numbers, times in UTC with
+ * milliseconds.
  */
 function comparable(value: unknown, field = ""): unknown {
   if (Array.isArray(value)) return value.map((entry) => comparable(entry, field));
@@ -21,12 +21,12 @@ function comparable(value: unknown, field = ""): unknown {
   return value.replace(idPrefix, "");
 }
 
-/** Whether two answers say the same. */
+/** Whether two answers are equal in that form. */
 export function saysTheSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(comparable(one), comparable(other));
 }
 
-/** The first place where two answers differ, in words; null when they say the same. */
+/** The first difference between two answers, in words; null when they are equal. */
 export function difference(one: unknown, other: unknown, path = "answer"): string | null {
   const [left, right] = [comparable(one), comparable(other)];
   if (isDeepStrictEqual(left, right)) return null;

@@ -1,6 +1,6 @@
 import { Client } from "undici";
 
-/** One request, ready to be sent, and what is right as its answer. */
+/** One request, ready to be sent, and its right answer. */
 export interface PreparedRequest {
   path: string;
   body: string;
@@ -12,24 +12,24 @@ export interface LoadOptions {
   url: string;
   token: string;
   connections: number;
-  /** The requests to go through, over and over; each connection begins at another one. */
+  /** The requests to repeat; each connection begins at another one. */
   requests: readonly PreparedRequest[];
-  /** Stop after this time. Requests that are under way are waited for. */
+  /** Stop after this time, in milliseconds. Running requests are completed. */
   seconds?: number;
-  /** Stop after this many requests, which are then taken in their order, whatever connection is free. */
+  /** Stop after this many requests, which free connections then take in order. */
   count?: number;
 }
 
 export interface LoadResult {
   requests: number;
-  /** Answers that were wrong, among the requests. */
+  /** Wrong answers among the requests. */
   failures: number;
   seconds: number;
   /** Of each request, in milliseconds. */
   latencies: number[];
 }
 
-/** Asks a server over some connections at once, each sending its next request when it has got an answer. */
+/** Sends requests to a server on several connections, each sending its next one when it has an answer. */
 export async function load({
   url,
   token,
@@ -51,7 +51,7 @@ export async function load({
   let shared = 0;
   await Promise.all(
     clients.map(async (client, index) => {
-      // Neighbours are far apart, so that connections don't ask for the same thing at the same time
+      // Far apart, so that connections don't send the same request at the same time
       let own = Math.floor((index * requests.length) / connections);
       while (performance.now() < end) {
         if (count !== undefined && shared >= count) break;
@@ -80,7 +80,7 @@ function send(
     client.dispatch(
       { method: "POST", path, headers, body },
       {
-        // undici insists on it
+        // undici demands it
         onRequestStart() {},
         onResponseStart: (_controller, statusCode) => void (status = statusCode),
         onResponseData: (_controller, chunk) => void chunks.push(chunk),

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** Ticks of the clock in a second, by which Linux counts processor time. It is the same on all machines of today. */
+/** Ticks per second in which Linux counts processor time: the same on all present machines. */
 const ticks = 100;
 
 /**
- * Processor time, in microseconds, that Postgres has used so far: all of its server processes, also those that have ended. Null where
- * that can't be found out, which is everywhere but on Linux.
+ * Processor time of all Postgres processes so far, ended ones included, in microseconds. Null if unknown, which is
+ * everywhere except on Linux.
  *
  * @param postmaster the process id of Postgres' first process
  */
@@ -19,8 +19,8 @@ export async function postgresCpu(postmaster: number): Promise<number | null> {
   );
   let sum = 0;
   for (const stat of stats) {
-    // After the name of the program, which may hold anything: state, parent, …, 11 and 12 further on its times, and
-    // behind them those of its children that have ended
+    // After the name of the program, which may contain anything: state, parent, …, and from the 11th on its times and
+    // those of its ended children
     const fields = stat
       .slice(stat.lastIndexOf(")") + 2)
       .split(" ")

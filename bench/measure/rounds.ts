@@ -4,15 +4,15 @@ import { load } from "./load.ts";
 import { postgresCpu } from "./postgres-cpu.ts";
 import { median, quantile } from "./statistics.ts";
 
-/** What one contestant did in one round. Times are in milliseconds. */
+/** Result of one contestant in one round. Times are in milliseconds. */
 export interface Round {
   perSecond: number;
   medianTime: number;
-  /** 99 of 100 requests took no longer. */
+  /** p99: 99 of 100 requests took no longer. */
   slowTime: number;
   /** Processor time of the contestant's process, per request. */
   nodeCpu: number;
-  /** Processor time of Postgres, per request; null where it can't be found out. */
+  /** Processor time of Postgres, per request; null if unknown. */
   postgresCpu: number | null;
   requests: number;
   failures: number;
@@ -26,11 +26,11 @@ export interface Cell {
   rounds: Round[];
 }
 
-/** A contestant's part in a match. */
+/** A contestant in a match. */
 export interface Player {
   name: string;
   child: Child;
-  /** Gives an access token for it. */
+  /** Returns an access token for it. */
   token: () => Promise<string>;
   /** The requests of its next round. */
   nextRequests(): readonly PreparedRequest[];
@@ -41,14 +41,14 @@ export interface MatchOptions {
   connections: number;
   rounds: number;
   seconds: number;
-  /** The requests of a round are to be sent once each. */
+  /** Whether each request of a round must be sent once. */
   once?: boolean;
   postmaster: number;
-  /** When, by `performance.now()`, no further round begins; one is played in any case. */
+  /** Time, by `performance.now()`, after which no round begins, except the first. */
   deadline?: number;
 }
 
-/** How contestants are warmed up: compilers need some hundreds of calls before they are done. */
+/** How contestants are warmed up: compilers need some hundreds of calls. */
 const warming = { connections: 32, leastSeconds: 0.5 };
 
 /** Lets each contestant answer a query for a while without counting. */
@@ -62,8 +62,7 @@ export async function warmUp(
 }
 
 /**
- * Lets contestants answer one query in turns: each round begins with another one, so that none always comes after the
- * same.
+ * Lets contestants answer one query in turns. Another one begins each round, so that none always follows the same one.
  */
 export async function playMatch(players: readonly Player[], options: MatchOptions): Promise<Cell[]> {
   const { query, connections, rounds, deadline = Infinity } = options;

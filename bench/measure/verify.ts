@@ -6,24 +6,24 @@ import type { Child } from "./child.ts";
 import { difference, saysTheSame } from "./equality.ts";
 import type { PreparedRequest } from "./load.ts";
 
-/** A contestant that runs and has been found out how to ask. */
+/** A running contestant, and how to ask it. */
 export interface Ready {
   contestant: Contestant;
   child: Child;
   speaker: Speaker;
 }
 
-/** How many requests are under way at once while answers are compared. */
+/** Parallel requests while answers are compared. */
 const atOnce = 8;
 
 export interface Asker {
   ask: Ask;
-  /** The same, but the answer as it came. */
+  /** The same, but the raw answer. */
   askText(asked: Asked): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-/** Gives what asks a server single questions. */
+/** Makes a function that sends a server single requests. */
 export function asker(url: string, token: string): Asker {
   const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
   const askText = async ({ path, body }: Asked): Promise<Buffer> => {
@@ -51,11 +51,11 @@ export function asker(url: string, token: string): Asker {
 }
 
 /**
- * Asks a contestant everything once, and compares what it answers with what is right.
+ * Asks a contestant everything once, and compares its answers with the right ones.
  *
- * @param references what is right, of each request; null when this is the contestant that says it
- * @returns its requests, each of which from now on is right when it answers the same text, or says the same
- * @throws when an answer differs, saying where
+ * @param references the right answers; null for the contestant that defines them
+ * @returns its requests; from now on, the same text or an equal answer is right
+ * @throws when an answer differs, naming the difference
  */
 export async function verify(
   { child, speaker }: Ready,

@@ -4,11 +4,10 @@ import { dataOf } from "../contestants/contestant.ts";
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /**
- * Finds out what the cursors of a peer's list look like: they hold the row's id as text in Base64, beside what says
- * how the list is sorted.
+ * Finds out the form of a peer's cursors: they contain the row's id as text in Base64, beside the order of the list.
  *
  * @param list name of the root field
- * @returns the cursor of a row by its id
+ * @returns a function from a row's id to its cursor
  */
 export async function learnCursors(ask: Ask, list: string): Promise<(id: string) => string> {
   const query = `{ list: ${list}(first: 1) { edges { cursor } } }`;

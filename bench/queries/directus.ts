@@ -3,13 +3,16 @@ import type { Ask, Speaker } from "../contestants/contestant.ts";
 import { dataOf } from "../contestants/contestant.ts";
 import type { ReadName } from "./reads.ts";
 
-/** Foreign keys that the service gives as they are; Directus gives the row that they lead to. */
+/** Foreign keys that the service returns as ids; Directus returns the row instead. */
 const keys = new Set(["productId", "processTypeTechnicalName"]);
 
 const product = `product: product_id { id productNumber: product_number name }`;
 const from = `limit: $limit, offset: $offset, sort: ["id"]`;
 
-/** The queries in the GraphQL of Directus, whose lists are without edges. H goes through a table that it leaves out. */
+/**
+ * The queries in the GraphQL of Directus, whose lists have no edges. H goes through a link table, which the service
+ * hides.
+ */
 const documents: Partial<Record<ReadName, string>> = {
   A: `query A($id: ID!) {
     product: product_by_id(id: $id) {
@@ -56,18 +59,18 @@ const documents: Partial<Record<ReadName, string>> = {
   }`,
 };
 
-/** Pages: how many rows, and of which table. Directus can't go on after an id, so it is asked for an offset. */
+/** Pages: number of rows, and table. Directus can't continue after an id, so it gets an offset. */
 const pages: Partial<Record<ReadName, { limit: number; table: string }>> = {
   C: { limit: 20, table: "erp.sales_order" },
   D: { limit: 100, table: "ledger.stock_movement" },
-  // One more tells whether there is a next page
+  // One more row tells whether there is a next page
   E: { limit: 21, table: "ledger.stock_movement" },
 };
 
-/** How many rows a page holds, where it also says whether there is a next one. */
+/** Rows of a page whose answer also says whether there is a next one. */
 const withNextPage: Partial<Record<ReadName, number>> = { B: 10, E: 20 };
 
-/** Asks a Directus; where pages begin is counted in the database. */
+/** Asks a Directus; the database counts the offsets of pages. */
 export async function speakDirectus(_ask: Ask, ownerUrl: string): Promise<Speaker> {
   return {
     async ask(query, parameters) {
@@ -93,7 +96,7 @@ function positionAfter(url: string, table: string, id: string): Promise<number> 
 
 type Row = Record<string, unknown>;
 
-/** Lists as connections, and in place of rows that only stand for their key, the key. */
+/** Converts lists to connections, and rows that stand for a foreign key to the key. */
 function inEdges(row: Row, pageSize?: number): Row {
   const entries = Object.entries(row).map(([name, value]) => [name, formOf(value, name, pageSize)]);
   return Object.fromEntries(entries) as Row;

@@ -9,13 +9,13 @@ const askLikeService: ReadDialect = (query, parameters) => ({
   path: "/graphql",
 });
 
-/** Asks a peer whose schema and cursors are like the service's as far as the queries go. */
+/** Asks a peer whose schema and cursors equal the service's in these queries. */
 export const likeService: Speaker = {
   ask: askLikeService,
   read: (_query, body) => dataOf(body),
 };
 
-/** The same, of one that makes cursors of its own. */
+/** The same for a peer with its own cursors. */
 export async function likeServiceBut(ask: Ask): Promise<Speaker> {
   const lists = [...new Set(Object.values(pagedLists))];
   const learned = await Promise.all(

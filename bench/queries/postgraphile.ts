@@ -5,7 +5,7 @@ import { learnCursors } from "./cursors.ts";
 import type { Parameters, ReadName } from "./reads.ts";
 import { pagedLists } from "./service.ts";
 
-/** What PostGraphile calls things; its versions differ. */
+/** Names in PostGraphile's schema, which differ by version. */
 interface Words {
   /** The column `id`. */
   id: string;
@@ -74,7 +74,7 @@ const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
   }`,
 });
 
-/** Finds out what cursors look like, and then asks a PostGraphile. */
+/** Finds out the form of cursors, and then asks a PostGraphile. */
 export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker> {
   const documents = documentsOf(words);
   const lists = [...new Set(Object.values(pagedLists))];

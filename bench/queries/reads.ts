@@ -1,19 +1,19 @@
-/** What is asked for, in the words of no contestant: ids as uuids, positions as the uuid of the row before. */
+/** The queries in neutral terms: ids as uuids, positions as the uuid of the previous row. */
 export type Parameters = Readonly<Record<string, string>>;
 
 /** A query that all contestants answer. */
 export interface ReadQuery {
   title: string;
-  /** How many different requests there are. Wide answers are kept for comparison, so there are fewer of them. */
+  /** The number of different requests. Wide answers are kept for comparison, so there are fewer of them. */
   variants: number;
   /**
-   * Statement that gives the parameters of the requests, spread over all of the data by a digest of the ids; always
-   * the same ones. It may use $1, the number of requests, and $2, the depth of E.
+   * A statement for the parameters of the requests, spread over all data by a digest of the ids; always the same ones.
+   * It may use $1, the number of requests, and $2, the depth of E.
    */
   parameters: string;
 }
 
-/** Some rows of a table, as if drawn at random. */
+/** Some pseudorandom rows of a table. */
 const some = (columns: string, table: string, condition = "true") =>
   `select ${columns} from ${table} where ${condition} and $2::bigint is not null order by sha256(id::text::bytea) limit $1`;
 
@@ -72,11 +72,11 @@ export const readQueries = {
 export type ReadName = keyof typeof readQueries;
 export const readNames = Object.keys(readQueries) as ReadName[];
 
-/** A request as a contestant understands it. */
+/** A request in the form of a contestant. */
 export interface Asked {
   path: string;
   body: unknown;
 }
 
-/** How a contestant is asked for each query. */
+/** How to ask a contestant each query. */
 export type ReadDialect = (query: ReadName, parameters: Parameters) => Asked;

@@ -2,7 +2,7 @@ import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { Asked, Parameters, ReadName } from "./reads.ts";
 
-/** The queries in the GraphQL of the service, whose form of schema the hand-made peers have too. */
+/** The queries in the GraphQL of the service. The hand-made peers have the same schema. */
 export const documents: Record<ReadName, string> = {
   A: `query A($id: ID!) { product(id: $id) { id productNumber name gtin physicalStock availableStock } }`,
   B: `query B($prefix: String!) {
@@ -48,10 +48,10 @@ export const documents: Record<ReadName, string> = {
   }`,
 };
 
-/** Which list a position is of. */
+/** The list that a position belongs to. */
 export const pagedLists = { C: "orders", D: "stockMovements", E: "stockMovements", H: "products" } as const;
 
-/** The variables of a query, as the service has them. */
+/** The variables of a query for the service. */
 export function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
   const { id, product, order, after } = parameters;
   if (query === "A") return { id: encodeGlobalId("Product", id!) };

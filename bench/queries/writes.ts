@@ -4,7 +4,7 @@ import type { PreparedRequest } from "../measure/load.ts";
 import { openOrders } from "../data/open-orders.ts";
 import { stockedPlaces } from "../data/stocked-places.ts";
 
-/** Who takes part in writing: each of the others would be a program of its own. */
+/** The contestants in writing: for each other one, mutations would have to be written by hand. */
 export type Writer = "service" | "limit";
 
 export interface WriteQuery {
@@ -14,7 +14,7 @@ export interface WriteQuery {
   /**
    * The requests of all rounds.
    *
-   * @param count how many there are at most
+   * @param count their maximum number
    */
   prepare(database: BenchDatabase, count: number): Promise<Record<Writer, PreparedRequest>[]>;
 }
@@ -77,7 +77,7 @@ export const writeQueries: Record<string, WriteQuery> = {
   },
 };
 
-/** What both answer, in one form. */
+/** The answers of both, in one form. */
 interface WriteAnswer {
   userErrors: unknown[];
   movements: unknown[] | null;
@@ -109,7 +109,10 @@ function toLimit(operation: string, input: unknown, movements?: number): Prepare
   };
 }
 
-/** Right is what was not refused, and booked as many movements as it should; at least one where that isn't known. */
+/**
+ * An answer is right if it was not refused, and booked the expected number of movements, or at least one if that isn't
+ * known.
+ */
 function rightWhen(movements: number | undefined, read: (body: unknown) => WriteAnswer) {
   return (status: number, text: Buffer): boolean => {
     if (status !== 200) return false;

@@ -3,7 +3,7 @@ import { parseHTML } from "linkedom";
 import { shareOf } from "./figures.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 
-// Colours are variables, so that they suit light and dark. The picture is an image: no page gives it others.
+// Colours are variables for light and dark mode. The picture is used as an image, so pages can't set them.
 const style = `
   svg { --text: #24292f; --back: #ffffff; --c0: #0a6ebd; --c1: #e08a00; --c2: #b5483a; --c3: #6f8f3a; --c4: #8a63b8; --c5: #7d8590; --c6: #1f9e96 }
   @media (prefers-color-scheme: dark) {

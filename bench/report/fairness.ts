@@ -8,12 +8,12 @@ import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** An attack, and how it went before and beside it. */
+/** An attack, and the results without it and with it. */
 export interface Played {
   attack: Attack;
   quiet: Experience;
   outcome: Outcome;
-  /** Bounds that it has broken, in words. */
+  /** Violated conditions, in words. */
   broken: readonly string[];
 }
 

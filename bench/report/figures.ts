@@ -6,22 +6,22 @@ export function over(cell: Cell, figure: (round: Round) => number | null): numbe
   return median(cell.rounds.map(figure).filter((value) => value !== null));
 }
 
-/** Requests per second, in words. */
+/** Requests per second, as text. */
 export function perSecond(cell: Cell): string {
   return Math.round(over(cell, (round) => round.perSecond)).toLocaleString("en-GB");
 }
 
-/** What a contestant is compared by; more is better. */
+/** A figure to compare contestants by; more is better. */
 type Merit = (round: Round) => number;
 
 const speed: Merit = (round) => round.perSecond;
 /** Requests per second of processor time, of Node and Postgres together. */
 const thrift: Merit = (round) => 1000 / (round.nodeCpu + (round.postgresCpu ?? 0));
 
-/** How fast a cell is, compared with LIMIT for the same query and connections. */
+/** The share of LIMIT for the same query and connections. */
 export const shareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, speed);
 
-/** The same by the processor time that a request takes, which other work on the machine disturbs less. */
+/** The same by processor time per request, which other work on the machine disturbs less. */
 export const thriftShareOf = (cell: Cell, cells: readonly Cell[]): number => compared(cell, cells, thrift);
 
 function compared(cell: Cell, cells: readonly Cell[], merit: Merit): number {

@@ -4,7 +4,7 @@ import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** How long something takes on several sizes of data, or at several depths. */
+/** Times on several sizes of data, or at several depths. */
 export interface GrowthRow {
   title: string;
   times: { name: string; milliseconds: number }[];
@@ -21,7 +21,7 @@ export interface Growth {
   options: Options;
 }
 
-/** How much there is at a scale. */
+/** Amounts of data at a scale. */
 export interface Size {
   scale: number;
   products: number;

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, totalmem } from "node:os";
 
-/** What the figures were measured on. */
+/** The machine of the measurement. */
 export interface Machine {
   processor: string;
   cores: number;

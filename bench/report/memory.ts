@@ -3,13 +3,13 @@ import type { Machine } from "./machine.ts";
 import { inWords } from "./machine.ts";
 import { table } from "./table.ts";
 
-/** How long a start took, and the processor time of it, in milliseconds. */
+/** Duration and processor time of a start, in milliseconds. */
 export interface Start {
   time: number;
   cpu: number;
 }
 
-/** What became of the service's memory. */
+/** The service's memory. */
 export interface Memory {
   /** Resident memory after numbers of requests. */
   points: readonly { requests: number; megabytes: number }[];

@@ -3,15 +3,15 @@ import type { Cell } from "../measure/rounds.ts";
 import type { Options } from "../options.ts";
 import type { Machine } from "./machine.ts";
 
-/** Everything that a run side by side found out. */
+/** All results of a run side by side. */
 export interface SideBySide {
   options: Options;
   scale: number;
   contestants: readonly Contestant[];
   cells: readonly Cell[];
-  /** What each query is, by its name. */
+  /** Descriptions of the queries, by name. */
   titles: Readonly<Record<string, string>>;
-  /** What went wrong. */
+  /** Errors. */
   notes: readonly string[];
   machine: Machine;
   minutes: number;

@@ -91,7 +91,7 @@ function milliseconds(cell: Cell, figure: "medianTime" | "slowTime" | "nodeCpu" 
   return Number.isNaN(value) ? "?" : value.toFixed(2);
 }
 
-/** How many rounds there were; fewer on a machine that is too slow for a quick run. */
+/** The number of rounds; fewer on a machine that is too slow for a quick run. */
 function roundsOf(cells: readonly Cell[]): string {
   const numbers = cells.map(({ rounds }) => rounds.length);
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];

@@ -4,7 +4,7 @@ import { format, resolveConfig } from "prettier";
 
 const folder = new URL("../results/", import.meta.url);
 
-/** Writes files of results, formatted as the project has it, and says where. */
+/** Writes files of results, formatted as the project's, and prints their paths. */
 export async function writeResults(files: Record<string, string>): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const names = Object.keys(files);

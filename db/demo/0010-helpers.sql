@@ -106,8 +106,8 @@ return jsonb_build_object(
 comment on function demo.address(bigint, text) is
   'A postal address with the keys of FulfillmentOrder.shippingAddress.';
 
--- Derived figures are computed below, all at once; the time of this run must not get into updated_at; and
--- what has been there for years is no news. Ids are made here, so that the same scale always gives the same.
+-- Derived figures are computed below, all at once; updated_at must not contain the time of this run; and old
+-- changes cause no events. Ids are made here, so that the same scale always gives the same.
 create function demo.switch_triggers(state text) returns void language plpgsql as $$
 declare item record;
 begin

@@ -129,7 +129,7 @@ select demo.id('sales_channel', s), demo.id('customer_group', g)
 from generate_series(1, 3) s, generate_series(1, 12) g
 where s = 1 and g in (1, 4) or s = 2 and g in (1, 2) or s = 3 and g <> 7;
 
--- Nobody: the bank, the court and the numbers are made up
+-- The bank, the court and the numbers are made up
 insert into erp.merchant (
   legal_name, address, email, phone, website, vat_id, tax_number, managers, register, iban, bic, bank_name,
   footer, created_at
@@ -154,7 +154,7 @@ from (values (1, 'hkrueger', 'Hanna', 'Krüger'), (2, 'tmercier', 'Thomas', 'Mer
   (3, 'jclarke', 'Joanna', 'Clarke'),
   (4, 'pweiss', 'Paul', 'Weiß')) as v (n, username, first_name, last_name);
 
--- These are there from the beginning (0600-documents.sql); what was made of them since gives way
+-- These exist from the beginning (0600-documents.sql); what was made of them since is replaced
 insert into erp.number_range (technical_name, pattern, last_number)
 select name, prefix || '{n}', 10000
 from (values ('order', 'SO-'), ('customer', 'C-'), ('fulfillment_order', 'FO-'), ('fulfillment', 'F-'),

@@ -69,7 +69,7 @@ from (select fulfillment_order_id as id from erp.fulfillment_order_line_item gro
   and sum(fulfilled_quantity) < sum(quantity)) p
 where p.id = f.id;
 
--- A line goes out in one parcel or several. Parcel 15 of an order is one that was cancelled and came back.
+-- A line goes out in one parcel or several. Parcel 15 of an order was cancelled and came back.
 create table demo.parcel_line as
 with
 part as (
@@ -142,7 +142,7 @@ select demo.id('fulfillment line', l.key * 16 + l.part), f.id, l.fulfillment_ord
 from demo.parcel_line l join demo.fulfillment f using (order_n, parcel)
 order by l.key, l.part;
 
--- Labels: one per parcel, now and then one that failed before, and one to send goods back with
+-- Labels: one per parcel, sometimes one that failed before, and one for returns
 create table demo.label as
 select row_number() over (order by at, key) as n, *
 from (

@@ -104,7 +104,7 @@ insert into erp.supplier_order_tag (supplier_order_id, tag_id)
 select o.id, demo.id('tag', t) from demo.supplier_order o, generate_series(1, 24) t
 where case when o.n % 60 = 5 then t <= 12 else demo.pick(o.n * 32 + t, 'supplier order tag', 40) = 0 end;
 
--- Returns, the newest first: some of those are still on their way into the warehouse
+-- Returns, the newest first: some of those are still on their way to the warehouse
 create table demo.return_order as
 select row_number() over (order by n) as n, row_number() over (order by n desc) as newest, n as order_n,
   at + interval '15 days' as at,

@@ -91,7 +91,7 @@ line as (
   join erp.currency c on c.id = demo.id('currency', case when r.source_n % 5 = 0 then 2 else 1 end)
   where r.type = 'Free' and r.part = 1
   union all
-  -- What had come damaged goes back: one line of a delivery that was completed long before
+  -- Damaged goods go back: one line of a delivery that was completed long before
   select r.n, 1, l.key, l.supplier_order_n, null, l.product_n, l.batch, -2, l.price, l.tax_rate,
     l.currency_id, l.factor
   from demo.receipt r join lateral (

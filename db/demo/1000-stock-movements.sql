@@ -130,8 +130,8 @@ lateral (select demo.moment('adjustment', i.n, demo.scale() * 270) as at,
     or i.n % 20 in (6, 9) as is_in,
       case when i.n % 10 in (4, 5) then 'import' else 'stock_correction' end as special) v;
 
--- The opening stock covers whatever later goes out before it comes in, and a little more for what is kept in
--- stock
+-- The opening stock covers everything that later goes out before it comes in, and a little more for what is
+-- kept in stock
 create table demo.opening_stock as
 with
 event as (

@@ -1,4 +1,4 @@
--- The log of events, and what became of their deliveries
+-- The log of events, and their deliveries
 create table demo.happening (
   topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[], occurred_at timestamptz
 );

@@ -1,4 +1,4 @@
--- Number ranges, which go on after the last number given
+-- Number ranges, which continue after the last number given
 update erp.number_range r set last_number = 10000 + coalesce(v.last, 0)
 from (
   select 'order' as name, demo.orders()::bigint as last

@@ -1,5 +1,5 @@
--- Rights to change or delete movements, their numbers, counts, or events of the audit. They are only ever
--- added to; what becomes of movements and counts whose product or place is deleted, foreign keys do.
+-- Rights to change or delete movements, their numbers, counts, or events of the audit. These are only ever
+-- added; foreign keys handle the deletion of their product or place.
 -- Way out: revoke the right from the role: revoke update, delete, truncate on the table from it. Add a row
 -- that corrects instead.
 select r.name as object, t.name, p.privilege

@@ -1,7 +1,7 @@
--- Checks and unique keys of columns that mutations change, without a user error in their comment, or with
--- one that names no code or no column. Clients who break such a rule would be told of a fault of ours.
--- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.';
--- or '@internal' where the functions that write see to it that the rule holds.
+-- Checks and unique keys of columns that mutations change, without a user error in their comment, or with one
+-- that names no code or no column. Clients who violate such a rule would get an internal error.
+-- Way out: comment on constraint … on OBJECT is E'@userError NOT_UNIQUE code\nAnother one has this code.'; or
+-- '@internal' where the functions that write already ensure the rule.
 select c.conrelid::regclass as object, c.conname
 from pg_constraint c
 cross join lateral regexp_match(

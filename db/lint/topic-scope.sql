@@ -1,5 +1,5 @@
--- Topics whose scope is not the one that reads their subject; and scopes that open the log without there
--- being a topic for them, or the other way round.
+-- Topics whose scope is not the one that reads their subject, scopes that open the log without a topic for
+-- them, and topics whose scope doesn't open it.
 -- Way out: give the topic the scope of its subject's view, in db/fixtures/events/topics.sql, and the view
 -- api_unstable.events the scopes of all topics.
 select t.name as object, t.scope

@@ -1,5 +1,5 @@
 -- API views without a primary key or a scope, or whose tags name a column that they don't have.
--- Way out: mend the tag in the comment of OBJECT.
+-- Way out: correct the tag in the comment of OBJECT.
 select v.view::regclass as object, 'no @primaryKey or @requiresScopes' as fault
 from api_meta.api_view v
 where not exists (select from api_meta.view_tag(v.view, 'primaryKey'))

@@ -2,7 +2,7 @@ import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-intros
 
 const everySchema = String.raw`in (select namespaces._id from namespaces where nspname <> 'information_schema' and nspname not like 'pg\_%')`;
 
-/** Schemas of the parameter, and the types that their relations and functions use, wherever these lie. */
+/** Schemas of the parameter, and the types that their relations and functions use, in any schema. */
 const extent = `
   own (oid) as (select oid from pg_catalog.pg_namespace where nspname = any ($1::name[])),
   reached (oid) as (
@@ -28,7 +28,7 @@ const extent = `
 const ofOwn = "in (select oid from own)";
 const ofUsed = "in (select oid from used)";
 
-/** What the library's query looks like, and what takes the place of it. */
+/** Parts of the library's query, and their replacements. */
 const changes: [string, string][] = [
   ["with\n", `with recursive${extent}\n`],
   [
@@ -52,8 +52,8 @@ const changes: [string, string][] = [
 ];
 
 /**
- * The library's query for the catalog, without what a version doesn't need: a fifth of the text. A mistake in one version
- * doesn't keep others from being built either. Its parameter is the list of the version's schemas.
+ * The library's query for the catalog, without the parts that a version doesn't need: a fifth of the text. So a mistake
+ * in one version can't prevent others from being built. Its parameter is the list of the version's schemas.
  */
 export const catalogQuery: string = changes.reduce((query, [from, to]) => {
   if (query.split(from).length !== 2)

@@ -17,7 +17,7 @@ export interface AuditEvent {
 }
 
 /** Names of plans on pages. */
-export const planNames: Readonly<Record<string, string>> = {
+export const merchantPlanNames: Readonly<Record<string, string>> = {
   none: "No API",
   read_only: "Read only",
   full: "Full",
@@ -38,7 +38,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   "webhook_subscription.tested": "Sent a test to the webhook",
   "webhook_subscription.enabled": "Enabled the webhook",
   "webhook_subscription.disabled": "Disabled the webhook",
-  "webhook_subscription.stopped": "Stopped the webhook, and dropped what waited,",
+  "webhook_subscription.stopped": "Stopped the webhook and dropped its messages,",
   "webhook_delivery.retried": "Sent a message again to the webhook",
   "signing_key.rotated": "Rotated the key that signs access tokens, to",
   "signing_key.retired": "Retired the key that signed access tokens",
@@ -84,7 +84,7 @@ function subject(event: AuditEvent): Content {
   const { credential_id: id, credential_exists: isThere, subject, action } = event;
   if (action.startsWith("webhook_"))
     return html`<a href="/admin/webhooks/${String(event.details.subscription_id)}">${subject}</a>`;
-  if (action === "plan.changed") return planNames[subject!] ?? subject;
+  if (action === "plan.changed") return merchantPlanNames[subject!] ?? subject;
   if (!isThere) return subject;
   return html`<a href="/admin/tokens/${id}">${subject}</a>`;
 }
@@ -96,7 +96,7 @@ function actor({ actor, administrator_name: name }: AuditEvent): string {
 
 function details({ details }: AuditEvent): Content {
   const lines: string[] = [];
-  if (typeof details.old_plan === "string") lines.push(`It was ${planNames[details.old_plan]}`);
+  if (typeof details.old_plan === "string") lines.push(`It was ${merchantPlanNames[details.old_plan]}`);
   if (typeof details.old_name === "string") lines.push(`Was called “${details.old_name}”`);
   for (const [key, title] of [
     ["added", "Added"],
@@ -109,7 +109,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
-  if (typeof details.dropped === "number") lines.push(`Messages that waited: ${count(details.dropped)}`);
+  if (typeof details.dropped === "number") lines.push(`Dropped messages: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&
     html`<ul class="details">

@@ -14,7 +14,7 @@ import { addressOf, visitOf } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
 
 const endings = {
-  page: "Your session has ended. Log in to go on where you were.",
+  page: "Your session has ended. Log in to continue where you were.",
   form: "Your session had ended before the form was sent, so nothing was changed. Log in, and send it again.",
   out: "You have logged out.",
 };

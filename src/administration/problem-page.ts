@@ -16,11 +16,14 @@ const texts: Record<ProblemKind, { title: string; text: string }> = {
     title: "There is nothing here",
     text: "The address is wrong, or what it belonged to has been deleted.",
   },
-  malformed: { title: "This can’t be read", text: "The browser sent something that this page doesn’t take." },
+  malformed: {
+    title: "This can’t be read",
+    text: "The browser sent something that this page doesn’t accept.",
+  },
   "too-many": { title: "Too many attempts", text: "Wait a while before you try again." },
   unavailable: {
     title: "The database can’t be reached",
-    text: "Try again in a little while. If you were about to change something, look first whether it was done.",
+    text: "Try again in a little while. If you were changing something, first check whether it was done.",
   },
   fault: {
     title: "Something went wrong",
@@ -46,7 +49,7 @@ export function showProblem(logger: Logger): ErrorRequestHandler {
     const { title, text } = texts[problem.kind];
     const body = html`
       <p class="lead">${text}</p>
-      <p><a href="/admin">Go to the beginning</a></p>
+      <p><a href="/admin">Go to the start page</a></p>
       <p class="quiet">Request id <code>${requestId}</code></p>
     `;
     showPage(response, { status: problem.status, title, body });

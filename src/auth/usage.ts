@@ -64,7 +64,7 @@ export class Usage {
         client.query("select auth.record_use($1)", [JSON.stringify(counts)]),
       );
     } catch (error) {
-      this.#logger.warn({ err: error }, "can't write how credentials are used; trying again");
+      this.#logger.warn({ err: error }, "can't write the counts of requests; trying again");
       for (const count of counts) {
         const { credential_id, version, deprecated_field, requests, day, last_used_at } = count;
         this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);

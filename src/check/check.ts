@@ -8,27 +8,27 @@ import { readScript } from "./script.ts";
 import type { Source, Subject } from "./source.ts";
 import { applyWaivers } from "./waivers.ts";
 
-/** Faults of what is being written, which no database is needed for. */
+/** Checks of migrations that need no database. */
 const syntax: Source = {
   name: "syntax",
   find: async ({ scripts }) => scripts.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
 };
 
-/** All that is checked, in the order in which it is told. */
+/** All checks, in the order of the report. */
 export const sources: readonly Source[] = [syntax, lints];
 
 export interface CheckOptions {
-  /** What is being written: files of db/current; all of them when not given. */
+  /** The migrations to check: files of db/current; by default all. */
   current?: readonly CurrentFile[];
-  /** What to check; everything when not given. */
+  /** The checks to run; by default all. */
   only?: readonly Source[];
 }
 
 /**
- * Checks a database, and what is being written for it.
+ * Checks a database, and its uncommitted migrations.
  *
  * @param client the database with db/current in it, as its owner
- * @returns what was found, waived findings too: the worst first, and then by file and line
+ * @returns findings, including waived ones: the worst first, and then by file and line
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
   const current = options.current ?? (await readCurrent());
@@ -46,7 +46,7 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   return applyWaivers(findings, scripts, committed).sort(byWeight);
 }
 
-/** What can't be checked is no reason to take it for right. */
+/** A check that can't run is a finding, because it proves nothing. */
 const brokenOff = ({ name }: Source, { message }: Error): Finding => ({
   ...{ rule: "unchecked", severity: "error", file: null, line: null, object: name, what: message },
   why: "This part of the check could not be run, so nobody knows whether it would find something.",

@@ -7,11 +7,11 @@ const folder = new URL("../../db/lint/", import.meta.url);
 
 /** A query of db/lint, which must find nothing. */
 export interface Lint {
-  /** Its file, without the ending. */
+  /** Its file name, without the extension. */
   name: string;
-  /** What it finds, and why that is a fault: the comment that it begins with, up to the way out. */
+  /** What it finds, and why that is wrong: the comment at its beginning, up to the way out. */
   why: string;
-  /** What to do about it; `OBJECT` stands for what it finds. */
+  /** How to solve it; `OBJECT` stands for the found object. */
   wayOut: string;
   query: string;
 }
@@ -32,7 +32,7 @@ export async function readLints(): Promise<Lint[]> {
 
 const joined = (text: string) => text.trim().replaceAll("\n", " ");
 
-/** What a lint finds, wherever that is. */
+/** The findings of a lint, in any place. */
 export async function findByLint(
   client: ClientBase,
   { name, why, wayOut, query }: Lint,

@@ -7,18 +7,18 @@ import type { Script } from "./script.ts";
 const creation =
   /^ *create (?:or replace )?(?:unlogged |materialized |recursive )*(?:table|view|function|procedure|type|domain|schema|sequence) (?:if not exists )?([\w".]+)/i;
 
-/** Knows which files say what is in the database. */
+/** Knows which files define the objects of the database. */
 export class Places {
   readonly #scripts: readonly Script[];
   #made: Promise<Map<string, Place>> | undefined;
 
-  /** @param scripts what is being written: a fault is sought there first */
+  /** @param scripts uncommitted migrations, which are searched first */
   constructor(scripts: readonly Script[]) {
     this.#scripts = scripts;
   }
 
   /**
-   * Where an object is made, or changed by what is being written; null when no file names it.
+   * Where an object is made, or changed by an uncommitted migration; null when no file names it.
    *
    * @param object its name with its schema, as Postgres prints it; with the parameters of a function, or a column
    */
@@ -47,7 +47,7 @@ export class Places {
   }
 }
 
-/** What fixtures make, and committed migrations, of which the newest counts. */
+/** Statements in fixtures and in committed migrations, of which the newest counts. */
 async function readMade(): Promise<Map<string, Place>> {
   const made = new Map<string, Place>();
   for (const folder of ["committed", "fixtures"]) {

@@ -8,7 +8,7 @@ import { urlAsOwner } from "../database/roles.ts";
 
 const fence = new URL("../../db/fence.sql", import.meta.url);
 
-/** A database that is made to try migrations on. */
+/** A database for trying migrations. */
 export interface Rehearsal {
   adminUrl: string;
   /** As its owner. */
@@ -16,11 +16,10 @@ export interface Rehearsal {
 }
 
 /**
- * Tries migrations on a database that is made for it, without rows, and dropped afterwards: all that are committed, then
- * db/current.
+ * Tries migrations on a new, empty database, which is dropped afterwards: all committed ones, then db/current.
  *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
- * @param current the files of db/current to run; all when not given
+ * @param current the files of db/current to run; by default all
  * @throws {UserError} when they can't be run
  */
 export async function withRehearsal<T>(

@@ -4,7 +4,7 @@ import { isRefused } from "./finding.ts";
 
 const colors: Record<Severity, "red" | "yellow" | "blue"> = { error: "red", warning: "yellow", note: "blue" };
 
-/** Findings for people, those of one rule together, with its reason once. */
+/** Findings for people, grouped by rule, each rule with its reason once. */
 export function printFindings(findings: readonly Finding[], { color = false } = {}): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
@@ -33,7 +33,7 @@ const aboutOf = ({ object, what }: Finding) => [object, what].filter(Boolean).jo
 const printWaived = (finding: Finding) =>
   `waived ${finding.rule} ${placeOf(finding)}${aboutOf(finding)} (${finding.waived})`;
 
-/** How many findings of each kind there are, in a line. */
+/** The number of findings of each severity, in a line. */
 export function summaryOf(findings: readonly Finding[]): string {
   if (findings.length === 0) return "The check is clean.";
   const open = findings.filter(({ waived }) => waived === undefined);

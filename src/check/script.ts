@@ -7,7 +7,7 @@ import type { Finding, Place } from "./finding.ts";
 
 /** A statement of a migration. */
 export interface Statement {
-  /** How Postgres reads it. */
+  /** Postgres' parse tree. */
   node: Node;
   text: string;
   /** The comments before it. */
@@ -15,21 +15,21 @@ export interface Statement {
   place: Place;
 }
 
-/** A migration, or a file of one, that is looked at before it runs. */
+/** A migration, or a file of one, that is checked before it runs. */
 export interface Script {
   file: string;
   text: string;
   statements: Statement[];
-  /** Set when Postgres couldn't read it. */
+  /** The error when Postgres couldn't parse it. */
   fault?: Finding;
 }
 
-/** A file of db/current with its fixtures in it. */
+/** A file of db/current with its fixtures included. */
 export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
-/** Takes a migration apart into statements. */
+/** Splits a migration into statements. */
 export async function parsed(file: string, text: string): Promise<Script> {
   await loadModule();
   const origins = originsOf(text, file);

@@ -3,18 +3,18 @@ import type { Finding } from "./finding.ts";
 import type { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 
-/** What a check looks at. */
+/** What a check examines. */
 export interface Subject {
-  /** The database with all that is being written in it, as its owner. */
+  /** The database with all uncommitted migrations, as its owner. */
   client: ClientBase;
-  /** What is being written: the files of db/current, or the migrations that a database doesn't have yet. */
+  /** Uncommitted migrations: the files of db/current, or the migrations that a database doesn't have yet. */
   scripts: readonly Script[];
   places: Places;
 }
 
-/** One kind of fault, or several, that a check finds. */
+/** A check, which finds one kind of fault, or several. */
 export interface Source {
-  /** In one or two words, for when it can't be run. */
+  /** In one or two words, for the message when it can't run. */
   name: string;
   find(subject: Subject): Promise<Finding[]>;
 }

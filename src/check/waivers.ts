@@ -1,7 +1,7 @@
 import type { Finding } from "./finding.ts";
 import type { Script } from "./script.ts";
 
-/** A comment that leaves a fault as it is. */
+/** A comment that accepts a fault. */
 interface Waiver {
   rule: string;
   /** Empty when it is about the statement below it. */
@@ -12,10 +12,10 @@ interface Waiver {
 const pattern = /^\s*--\s*waive\s+([\w-]+)[ \t]*([^:\n]*?)[ \t]*(?::[ \t]*(.*))?$/gm;
 
 /**
- * Notes the reasons that comments give for leaving a fault: `-- waive RULE: reason` above a statement, or `-- waive RULE
- * OBJECT: reason` anywhere. A waiver without a reason is a fault itself.
+ * Finds waivers in comments: `-- waive RULE: reason` above a statement, or `-- waive RULE OBJECT: reason` anywhere. A
+ * waiver without a reason is a fault itself.
  *
- * @param committed the texts of what has been committed
+ * @param committed the texts of committed migrations
  */
 export function applyWaivers(
   findings: readonly Finding[],

@@ -81,13 +81,13 @@ await atTheTerminal(async () => {
       commitMigration(url, message, files, { ...options, approve: (wanted) => requireClean(url, wanted) }),
     );
     const what = files.length === 0 ? "db/current" : files.join(", ");
-    console.error(`Committed: the newest file of db/committed is what ${what} was.`);
+    console.error(`Committed ${what} as the newest file of db/committed.`);
   } else if (command === "uncommit") {
     await asAdmin((url) => uncommitMigration(url));
-    console.error("What was the newest file of db/committed is in db/current again.");
+    console.error("The newest file of db/committed is in db/current again.");
   } else if (command === "schema") {
     await asAdmin(writeSchema);
-    console.error("db/schema.sql is what the committed migrations make.");
+    console.error("db/schema.sql is up to date with the committed migrations.");
   } else if (command === "commit")
     throw new UserError('Say what the migration does: npm run db:commit -- "product weight".');
   else {

@@ -64,7 +64,7 @@ const commands: Record<string, (settings: Settings, id: string, isNow: boolean) 
     );
     return {
       json: { kid: id, overlap_ends_at: overlapEndsAt },
-      text: `${id} signs access tokens from now on. The key before is accepted until ${overlapEndsAt.toISOString()}.`,
+      text: `${id} signs access tokens from now on. The previous key is accepted until ${overlapEndsAt.toISOString()}.`,
     };
   },
   async retire(_settings, id, isNow) {
@@ -80,7 +80,7 @@ const commands: Record<string, (settings: Settings, id: string, isNow: boolean) 
     const [keys, webhooks] = [counts["signing key"], counts["webhook secret"]];
     const json = { key_id: secrets.currentKeyId, signing_keys: keys, webhook_secrets: webhooks };
     const done = `Encrypted with ${secrets.currentKeyId}: ${keys} signing keys and ${webhooks} secrets of webhooks.`;
-    return { json, text: keys + webhooks === 0 ? `${done} All were so already.` : done };
+    return { json, text: keys + webhooks === 0 ? `${done} All were encrypted already.` : done };
   },
 };
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
-import { limitsOfPlan } from "../graphql/limits.ts";
+import { merchantPlanLimits } from "../graphql/limits.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal } from "./terminal.ts";
@@ -59,7 +59,7 @@ function checked(name: string): string {
 }
 
 function readLimits(text: string): string {
-  const { success, error } = limitsOfPlan.safeParse(parsed(text));
+  const { success, error } = merchantPlanLimits.safeParse(parsed(text));
   if (!success) throw new UserError(`--limits: ${error.issues.map(({ message }) => message).join("; ")}`);
   return text;
 }

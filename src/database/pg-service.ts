@@ -55,7 +55,10 @@ export async function openDatabaseAccess(
   });
   const trouble = fastReads ? await checkPipelining(pool) : null;
   if (trouble !== null)
-    logger.warn({ trouble }, "statements are sent in the slower way: the driver is not as expected");
+    logger.warn(
+      { trouble },
+      "statements are sent one by one, which is slower: the driver is not as expected",
+    );
   if (!fastReads || trouble !== null) {
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return { pgService: service, readText: null, withClientsOf, close };

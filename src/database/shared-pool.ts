@@ -35,7 +35,7 @@ export class SharedPool {
   #isOpening = false;
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: Release } | null = null;
-  /** The client that asked last, and since when only it has. */
+  /** The client with the latest request, and since when no other has sent any. */
   #latest = { client: "", since: -Infinity };
 
   constructor(pool: Pool, onUsed: OnUsed = () => {}) {

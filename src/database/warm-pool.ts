@@ -52,7 +52,7 @@ export class PoolWarmer {
     if (this.#wanted === 0) return;
     pool.on("connect", this.#add);
     pool.on("remove", this.#remove);
-    this.#plan();
+    this.schedule();
   }
 
   async close(): Promise<void> {
@@ -64,12 +64,12 @@ export class PoolWarmer {
 
   readonly #add = (client: PoolClient): void => {
     this.#cold.add(client);
-    this.#plan();
+    this.schedule();
   };
 
   readonly #remove = (client: PoolClient): void => void this.#cold.delete(client);
 
-  #plan(): void {
+  schedule(): void {
     this.#round ??= this.#warmAll().finally(() => void (this.#round = null));
   }
 

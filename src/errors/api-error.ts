@@ -29,11 +29,15 @@ export const errorCodes = {
     meaning:
       "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only. Nothing was done.",
   },
-  GRAPHQL_PARSE_FAILED: { retryable: false, status: "200 or 400", meaning: "The document is no GraphQL." },
+  GRAPHQL_PARSE_FAILED: {
+    retryable: false,
+    status: "200 or 400",
+    meaning: "The document is not valid GraphQL.",
+  },
   GRAPHQL_VALIDATION_FAILED: {
     retryable: false,
     status: "200 or 400",
-    meaning: "The document does not fit the schema of the version.",
+    meaning: "The document does not match the schema of the version.",
   },
   BAD_USER_INPUT: {
     retryable: false,
@@ -78,7 +82,7 @@ export const errorCodes = {
     retryable: false,
     status: "200",
     meaning:
-      "The mutation was done, but what it answers couldn't be read, as `cause` says by another code of this table. Read what you need; sending the same again does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
+      "The mutation was done, but its payload couldn't be read; `cause` has the code of the reason. Read what you need; repeating the request does it once more, unless every mutation in it has an `idempotencyKey`. `retryable` is true if that is so and can help.",
   },
   INTERNAL_SERVER_ERROR: {
     retryable: true,

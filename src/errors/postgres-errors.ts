@@ -28,7 +28,7 @@ const busy: DatabaseFailure = {
 const uncertain: DatabaseFailure = {
   code: "SERVICE_UNAVAILABLE",
   message:
-    "The connection to the data was lost while this was under way. It was done or not: look before you repeat it. " +
+    "The connection to the data was lost during the operation. It may have been done: check before you repeat it. " +
     "With an idempotencyKey it can be repeated at once.",
   retryable: false,
 };
@@ -44,7 +44,7 @@ const diskFull: DatabaseFailure = {
 };
 const unstorable: DatabaseFailure = {
   code: "BAD_USER_INPUT",
-  message: "An argument holds a character, a number or a depth of nesting that the data can't hold.",
+  message: "An argument has a character, a number or a depth of nesting that can't be stored.",
 };
 
 const readOnly: DatabaseFailure = {

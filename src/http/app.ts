@@ -8,7 +8,7 @@ import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
-import { documentDownload, documentPath } from "./middleware/document-download.ts";
+import { pdfDownload, pdfPath } from "./middleware/pdf-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
 import { fairTurns } from "./middleware/fair-turns.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
@@ -22,7 +22,7 @@ import { onlyPost } from "./middleware/only-post.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
 import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
-import { requirePlan } from "./middleware/require-plan.ts";
+import { requireMerchantPlan } from "./middleware/require-merchant-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
@@ -48,7 +48,7 @@ export function createApp(parts: Parts): RequestListener {
   // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
   app.all("/api/oauth/token", tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
-  app.all(documentPath, documentDownload(pool, parts.renderer));
+  app.all(pdfPath, pdfDownload(pool, parts.renderer));
   app.get(versionsPath, listVersions(versions, now));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
   if (settings.explorer) app.use(explorers(served));
@@ -64,13 +64,13 @@ export function createApp(parts: Parts): RequestListener {
 
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
-  const { settings, logger, versions, served, plan, usage, spending, unread, thread } = parts;
+  const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     ...(settings.explorer ? [tellOfChanges] : []),
-    requirePlan(plan, logger),
+    requireMerchantPlan(merchantPlan, logger),
     onlyPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf),
     unread.bound,

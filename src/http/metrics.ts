@@ -26,7 +26,7 @@ export class Metrics {
 
   readonly #webhooks = new Counter({
     name: "service_webhook_attempts_total",
-    help: "Attempts to send a webhook, by what came of them: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
+    help: "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
@@ -35,12 +35,12 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     new Counter({
       name: "service_reads_total",
-      help: "Read operations, by the way that they took: one SQL statement, or Grafast.",
-      labelNames: ["way"],
+      help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
+      labelNames: ["executor"],
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [way, count] of Object.entries(readCounts)) this.inc({ way }, count);
+        for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
       },
     });
     new Gauge({

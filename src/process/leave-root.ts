@@ -12,7 +12,7 @@ const defaultUser = "nobody";
 
 /** Some files that a process reads while it serves: if one is unreadable, others of its kind are too. */
 const needed = [
-  ...["../commands/start.ts", "../documents/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
+  ...["../commands/start.ts", "../pdf/render.ts", "../../plugins/index.ts", "../../db/roles.sql"],
   "../../node_modules/pg/package.json",
 ].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
@@ -42,7 +42,7 @@ export async function successorOfRoot(
   if (unreadable === null) return { identity, warning: null };
   return {
     identity: null,
-    warning: `The service goes on as root, for the user ${identity.uid} may not read ${unreadable}. Put the project where everybody may read it, or set RUN_AS to a user who may.`,
+    warning: `The service continues as root, because the user ${identity.uid} may not read ${unreadable}. Move the project to a place that this user may read, or set RUN_AS to a user who may read it.`,
   };
 }
 

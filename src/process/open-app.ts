@@ -5,7 +5,7 @@ import { AccessTokens } from "../auth/access-token.ts";
 import { activeCredentials } from "../auth/active-credentials.ts";
 import { InvalidatedCache } from "../auth/invalidated-cache.ts";
 import { openSigningKeys } from "../auth/open-signing-keys.ts";
-import { currentPlan } from "../auth/plan.ts";
+import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
@@ -13,7 +13,7 @@ import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
-import { Renderer } from "../documents/renderer.ts";
+import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
 import { createApp } from "../http/app.ts";
@@ -118,8 +118,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
-  const { credentials, plan, tokens, usage } = await openAuth(forAuth);
-  const limitsNow = async () => (await plan.of("current")).limits;
+  const { credentials, merchantPlan, tokens, usage } = await openAuth(forAuth);
+  const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
@@ -137,7 +137,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   readiness.add("versions", () => availability.obstacle());
   const listener = createApp({
     ...{ settings, logger, now, pool, readText: access.readText, readiness, metrics, refusals },
-    ...{ versions, served, availability, locales, plan, tokens, credentials, usage, rates, meter, renderer },
+    ...{ versions, served, availability, locales, merchantPlan, tokens, credentials, usage },
+    ...{ rates, meter, renderer },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     thread,
@@ -179,7 +180,7 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
   return {
     usage,
     credentials: activeCredentials(pool, cache),
-    plan: currentPlan(pool, cache, { limits, logger }),
+    merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
   };
 }

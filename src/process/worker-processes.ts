@@ -171,7 +171,7 @@ class Crew {
         if (this.#stopping.signal.aborted) return;
         await leave(old, defaultStopMs);
       } catch (error) {
-        logger.error({ err: error }, "a new process can't start; the old ones go on");
+        logger.error({ err: error }, "a new process can't start; the old ones continue");
         if (!this.#serving.has(place)) void this.#keepStarting(place);
         return;
       } finally {

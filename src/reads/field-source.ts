@@ -56,14 +56,14 @@ declare module "postgraphile/graphql" {
   }
 }
 
-type Plan = ((...args: never[]) => unknown) | undefined;
+type PlanResolver = ((...args: never[]) => unknown) | undefined;
 
 // A field without its own plan reads the property of its name; that is built into the library.
-const registered = new WeakSet<NonNullable<Plan>>();
-const isRegistered = (plan: Plan): boolean => plan === undefined || registered.has(plan);
+const registered = new WeakSet<NonNullable<PlanResolver>>();
+const isRegistered = (plan: PlanResolver): boolean => plan === undefined || registered.has(plan);
 
 /** Registers a plan as the one that the source of its field describes. */
-export function register(plan: Plan): void {
+export function register(plan: PlanResolver): void {
   if (plan) registered.add(plan);
 }
 
@@ -71,14 +71,16 @@ export function register(plan: Plan): void {
  * Registers a plan that replaces another one, as one that preserves the source of its field. Only for plans whose
  * effect src/reads has an SQL form of: fields with other plans are left to Grafast.
  */
-export function preservesSource<T extends NonNullable<Plan>>(before: Plan, plan: T): T {
+export function preservesSource<T extends NonNullable<PlanResolver>>(before: PlanResolver, plan: T): T {
   if (isRegistered(before)) registered.add(plan);
   return plan;
 }
 
 /** The source of a field, if its plan is still a registered one; otherwise undefined. */
 export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | undefined {
-  const { source, grafast } = field.extensions as typeof field.extensions & { grafast?: { plan?: Plan } };
+  const { source, grafast } = field.extensions as typeof field.extensions & {
+    grafast?: { plan?: PlanResolver };
+  };
   const isUntouched =
     field.resolve === undefined && field.subscribe === undefined && isRegistered(grafast?.plan);
   return isUntouched ? source : undefined;

@@ -122,7 +122,7 @@ export class Availability {
         Object.entries(grouped).map(([version, faults]) => [version, faults!.map(({ fault }) => fault)]),
       );
     } catch (error) {
-      this.#logger.warn({ err: error }, "versions: can't look whether they are as they were released");
+      this.#logger.warn({ err: error }, "versions: can't compare them with their releases");
     }
   }
 

@@ -49,10 +49,9 @@ export interface ServedVersion {
    */
   current(): { schema: GraphQLSchema; resolvedPreset: GraphileConfig.ResolvedPreset; documents: Documents };
   /**
-   * Builds the GraphQL schema anew from the database, if that has another one for it by now. The old one answers until
-   * then, and when that fails.
+   * Builds the GraphQL schema again, if the database has changed it. The old one answers until then, and if that fails.
    *
-   * @throws what kept it from being built
+   * @throws the reason why it could not be built
    */
   reload(): Promise<void>;
   /**
@@ -98,7 +97,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const make = async (catalog: string) => {
     const preset = presetOf(version, options, catalog);
     const { schema, resolvedPreset } = await makeSchema(preset);
-    boundPlans(schema);
+    boundOperationPlans(schema);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -160,8 +159,8 @@ function presetOf(
   catalog: string,
 ): GraphileConfig.Preset {
   // `unstable` shows developers how it answers
-  const onRead: PresetOptions["onRead"] = (way, { requestContext }) => {
-    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", way);
+  const onRead: PresetOptions["onRead"] = (executor, { requestContext }) => {
+    if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
   const report = { logger, requestOf: passed };
@@ -194,10 +193,10 @@ function presetOf(
 }
 
 /** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
-const maxPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
+const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
-function boundPlans({ extensions }: GraphQLSchema): void {
-  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxPlans } });
+function boundOperationPlans({ extensions }: GraphQLSchema): void {
+  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxOperationPlans } });
 }
 
 type ForMutations = Pick<

@@ -96,7 +96,7 @@ function unread(
   const payloadFailures = state.payloadFailures + 1;
   const next = { ...state, payloadFailures };
   if (payloadFailures < tolerated) return next;
-  const words = `The payload could not be read ${payloadFailures} times in a row, so the payloadQuery is run less often. What waits is kept.`;
+  const words = `The payload could not be read ${payloadFailures} times in a row, so the payloadQuery is run less often. Waiting messages are kept.`;
   // Points flow back by themselves
   const isSuspended =
     state.health === "SUSPENDED" || (kind === "costly" && payloadFailures >= suspendedByPayload);

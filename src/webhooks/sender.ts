@@ -94,7 +94,7 @@ export class Sender {
       try {
         this.#leases.renewed(await queues.renew(claims), moment);
       } catch (error) {
-        logger.warn({ err: error }, "webhooks: can't renew what was taken; trying again");
+        logger.warn({ err: error }, "webhooks: can't renew leases; trying again");
       }
     }
   }

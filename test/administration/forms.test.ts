@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -191,18 +191,18 @@ test("a form that is too large, or no form at all, is refused with a page", asyn
 });
 
 test("when the database is away the page says so, and the same page works when it is back", async () => {
-  const way = await cuttableWay(service.loginUrl);
-  const process = await service.another({ loginUrl: way.url });
+  const proxy = await openCuttableProxy(service.loginUrl);
+  const process = await service.another({ loginUrl: proxy.url });
   const there = new Visitor(process.url);
   visitor.cookies.forEach((value, name) => there.cookies.set(name, value));
-  way.cut();
+  proxy.cut();
   const page = await there.get("/admin/tokens");
   assert.equal(page.status, 503);
   assert.match(textOf(page), /The database can’t be reached.*Request id/);
-  way.mend();
+  proxy.mend();
   await until(async () => (await there.get("/admin/tokens")).status === 200);
   await process.close();
-  await way.close();
+  await proxy.close();
 });
 
 test("a fault of ours is a page with the request id, and tells no internals; the log has the cause", async () => {

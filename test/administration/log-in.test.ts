@@ -98,7 +98,7 @@ test("missing entries are named, each at its field", async () => {
   assert.match(answer.html, /<title>Error: Log in/);
 });
 
-test("after five failures nobody gets in from that address under that name, in any process, with the right password either", async () => {
+test("after five failures log-ins from that address under that name are refused, in any process, even with the right password", async () => {
   const other = await service.another();
   for (let attempt = 0; attempt < 5; attempt++) {
     const visitor = new Visitor(attempt % 2 ? other.url : service.url);
@@ -177,7 +177,7 @@ test("logging in again ends the session that the browser had", async () => {
   assert.equal(await sessionsOf(visitor), 303);
 });
 
-test("an address that is none, as a proxy may say, keeps nobody out", async () => {
+test("an invalid address, as a proxy may send, shuts no one out", async () => {
   const visitor = new Visitor(service.url);
   visitor.headers = { "x-forwarded-for": "unknown" };
   await visitor.logIn("anna@example.com");
@@ -209,7 +209,7 @@ test("sessions end 12 hours after they began, and after 60 minutes without use; 
     await service.owner.query(`update auth.administrator_session set ${change} ${own}`, [token]);
     const { status, location } = await visitor.get("/admin/account");
     assert.deepEqual([status, location], [303, "/admin/log-in?next=%2Fadmin%2Faccount&done=page"]);
-    assert.match(textOf(await visitor.get(location!)), /Your session has ended\. Log in to go on/);
+    assert.match(textOf(await visitor.get(location!)), /Your session has ended\. Log in to continue/);
   }
 });
 
@@ -267,7 +267,7 @@ test("changing the password ends other sessions, keeps this one, and takes the n
   const chosen = "another long password";
   const { location } = await visitor.post("/admin/account", { present: password, chosen, repeated: chosen });
   assert.equal(location, "/admin/account?done=password");
-  assert.match(textOf(await visitor.get(location)), /The password has been changed/);
+  assert.match(textOf(await visitor.get(location)), /Your password has been changed/);
   assert.equal(await sessionsOf(elsewhere), 303);
   await new Visitor(service.url).logIn("changer", chosen);
   assert.equal(
@@ -288,7 +288,7 @@ test("passwords that won't do are refused, each with its reason, and never shown
       { present: password, chosen: "I am the chooser!", repeated: "I am the chooser!" },
       /must not contain your name/,
     ],
-    [{ present: password, chosen: good, repeated: `${good}!` }, /repeated differently/],
+    [{ present: password, chosen: good, repeated: `${good}!` }, /two new passwords differ/],
     [{}, /The present password is wrong/],
   ] as const) {
     const answer = await visitor.post("/admin/account", fields);

@@ -93,7 +93,10 @@ test("the same form sent twice makes one token, and doesn't show the secret agai
   await visitor.postRaw("/admin/tokens/new", fields);
   const { status, location } = await visitor.postRaw("/admin/tokens/new", fields);
   assert.deepEqual([status, location], [303, `/admin/tokens/${fields.id}?done=repeated`]);
-  assert.match(textOf(await visitor.get(location!)), /has been created already; its secret was shown once/);
+  assert.match(
+    textOf(await visitor.get(location!)),
+    /has already been created, and its secret was shown once/,
+  );
   const { rows } = await service.owner.query("select from auth.credential where name = 'Twice'");
   assert.equal(rows.length, 1);
 });
@@ -118,7 +121,7 @@ test("resources and levels that don't exist are not taken", async () => {
   assert.deepEqual(await scopesOf(id), ["tags:read"]);
 });
 
-test("names are shown as text, whatever they hold", async () => {
+test("names are shown as text", async () => {
   const name = `<script>alert("1")</script> & 'x'`;
   const { path } = await make(name);
   for (const page of [
@@ -186,7 +189,7 @@ for (const [overlap, hours] of [
   ["24", 24],
   ["168", 168],
 ] as const) {
-  test(`rotating with ${hours} hours of overlap lets the old client credentials and their tokens go on until then`, async () => {
+  test(`rotating with ${hours} hours of overlap keeps the old client credentials and their tokens valid until then`, async () => {
     const old = await make(`Rotated ${overlap}`);
     const before = await service.tokenFor(old);
     const fresh = pairOn(await visitor.post(`${old.path}/rotate`, { present: old.clientId, overlap }));

@@ -139,7 +139,7 @@ test("a subscription has all of its settings, but no secret", async () => {
   assert.ok(page.html.includes(`href="/admin/tokens/${credential}"`));
   assert.doesNotMatch(page.html, /SSSS|whsec/);
   await rows("delete from auth.credential where id = $1", [credential]);
-  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /Token One that was deleted/);
+  assert.match(textOf(await visitor.get(`/admin/webhooks/${id}`)), /Token A deleted one/);
 });
 
 test("a delivery shows what was sent and answered; hostile answers stay text", async () => {
@@ -187,7 +187,7 @@ test("what the database keeps at most of an answer doesn't break the page, howev
   );
 });
 
-test("a test is sent and noted; the page says what came of it", async () => {
+test("a test is sent and logged; the page shows its result", async () => {
   const { id: credential } = await service.credential({ name: "Tester" });
   const { id, path } = await told({ topic: "order.created", credential_id: credential });
   const { status, location } = await visitor.post(`${path}/test`, {}, { on: path });
@@ -227,12 +227,12 @@ test("a delivery is sent again, and that is noted", async () => {
   assert.deepEqual([event.action, event.name], ["webhook_delivery.retried", "anna"]);
 });
 
-test("disabling asks first, stops what waits, and is noted once; enabling lets it go on, for the same token", async () => {
+test("disabling asks first, holds messages back, and is logged once; enabling resumes it, for the same token", async () => {
   receiver.answer = (_, response) => response.writeHead(500).end();
   const { id: credential } = await service.credential({ name: "Narrow", read: ["products"] });
   const { id, path } = await told({ credential_id: credential });
   const page = await triedDelivery(id);
-  assert.match(textOf(await visitor.get(`${path}/disable`)), /What waits is kept/);
+  assert.match(textOf(await visitor.get(`${path}/disable`)), /Waiting messages are kept/);
   for (let times = 0; times < 2; times++) {
     const { location } = await visitor.post(`${path}/disable`);
     assert.equal(location, `${path}?done=disabled`);
@@ -278,8 +278,8 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
     "insert into erp.product (product_number) select gen_random_uuid()::text from generate_series(1, 6000)",
   );
   await until(async () => (await subscriptionOf(id)).backlog_count === 6_001, 20_000);
-  assert.match(textOf(await visitor.get(path)), /Stop and drop what waits/);
-  assert.match(textOf(await visitor.get(`${path}/stop`)), /6,001 messages that wait are dropped/);
+  assert.match(textOf(await visitor.get(path)), /Stop and drop waiting messages/);
+  assert.match(textOf(await visitor.get(`${path}/stop`)), /6,001 waiting messages are dropped/);
   for (let times = 0; times < 2; times++) {
     const { status, location } = await visitor.post(`${path}/stop`);
     assert.deepEqual([status, location], [303, `${path}?done=stopped`]);
@@ -302,7 +302,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
       details: { subscription_id: id, dropped: 6_001 },
     },
   ]);
-  assert.match(textOf(await visitor.get("/admin/activity")), /Messages that waited: 6,001/);
+  assert.match(textOf(await visitor.get("/admin/activity")), /Dropped messages: 6,001/);
 
   // Dropped messages can be requested again
   receiver.answer = (_, response) => response.writeHead(204).end();
@@ -316,7 +316,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
   await until(() => receiver.received.length === 1);
 });
 
-test("one that is suspended is let go on as well", async () => {
+test("a suspended one is resumed as well", async () => {
   const { id, path } = await told({ health: "SUSPENDED", next_probe_at: "2100-01-01T00:00:00Z" });
   await until(async () => (await subscriptionOf(id)).backlog_count === 1);
   assert.match(textOf(await visitor.get(path)), /Next attempt 1 Jan 2100, 00:00 UTC/);

@@ -124,7 +124,7 @@ test("of several configured keys the first signs, and all are accepted", async (
   assert.deepEqual(await statusesOf(await both.tokenFor(credentials)), [401, 200, 200]);
 });
 
-test("however many tokens name keys that nobody knows, the database is asked about few of them", async () => {
+test("the database is asked about few of many tokens with unknown keys", async () => {
   const { id, clientId, scopes } = await service.credential();
   await service.token();
   const forge = (kid: string) => {

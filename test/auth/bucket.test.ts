@@ -36,7 +36,7 @@ describe("a bucket in memory", () => {
     assert.equal(take("a", 0).remaining, 100);
   });
 
-  it("lets nobody take more than it holds and what has come back, however it is split", () => {
+  it("gives no more than its content and what has flowed back, in any portions", () => {
     let given = 0;
     for (let step = 0; step < 1_000; step++) {
       now += 7;

@@ -41,7 +41,7 @@ test("it hears changes, and only committed ones", async () => {
   await assertClosesAtOnce(listener);
 });
 
-test("it closes at once, whatever it is just doing", async () => {
+test("it closes at once, in any state", async () => {
   await assertClosesAtOnce(listenAt(database.loginUrl)); // about to connect
   const connecting = listenAt(database.loginUrl);
   for (let i = 0; i < 5; i++) await new Promise(setImmediate);

@@ -39,7 +39,7 @@ test("what many want to know at the same time is asked once", async () => {
   assert.equal(asked, 2);
 });
 
-test("an answer from before a change is given to nobody who asks after it", async () => {
+test("an answer from before a change is not given after it", async () => {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   let value = "before";
   const answers = cache.remember(async () => {

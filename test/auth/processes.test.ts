@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { deactivateCredential, deleteCredential, rotateCredential } from "../../src/auth/credentials.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -113,12 +113,12 @@ async function terminateListeners(): Promise<void> {
 }
 
 test("while the database is gone: 503 and SERVICE_UNAVAILABLE; afterwards all is well by itself", async () => {
-  const way = await cuttableWay(service.loginUrl);
-  const process = await service.another({ loginUrl: way.url });
+  const proxy = await openCuttableProxy(service.loginUrl);
+  const process = await service.another({ loginUrl: proxy.url });
   try {
     const token = await process.tokenFor(await service.credential());
     assert.deepEqual(await codesOf(process, token), []);
-    way.cut();
+    proxy.cut();
     assert.deepEqual(await codesOf(process, token), ["SERVICE_UNAVAILABLE"]);
     await until(async () => (await process.ask(token, { query })).status === 503);
     const { codes, headers, body } = await process.ask(token, { query });
@@ -127,11 +127,11 @@ test("while the database is gone: 503 and SERVICE_UNAVAILABLE; afterwards all is
     assert.equal(headers.get("retry-after"), "1");
     assert.equal((await fetch(`${process.url}/healthz`)).status, 503);
     await assert.rejects(process.tokenFor(await service.credential()), /503/);
-    way.mend();
+    proxy.mend();
     assert.deepEqual(await codesOf(process, token), []);
     assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
   } finally {
     await process.close();
-    await way.close();
+    await proxy.close();
   }
 });

@@ -5,7 +5,7 @@ import { Usage } from "../../src/auth/usage.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { loggedIn, textOf } from "../administration/browser.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -98,19 +98,19 @@ test("what is counted for a credential that was deleted meanwhile is left out, t
 
 test("while the database is away counts are kept, and written when it is back", async () => {
   const credentials = await service.credential();
-  const way = await cuttableWay(service.loginUrl);
-  const pool = createPool(way.url, { max: 1 });
+  const proxy = await openCuttableProxy(service.loginUrl);
+  const pool = createPool(proxy.url, { max: 1 });
   const usage = new Usage(pool, logger, 60_000);
-  way.cut();
+  proxy.cut();
   usage.note(credentials.id, "unstable");
   await usage.flush();
   usage.note(credentials.id, "unstable");
-  way.mend();
+  proxy.mend();
   await usage.flush();
   assert.equal((await usesOf(credentials.id))[0].requests, 2);
   await usage.close();
   await pool.end();
-  await way.close();
+  await proxy.close();
 });
 
 test("processes that write at once don't get in each other's way", async () => {

@@ -63,7 +63,7 @@ describe("the load", () => {
     assert.deepEqual([result.requests, result.failures, result.latencies.length], [30, 20, 30]);
   });
 
-  it("goes on for a time, and waits for what is under way", async () => {
+  it("continues for a time, and waits for running requests", async () => {
     const result = await load({ url, token: "t", connections: 4, requests: [echo("/a")], seconds: 0.1 });
     assert.ok(result.seconds >= 0.1);
     assert.ok(result.requests > 0);

@@ -113,7 +113,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-test("a second process on the same data is refused, and the first goes on", async () => {
+test("a second process on the same data is refused, and the first continues", async () => {
   const first = start();
   await assertAnswers(first);
   const second = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path });

@@ -44,7 +44,7 @@ test("a credential made at the terminal works, is listed, rotated, deactivated a
   assert.ok(!(await json("list")).some(({ id }: { id: string }) => id === made.id));
 });
 
-test("after a rotation with an overlap the old client credentials go on; deactivating can be taken back", async () => {
+test("after a rotation with an overlap the old client credentials stay valid; deactivating can be undone", async () => {
   const made = await json("create", "--name", "overlap", "--read", "countries");
   const rotated = await json("rotate", made.id, "--overlap", "24h");
   for (const credentials of [made, rotated])

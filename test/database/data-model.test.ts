@@ -6,7 +6,7 @@ import { useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");
 
-it("docs/data-model.md is that of the database (`npm run schema` writes it anew)", async () => {
+it("docs/data-model.md is that of the database (`npm run schema` writes it)", async () => {
   const text = await readFile(new URL("../../docs/data-model.md", import.meta.url), "utf8");
   assert.equal(await printDataModel(used.client), text);
 });

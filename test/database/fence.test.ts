@@ -49,7 +49,7 @@ const secretRoles = [
 ];
 
 describe("a connection of the API", () => {
-  it("logs in as a role that can become service_api and nobody else", async () => {
+  it("logs in as a role that can become service_api and no other role", async () => {
     const { rows } = await pool.query(
       `select session_user::text as who, array_agg(rolname::text order by rolname) as others
        from pg_roles where pg_has_role(session_user, oid, 'member') and rolname <> session_user`,
@@ -115,7 +115,7 @@ describe("a connection of the API", () => {
       assert.equal(await attempt("set role service_api", `alter role service_api_login ${change}`), denied);
   });
 
-  it("can't write in what answers a read by one statement, whatever gets into that", async () => {
+  it("can't write by an injection into the statement that answers a read", async () => {
     const caller = { credentialId: "", scopes: new Set<string>(), scopeText: "products:read" };
     const client = await pool.connect();
     const run = (text: string) =>

@@ -184,7 +184,7 @@ test("transactions hold their statements together", async () => {
   await assertNothingLeft();
 });
 
-test("backends that are killed under way fail their queries, and the pool goes on", async () => {
+test("backends that are killed fail their queries, and the pool continues", async () => {
   const queries = Array.from({ length: 3 }, (_, i) =>
     run(api(""), { text: `select pg_sleep(4), ${i}`, name: `sleep ${i}` }).then(
       () => null,

@@ -21,7 +21,7 @@ after(async () => {
 
 const isQuiet = () => pool.totalCount > 0 && pool.idleCount === pool.totalCount;
 
-test("nobody waits for a connection that is being opened while others are open", async () => {
+test("no client waits for a new connection while others are open", async () => {
   const shared = new SharedPool(pool);
   const first = await shared.connection("a");
   await until(() => pool.idleCount === 1); // One more than are in use
@@ -52,7 +52,7 @@ test("as many are opened as are wanted, and no more than there may be", async ()
   assert.deepEqual(shared.turns.counts, { running: 0, waiting: 0 });
 });
 
-test("a broken connection goes to nobody", async () => {
+test("a broken connection is not lent again", async () => {
   const shared = new SharedPool(pool);
   const all = await Promise.all(Array.from({ length: 5 }, (_, n) => shared.connection(String(n))));
   const next = shared.connection("next");

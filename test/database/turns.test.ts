@@ -20,7 +20,7 @@ describe("turns", () => {
     assert.deepEqual(turns.counts, { running: 4, waiting: 2 });
   });
 
-  it("go round among clients that wait, whoever asked for more", () => {
+  it("go round among waiting clients, whichever asked for more", () => {
     const turns = new Turns({ total: () => 2, perClient: () => 1 });
     const began: string[] = [];
     const take = taker(turns, began);

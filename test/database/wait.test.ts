@@ -7,7 +7,7 @@ import { checkDatabase } from "../../src/database/requirements.ts";
 import { waitingFor } from "../../src/database/wait.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 import { startCommand } from "../commands/process.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
@@ -16,17 +16,17 @@ before(async () => void (database = await openTestDatabase("template_schema")));
 after(() => database.close());
 
 test("a start waits for a database that is away, says so every second, and then serves", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  way.cut();
-  const service = startCommand(["start.ts"], { DATABASE_URL: way.url, WORKER_CONCURRENCY: "0" });
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  proxy.cut();
+  const service = startCommand(["start.ts"], { DATABASE_URL: proxy.url, WORKER_CONCURRENCY: "0" });
   t.after(() => service.kill("SIGKILL"));
   const line = String.raw`Waiting for Postgres at 127\.0\.0\.1:\d+\/\w+, for up to \d+ s more: .+\n`;
   await service.said(new RegExp(`(?:${line}){2}`));
-  way.mend();
+  proxy.mend();
   const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
   assert.equal((await fetch(`${address}/readyz`)).status, 200);
-  assert.ok(!service.output().includes(new URL(way.url).password));
+  assert.ok(!service.output().includes(new URL(proxy.url).password));
   service.kill("SIGINT");
   assert.equal(await service.ended, 0, service.output());
 });

@@ -107,7 +107,7 @@ describe("the ledger", () => {
       });
     }
 
-    it("nor can whoever logs in become a role that may", async () => {
+    it("nor can a role that logs in become one that may", async () => {
       const within = await rows(
         `select r as role from unnest(array['service_owner', 'service_writer', 'service_ledger']) r
          where pg_has_role('service_login', r, 'member') or pg_has_role('service_api', r, 'member')`,
@@ -125,7 +125,7 @@ describe("the ledger", () => {
       );
     const all = "warehouses:read warehouses:write stocks:read stocks:write";
 
-    it("refuses without the scope, whatever looks like it", async () => {
+    it("refuses without the scope, despite similar ones", async () => {
       for (const scopes of ["", "warehouses:read", "stocks:write", "warehouses:writes", "warehouses", "*"])
         await assert.rejects(run("api_unstable", "warehouse_delete", scopes), denied);
       assert.equal((await run("api_unstable", "warehouse_delete", all)).length, 1);

@@ -31,7 +31,7 @@ const tables: Record<string, string> = {
   warnings: tableOf("WarningCode"),
 };
 
-test("docs/errors.md has every code as it is (WRITE_ANSWERS=1 writes them anew)", async () => {
+test("docs/errors.md has every code as it is (WRITE_ANSWERS=1 writes them)", async () => {
   const text = await readFile(file, "utf8");
   const filled = text.replace(/<!-- (\w+) -->\n[^]*?<!-- end -->/g, (_whole, name: string) => {
     return `<!-- ${name} -->\n\n${tables[name]}\n\n<!-- end -->`;

@@ -58,7 +58,7 @@ describe("the field events", () => {
     assert.deepEqual(body.data.node, { topic: "product.deleted" });
   });
 
-  it("goes on where a reader stopped, and misses nothing that is committed in between", async () => {
+  it("continues where a reader stopped, and misses nothing that is committed in between", async () => {
     await shop.owner.query(
       "insert into erp.product (product_number) select 'p' || n from generate_series(1, 7) n",
     );

@@ -66,7 +66,7 @@ describe("pruning", () => {
     );
   });
 
-  it("does not make numbers begin anew when everything is gone", async () => {
+  it("does not restart the numbers when everything is deleted", async () => {
     await query("update events.event set recorded_at = now() - interval '31 days'");
     await prune(100);
     assert.deepEqual(await logAfter(used.client), []);

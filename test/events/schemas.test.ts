@@ -9,7 +9,7 @@ const folder = new URL("../../docs/events/", import.meta.url);
 describe("docs/events", () => {
   const used = useDatabase("template_schema");
 
-  it("is what the database says (`npm run schema` writes it anew)", async () => {
+  it("is what the database says (`npm run schema` writes it)", async () => {
     const files = await printEventSchemas(used.client);
     assert.deepEqual((await readdir(folder)).sort(), files.map(([name]) => name).sort());
     for (const [name, text] of files) assert.equal(await readFile(new URL(name, folder), "utf8"), text, name);

@@ -2,18 +2,19 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { useDatabase } from "../lib/database.ts";
+import { emptyTables } from "../lib/empty-tables.ts";
 import { deliveriesOf, endOfLog, logAfter, sequence, subscribe } from "./support.ts";
 
 describe("the log of events", () => {
+  let admin: pg.Client;
   let others: pg.Client[];
   let start: number;
   // Before the database is dropped
-  after(() => Promise.all(others.map((client) => client.end())));
+  after(() => Promise.all([admin, ...others].map((client) => client.end())));
   const used = useDatabase("template_schema");
 
-  const rows = `
-  truncate erp.tag, erp.product, erp.customer, events.webhook_subscription, events.outbox cascade;
-  insert into erp.product (product_number) values ('A'), ('B'), ('C')`;
+  const tables = ["erp.tag", "erp.product", "erp.customer", "events.webhook_subscription", "events.outbox"];
+  const rows = "insert into erp.product (product_number) values ('A'), ('B'), ('C')";
 
   const rename = (client: pg.Client, product: string, name: string) =>
     client.query("update erp.product set name = $2 where product_number = $1", [product, name]);
@@ -21,9 +22,11 @@ describe("the log of events", () => {
 
   before(async () => {
     others = [1, 2, 3].map(() => new pg.Client({ connectionString: used.database.ownerUrl }));
-    await Promise.all(others.map((client) => client.connect()));
+    admin = new pg.Client({ connectionString: used.database.adminUrl });
+    await Promise.all([admin, ...others].map((client) => client.connect()));
   });
   beforeEach(async () => {
+    await emptyTables(admin, ...tables);
     await used.client.query(rows);
     await sequence(used.client);
     start = await endOfLog(used.client);

@@ -231,7 +231,7 @@ describe("mutations of webhooks", () => {
       assert.equal(url, input.url);
     });
 
-    it("puts what is sent on the account of whoever changes it", async () => {
+    it("makes a subscription belong to the client that changes it", async () => {
       const id = await subscribe({ topic: "product.updated" });
       const scopes = async () =>
         (await rows("select events.scopes_of_subscription($1) as scopes", uuidOf(id)))[0].scopes;
@@ -249,7 +249,7 @@ describe("mutations of webhooks", () => {
       ]);
     });
 
-    it("stops a subscription, and lets it go on with what waited", async () => {
+    it("stops a subscription, and resumes it with the waiting messages", async () => {
       const id = await subscribe();
       await happen();
       const stopped = await call("webhookSubscriptionUpdate", { id, enabled: false });

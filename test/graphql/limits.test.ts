@@ -115,7 +115,7 @@ const counts = ({ headers }: Answer) => {
   return { policy: headers.get("ratelimit-policy"), remaining: Number(remaining), reset: Number(reset) };
 };
 
-test("a token that has spent its points is told when to come again, and others go on", async () => {
+test("a token that has spent its points is told when to come again, and others continue", async () => {
   const small = await service.another({ settings: { limits: { ...limits, bucket: 10, refill: 0.1 } } });
   const other = await service.token();
   const first = await small.ask(token, { query: "{ ...F } fragment F on Query { __typename }" });

@@ -170,7 +170,7 @@ describe("the comparisons of a filter", () => {
     assert.equal(rows('{ OR: [{ name: { contains: "a" } }, { NOT: { name: { equals: "a" } } }] }'), 21);
   });
 
-  it("count when they come by variables, whatever is in these", () => {
+  it("count when they come by variables of any content", () => {
     const one = { name: { contains: "a" } };
     assert.equal(rows("$f", { f: { OR: Array(250).fill(one) } }), 5_000);
     assert.equal(rows("$f", { f: one }), 20);

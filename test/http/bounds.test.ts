@@ -59,7 +59,7 @@ describe("a message", () => {
   });
 });
 
-describe("a body that nobody has paid for", () => {
+describe("a body that no points were taken for", () => {
   const query = "{ __typename }";
   const long = JSON.stringify({ query, variables: { a: "x".repeat(100_000) } });
   const send = async (body: BodyInit, headers: Record<string, string> = {}) => {

@@ -46,7 +46,7 @@ const answer: RequestListener = (incoming, response) => {
 };
 
 describe("more connections than there may be", () => {
-  it("shut nobody out, when nothing is asked on them", async () => {
+  it("shut no one out, when they send no requests", async () => {
     const port = await start(10, answer);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let n = 0; n < 40; n++) {
@@ -57,7 +57,7 @@ describe("more connections than there may be", () => {
     agent.destroy();
   });
 
-  it("shut nobody out, when bodies come drop by drop", async () => {
+  it("shut no one out, when bodies arrive slowly", async () => {
     const port = await start(10, answer);
     for (let n = 0; n < 40; n++) {
       await open(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{");
@@ -65,7 +65,7 @@ describe("more connections than there may be", () => {
     }
   });
 
-  it("cut nobody off whose request is being worked on", async () => {
+  it("cut off no running request", async () => {
     const working: ServerResponse[] = [];
     const port = await start(3, (incoming, response) => {
       if (incoming.url === "/slow") working.push(response);

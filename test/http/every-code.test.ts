@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { errorCodes } from "../../src/errors/api-error.ts";
 import type { ErrorCode } from "../../src/errors/api-error.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
 import type { Answer, TestService } from "../lib/service.ts";
 
@@ -35,7 +35,7 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
   }
 }
 
-const ways: Record<ErrorCode, () => Promise<Answer>> = {
+const provocations: Record<ErrorCode, () => Promise<Answer>> = {
   UNAUTHENTICATED: () => service.ask(null, { query }),
   async UNAUTHORIZED() {
     const credentials = await service.credential();
@@ -59,11 +59,11 @@ const ways: Record<ErrorCode, () => Promise<Answer>> = {
   QUERY_TIMEOUT: () => whileInserting("perform pg_sleep(5)", 100),
   CONFLICT_RETRY: () => whileInserting("raise exception 'No' using errcode = '40001'"),
   async SERVICE_UNAVAILABLE() {
-    const way = await cuttableWay(service.loginUrl);
-    const process = await service.another({ loginUrl: way.url });
-    way.cut();
+    const proxy = await openCuttableProxy(service.loginUrl);
+    const process = await service.another({ loginUrl: proxy.url });
+    proxy.cut();
     const answer = await process.ask(token, { query });
-    await way.close();
+    await proxy.close();
     return answer;
   },
   PAYLOAD_UNAVAILABLE: () =>
@@ -72,10 +72,10 @@ const ways: Record<ErrorCode, () => Promise<Answer>> = {
   INTERNAL_SERVER_ERROR: () => whileInserting("raise exception 'No'"),
 };
 
-for (const [code, way] of Object.entries(ways)) {
+for (const [code, provoke] of Object.entries(provocations)) {
   const { retryable, status } = errorCodes[code as ErrorCode];
   test(`${code} can be met`, async () => {
-    const answer = await way();
+    const answer = await provoke();
     assert.deepEqual([...new Set(answer.codes)], [code], answer.text);
     assert.ok(status.split(/\D+/).includes(String(answer.status)), `${answer.status}, not ${status}`);
     assert.equal(answer.body.errors[0].extensions.retryable, retryable);

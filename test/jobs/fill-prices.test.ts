@@ -101,7 +101,7 @@ test("a price that is there already is kept", async () => {
   assert.deepEqual(await pricesOf(receipt), ["4.9"]);
 });
 
-test("each batch goes on after the one before", async () => {
+test("each batch continues after the previous one", async () => {
   await addReceipt(2, 5);
   const { rows } = await owner.query("select id from erp.goods_receipt_line_item order by id");
   const first = await fill(owner, null, 2);

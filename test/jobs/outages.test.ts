@@ -5,7 +5,7 @@ import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -49,11 +49,11 @@ test("connections that are ended again and again under load lose no job", async 
 });
 
 test("a job that was done while the line was cut is not held any longer, and done again at worst", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
   const hold = Promise.withResolvers<void>();
   let attempts = 0;
-  const worker = startTestJobs(way.url, {
+  const worker = startTestJobs(proxy.url, {
     wait: async () => {
       attempts++;
       await hold.promise;
@@ -61,43 +61,43 @@ test("a job that was done while the line was cut is not held any longer, and don
   });
   await queue.add("wait");
   await until(() => attempts === 1);
-  way.cut();
+  proxy.cut();
   hold.resolve();
   await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
   assert.notEqual((await queue.jobs())[0].locked_by, null);
-  way.mend();
+  proxy.mend();
   await queue.empties();
   assert.equal(attempts, 2);
   await worker.stop();
 });
 
 test("a worker that starts before the database can be reached begins when it can", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  way.cut();
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  proxy.cut();
   const { done, note } = noting();
-  const worker = startTestJobs(way.url, { note });
+  const worker = startTestJobs(proxy.url, { note });
   await queue.add("note");
   await until(() => worker.log.some(({ msg }) => /can't begin; trying again/.test(msg)));
-  way.mend();
+  proxy.mend();
   await until(() => done.length === 1);
   await worker.stop();
 });
 
 test("stopped while the database can't be reached, it stops soon", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
   const { done, note } = noting();
-  const worker = startTestJobs(way.url, { note });
+  const worker = startTestJobs(proxy.url, { note });
   await queue.add("note");
   await until(() => done.length === 1);
-  way.cut();
+  proxy.cut();
   const begin = performance.now();
   await worker.stop();
   assert.ok(performance.now() - begin < 3_000);
 });
 
-test("when Postgres itself is stopped and started again, work goes on", async (t) => {
+test("when Postgres itself is stopped and started again, work continues", async (t) => {
   const folder = await temporaryFolder();
   const options = { directory: join(folder.path, "own"), flags: { fsync: "off" } };
   let cluster = await startCluster(options);

@@ -21,7 +21,7 @@ describe("service_worker", () => {
     }
   }
 
-  it("is who background work connects as, whatever the URL says", async () => {
+  it("is the role of background work, whatever the URL says", async () => {
     const url = new URL(used.database.adminUrl);
     url.searchParams.set("options", "-c role=service_owner");
     const pool = createJobPool(url.href, 1);

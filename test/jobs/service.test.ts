@@ -6,7 +6,7 @@ import { crontabOf } from "../../src/jobs/crontab.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
-import { cuttableWay } from "../lib/cuttable.ts";
+import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -95,7 +95,7 @@ test("a service that may not import rates leaves such a job to one that may", as
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 3);
 });
 
-test("a failing import is logged with its job, and the service goes on", async () => {
+test("a failing import is logged with its job, and the service continues", async () => {
   await queue.add("import_exchange_rates");
   const { service, address } = await start({ EXCHANGE_RATES_FROM: join(folder.path, "none.xml") });
   const [line] = await service.said(/^\{.*a job failed.*$/m);
@@ -108,14 +108,14 @@ test("a failing import is logged with its job, and the service goes on", async (
 });
 
 test("cut off from Postgres and back, the service answers and works again", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  const { service, address } = await start({ DATABASE_URL: way.url, EXCHANGE_RATES_FROM: list });
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  const { service, address } = await start({ DATABASE_URL: proxy.url, EXCHANGE_RATES_FROM: list });
   await service.said(/a job is done/);
-  way.cut();
+  proxy.cut();
   await service.said(/background work can't begin; trying again/);
   assert.equal((await fetch(`${address}/healthz`)).status, 503);
-  way.mend();
+  proxy.mend();
   await until(async () => (await fetch(`${address}/healthz`)).status === 200);
   await queue.add("import_exchange_rates");
   await until(async () => (await queue.jobs()).length === 0);
@@ -123,15 +123,15 @@ test("cut off from Postgres and back, the service answers and works again", asyn
 });
 
 test("stopped while it is cut off from Postgres, the service ends in order", async (t) => {
-  const way = await cuttableWay(database.loginUrl);
-  t.after(() => way.close());
-  const { service } = await start({ DATABASE_URL: way.url });
+  const proxy = await openCuttableProxy(database.loginUrl);
+  t.after(() => proxy.close());
+  const { service } = await start({ DATABASE_URL: proxy.url });
   await service.said(/a job is done/);
-  way.cut();
+  proxy.cut();
   await stop(service);
 });
 
-test("rates are imported every day in the afternoon, and once after a pause of whatever length", async () => {
+test("rates are imported every day in the afternoon, and once after a pause of any length", async () => {
   const settings = { exchangeRatesFrom: list };
   const options = { crontab: crontabOf(settings) };
   const tasks = tasksOf(settings);

@@ -6,7 +6,7 @@ import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { until } from "../lib/until.ts";
 
-// The answer of a committed mutation, whatever happens while its payload is read. test/ways/payloads.test.ts covers all
+// The answer of a committed mutation, whatever happens while its payload is read. test/end-to-end/payloads.test.ts covers all
 // payloads.
 let shop: Shop;
 before(async () => {
@@ -72,8 +72,8 @@ describe("what fails while the payload is read", () => {
     }
   };
 
-  const ways = { pg_terminate_backend: "SERVICE_UNAVAILABLE", pg_cancel_backend: "QUERY_TIMEOUT" };
-  for (const [end, cause] of Object.entries(ways)) {
+  const causes = { pg_terminate_backend: "SERVICE_UNAVAILABLE", pg_cancel_backend: "QUERY_TIMEOUT" };
+  for (const [end, cause] of Object.entries(causes)) {
     it(`by ${end}: it was done, and must not be sent again`, async () => {
       const before = await shop.movements();
       const { body } = await whileReading(end, one(1));

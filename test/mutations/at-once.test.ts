@@ -36,7 +36,7 @@ it("20 new defaults at once leave one, and none fails", async () => {
 });
 
 it("20 first warehouses at once: one is the default", async () => {
-  await bench.rows("truncate erp.warehouse cascade");
+  await bench.empty("erp.warehouse");
   await times(20, (n) => bench.mutate("warehouseCreate", { code: `N${n}`, name: "New" }));
   const rows = await bench.rows("select is_default_receiving as both from erp.warehouse where is_default");
   assert.deepEqual(rows, [{ both: true }]);

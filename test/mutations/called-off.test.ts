@@ -231,7 +231,7 @@ describe("fulfillmentOrderCreate", () => {
     ]);
   });
 
-  it("goes on where a fulfillment of a cancelled fulfillment order is taken back", async () => {
+  it("continues after a fulfillment of a cancelled fulfillment order is taken back", async () => {
     await shop.store("nail", "A-1", 5);
     await shop.store("nail", "B-1", 5);
     const order = await shop.order([nails(5)], [{ lines: [[0, 5]] }]);

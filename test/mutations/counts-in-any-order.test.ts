@@ -100,7 +100,7 @@ describe("counts and bookings", () => {
   });
   const events = fc.array(fc.oneof(booking, counting), { minLength: 3, maxLength: 9 });
 
-  it(`give the same figure in whichever order they arrive, seed ${seed}`, async () => {
+  it(`give the same figure in any order of arrival, seed ${seed}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...kinds), events, async ({ product, place, batchId }, happened) => {
         await shop.empty();

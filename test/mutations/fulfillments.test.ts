@@ -463,7 +463,7 @@ describe("fulfillmentCancel", () => {
     assert.deepEqual(await standing(order), ["completed", "shipped", [2], ["Closed", false]]);
   });
 
-  it("is refused when nobody knows where the units came from, or the order does not have them any more", async () => {
+  it("is refused when the origin of the units is unknown, or the order does not have them any more", async () => {
     const order = await makeOrder();
     const { fulfillment } = await shop.fulfill(only(order));
     await shop.sql("create table public.forgotten as select * from erp.fulfillment_stock_movement");

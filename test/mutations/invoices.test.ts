@@ -159,7 +159,7 @@ describe("an invoice", () => {
     assert.deepEqual([all.total, all.net], all.order);
   });
 
-  it("comes to the cent to the order, whatever the parcels, prices and discounts are", async () => {
+  it("equals the order to the cent, for any parcels, prices and discounts", async () => {
     let seed = 7;
     const roll = (sides: number) => (seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 1) % sides;
     for (let n = 0; n < 12; n++) {
@@ -224,7 +224,7 @@ describe("an invoice", () => {
     assert.deepEqual((await complete(order, { documents: ["delivery_note"] })).userErrors, []);
   });
 
-  it("cannot charge a unit twice, whoever writes it", async () => {
+  it("cannot charge a unit twice, for any writer", async () => {
     const order = await assigned([nails(5)]);
     await complete(order, { documents: ["invoice"] });
     await assert.rejects(

@@ -284,7 +284,7 @@ describe("the dock never stops", () => {
   });
 });
 
-describe("whatever is received", () => {
+describe("any receipts", () => {
   it("every unit is booked, and counts for an order as long as that has room", async () => {
     let seed = 13;
     const upTo = (most: number) => {

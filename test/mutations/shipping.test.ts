@@ -211,7 +211,7 @@ describe("orderShipmentComplete", () => {
     });
   });
 
-  it("goes on where a part was shipped already", async () => {
+  it("continues where a part was shipped already", async () => {
     await shop.store("nail", "A-1", 9);
     const order = await shop.order([nails(5)], [{ lines: [[0, 5]] }]);
     const line = { fulfillmentOrderLineItemId: order.fulfillmentOrders[0]!.lines[0], quantity: 2 };

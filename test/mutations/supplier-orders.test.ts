@@ -118,7 +118,7 @@ describe("supplierOrderCreate", () => {
 });
 
 describe("supplierOrderLineItemsSet", () => {
-  it("changes, adds and removes lines, and computes the totals anew; a discount on the whole stays", async () => {
+  it("changes, adds and removes lines, and computes the totals again; a discount on the whole stays", async () => {
     const order = await create({
       lineItems: [line("hammer", 1, { unitPrice: 10 }), line("nail", 1, { unitPrice: 1 })],
     });

@@ -80,7 +80,7 @@ describe("warehouseCreate", () => {
   });
 
   it("makes the first warehouse the default for everything, whatever the input says", async () => {
-    await bench.rows("truncate erp.warehouse cascade");
+    await bench.empty("erp.warehouse");
     const input = { code: "ONE", name: "One", isDefault: false, isDefaultReceiving: null };
     assert.deepEqual((await bench.mutate("warehouseCreate", input)).userErrors, []);
     assert.equal(await defaults(), "ONE / ONE");

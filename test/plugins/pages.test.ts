@@ -120,7 +120,7 @@ describe("paging", () => {
     assert.equal(early.pageInfo.hasPreviousPage, false);
   });
 
-  it("goes on when the entry of the cursor is gone, and new entries move nothing", async () => {
+  it("continues when the entry of the cursor is deleted, and new entries move nothing", async () => {
     const first = await page({ first: 12 });
     const cursor = first.pageInfo.endCursor;
     const id = (number: number) => `sample.id(4, ${number})`;
@@ -271,7 +271,7 @@ describe("the cost of pageInfo", () => {
     return statements.length;
   };
 
-  it("is one statement for a page, whatever is asked about its end", async () => {
+  it("is one statement for a page, with any questions about its end", async () => {
     assert.equal(
       await count("products { edges { cursor node { id } } pageInfo { hasNextPage startCursor endCursor } }"),
       1,

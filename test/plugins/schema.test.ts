@@ -14,7 +14,7 @@ after(() => sample?.close());
 const snapshot = new URL("sample.graphql", import.meta.url);
 
 describe("the schema of sample.sql", () => {
-  it("is the one in sample.graphql (UPDATE_SNAPSHOTS=1 writes it anew)", async () => {
+  it("is the one in sample.graphql (UPDATE_SNAPSHOTS=1 writes it)", async () => {
     const sdl = printSdl(sample.schema);
     if (process.env.UPDATE_SNAPSHOTS) await writeFile(snapshot, sdl);
     assert.equal(sdl, await readFile(snapshot, "utf8"));

@@ -78,7 +78,7 @@ describe("an operation", () => {
     });
   });
 
-  it("is judged anew for other variables and other callers, though the document is the same", async () => {
+  it("is checked again for other variables and other callers of the same document", async () => {
     const scopes = ["products:read", "margins:read"];
     const run = (tags: boolean | null | undefined, given: string[]) =>
       sample.run(source, { variables: { id, ...(tags === undefined ? {} : { tags }) }, scopes: given });

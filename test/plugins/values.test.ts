@@ -15,7 +15,7 @@ async function product(number: number, selection: string, settings: Record<strin
 }
 
 describe("values", () => {
-  it("DateTime is UTC to the second, whatever the session's time zone", async () => {
+  it("DateTime is UTC to the second, in any time zone of the session", async () => {
     assert.deepEqual(await product(2, "createdAt updatedAt", { timezone: "Asia/Tokyo" }), {
       createdAt: "2026-03-04T05:06:07+00:00",
       updatedAt: "2026-05-01T02:00:00+00:00",

@@ -133,7 +133,10 @@ describe("a service that root has started", { skip }, () => {
       await chmod(project.path, 0o700);
       const service = (running = project.start(["start.ts"], { DATABASE_URL: database.loginUrl }));
       const [, address] = await service.said(/The API is at (http:\S+?)\/api/);
-      assert.match(service.output(), /Warning: The service goes on as root, .* may not read \S+start\.ts\./);
+      assert.match(
+        service.output(),
+        /Warning: The service continues as root, .* may not read \S+start\.ts\./,
+      );
       assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
       await assertWorks(address!);
     } finally {

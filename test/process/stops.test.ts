@@ -94,7 +94,7 @@ async function assertEnds(service: CommandProcess, begin: number): Promise<void>
   assert.doesNotMatch(service.output(), /\n\s+at /);
 }
 
-test("SIGTERM under load: the readiness fails first, all is answered, nobody is cut off", async () => {
+test("SIGTERM under load: the readiness fails first, every request is answered, none is cut off", async () => {
   const { service, address, agent, token } = await start();
   const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
   await until(() => load.answers > 100, 20_000);
@@ -151,7 +151,7 @@ test("what would take longer than the stop is broken off, undone and answered", 
   assert.equal(rowCount, 0);
 });
 
-test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts nobody off", async () => {
+test("SIGHUP replaces the processes under load without a refused request, SIGTERM then cuts none off", async () => {
   const { service, address, agent, token } = await start(["--workers", "2"]);
   agent.destroy();
   const before = await servingProcesses(service.pid);

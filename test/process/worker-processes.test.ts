@@ -114,7 +114,7 @@ test("they keep to the limits together", async () => {
   assert.deepEqual(answers.slice(-6), Array(6).fill(429));
 });
 
-test("one that is killed is replaced, and the others go on", async () => {
+test("a killed one is replaced, and the others continue", async () => {
   const token = await tokenOf(await createCredential(owner, { name: "d", read: "all" }));
   const before = await servers();
   process.kill(before[0]!, "SIGKILL");

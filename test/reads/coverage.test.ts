@@ -3,8 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { lambda } from "postgraphile/grafast";
 import type { Step } from "postgraphile/grafast";
 import { GraphQLInt, GraphQLString } from "postgraphile/graphql";
-import { openTwoWays } from "./two-ways.ts";
-import type { Request, TwoWays } from "./two-ways.ts";
+import { openTwoExecutors } from "./two-executors.ts";
+import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
 
 /** Changes that other plugins may make to a schema: replace plans, add fields and arguments. */
 const ChangesPlugin: GraphileConfig.Plugin = {
@@ -47,11 +47,11 @@ const ChangesPlugin: GraphileConfig.Plugin = {
 };
 
 describe("a schema that others have changed", () => {
-  let ways: TwoWays;
-  before(async () => void (ways = await openTwoWays("api_unstable", { plugins: [ChangesPlugin] })));
-  after(() => ways?.close());
+  let executors: TwoExecutors;
+  before(async () => void (executors = await openTwoExecutors("api_unstable", { plugins: [ChangesPlugin] })));
+  after(() => executors?.close());
 
-  const cases: [what: string, source: string, isShort: boolean][] = [
+  const cases: [what: string, source: string, isBySql: boolean][] = [
     ["a field that is as it was", "{ currencies { edges { node { id factor } } } }", true],
     ["a column whose plan was replaced", "{ currencies { edges { node { isoCode } } } }", false],
     [
@@ -69,18 +69,18 @@ describe("a schema that others have changed", () => {
     ],
     ["an argument with a default that was added", "{ tags(first: 2) { edges { node { id } } } }", false],
   ];
-  for (const [what, source, isShort] of cases) {
-    it(`${isShort ? "answers by one statement" : "leaves to Grafast"}: ${what}`, async () => {
-      const short = await ways.short({ source });
-      assert.equal(short.isShort, isShort);
-      assert.deepEqual(short.errors, []);
-      assert.equal(short.text, (await ways.usual({ source })).text);
+  for (const [what, source, isBySql] of cases) {
+    it(`${isBySql ? "answers by one statement" : "leaves to Grafast"}: ${what}`, async () => {
+      const bySql = await executors.bySql({ source });
+      assert.equal(bySql.isBySql, isBySql);
+      assert.deepEqual(bySql.errors, []);
+      assert.equal(bySql.text, (await executors.byGrafast({ source })).text);
     });
   }
 });
 
 describe("what the data may hold", () => {
-  let ways: TwoWays;
+  let executors: TwoExecutors;
   const sql = `
     update erp.currency set factor = 'NaN' where iso_code = (select max(iso_code) from erp.currency);
     update erp.product set product_number = e'"quoted" \\\\ \\u0001\\u007f\\u2028 💥 </script> ' || product_number
@@ -88,14 +88,14 @@ describe("what the data may hold", () => {
     update erp.sales_order set amount_total = 12345678901234.5, amount_net = 0.000001
       where id = (select min(id::text)::uuid from erp.sales_order);
   `;
-  before(async () => void (ways = await openTwoWays("api_unstable", { sql })));
-  after(() => ways?.close());
-  const same = async (request: Request, isShort: boolean) => {
-    const [short, usual] = [await ways.short(request), await ways.usual(request)];
-    assert.equal(short.text, usual.text);
-    assert.deepEqual(short.errors, usual.errors);
-    assert.equal(short.isShort, isShort);
-    return short;
+  before(async () => void (executors = await openTwoExecutors("api_unstable", { sql })));
+  after(() => executors?.close());
+  const same = async (request: ReadRequest, isBySql: boolean) => {
+    const [bySql, byGrafast] = [await executors.bySql(request), await executors.byGrafast(request)];
+    assert.equal(bySql.text, byGrafast.text);
+    assert.deepEqual(bySql.errors, byGrafast.errors);
+    assert.equal(bySql.isBySql, isBySql);
+    return bySql;
   };
 
   it("comes out the same: quotation marks, control characters, other scripts", async () => {
@@ -121,31 +121,31 @@ describe("what the data may hold", () => {
 });
 
 describe("statements", () => {
-  let ways: TwoWays;
-  before(async () => void (ways = await openTwoWays("api_unstable")));
-  after(() => ways?.close());
+  let executors: TwoExecutors;
+  before(async () => void (executors = await openTwoExecutors("api_unstable")));
+  after(() => executors?.close());
 
   it("are planned within the time-out, though they follow hundreds of relations", async () => {
     const below = (depth: number): string =>
       depth === 0 ? "id" : `id a: parent { ${below(depth - 1)} } b: parent { ${below(depth - 1)} }`;
-    const { errors, isShort } = await ways.short({
+    const { errors, isBySql } = await executors.bySql({
       source: `{ products(first: 20) { edges { node { ${below(7)} } } } }`,
     });
     assert.deepEqual(errors, []);
-    assert.ok(isShort);
+    assert.ok(isBySql);
   });
 
   it("have no end of fields: more are left to Grafast", async () => {
     const columns = Array.from({ length: 3_100 }, (_, i) => `f${i}: name`).join(" ");
-    const { errors, isShort } = await ways.short({
+    const { errors, isBySql } = await executors.bySql({
       source: `{ products(first: 1) { edges { node { ${columns} } } } }`,
     });
-    assert.deepEqual([errors, isShort], [[], false]);
+    assert.deepEqual([errors, isBySql], [[], false]);
   });
 
   it("are the same for the same operation with other values", async () => {
     const countPrepared = async () => {
-      const clients = await Promise.all(Array.from({ length: 4 }, () => ways.pool.connect()));
+      const clients = await Promise.all(Array.from({ length: 4 }, () => executors.pool.connect()));
       const counts = clients.map((client) =>
         client.query("select count(*)::int as count from pg_prepared_statements"),
       );
@@ -155,7 +155,7 @@ describe("statements", () => {
     };
     const read = async (number: string) => {
       const source = `{ products(filter: { productNumber: { equals: "${number}" } }) { edges { node { id } } } }`;
-      assert.ok((await ways.short({ source })).isShort);
+      assert.ok((await executors.bySql({ source })).isBySql);
     };
     await Promise.all(Array.from({ length: 20 }, () => read("same")));
     const before = await countPrepared();

@@ -5,8 +5,8 @@ import { makeRandom } from "../plugins/random-operations.ts";
 import type { Samples } from "./random-reads.ts";
 import { randomRead } from "./random-reads.ts";
 import { takeSamples } from "./samples.ts";
-import { openTwoWays, withoutOpen } from "./two-ways.ts";
-import type { Request, TwoWays } from "./two-ways.ts";
+import { openTwoExecutors, withoutOpen } from "./two-executors.ts";
+import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
 
 /** How many operations are compared for unstable, and half as many for the frozen version. */
 const wanted = Number(process.env.RANDOM_READS ?? 1_400);
@@ -15,7 +15,7 @@ const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];
 
 /** Another caller for each seed: with all scopes, or some; sometimes with fewer for row-level security. */
-function callerOf(seed: number, { allScopes }: TwoWays): Pick<Request, "rowScopes" | "locale"> {
+function callerOf(seed: number, { allScopes }: TwoExecutors): Pick<ReadRequest, "rowScopes" | "locale"> {
   const random = makeRandom(seed * 7 + 1);
   const locale = locales[random(locales.length)]!;
   if (random(3) > 0) return { locale };
@@ -26,35 +26,35 @@ function callerOf(seed: number, { allScopes }: TwoWays): Pick<Request, "rowScope
 for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
   const count = schemaName === "api_unstable" ? wanted : Math.ceil(wanted / 2);
   describe(`reads of ${schemaName}, by one statement and by Grafast`, () => {
-    let ways: TwoWays;
+    let executors: TwoExecutors;
     let samples: Samples;
     before(async () => {
-      ways = await openTwoWays(schemaName);
-      samples = await takeSamples(ways);
+      executors = await openTwoExecutors(schemaName);
+      samples = await takeSamples(executors);
     });
-    after(() => ways?.close());
+    after(() => executors?.close());
 
     it(`have the same answers, ${count} times`, async (test) => {
-      const tally = { valid: 0, invalid: 0, withErrors: 0, short: 0, characters: 0 };
+      const tally = { valid: 0, invalid: 0, withErrors: 0, bySql: 0, characters: 0 };
       for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-        const read = randomRead(ways.schema, samples, seed);
-        if (validate(ways.schema, parse(read.source)).length > 0) {
+        const read = randomRead(executors.schema, samples, seed);
+        if (validate(executors.schema, parse(read.source)).length > 0) {
           tally.invalid++;
           continue;
         }
-        const request = { ...read, ...callerOf(seed, ways) };
-        const usual = await ways.usual(request);
-        const short = await ways.short(request);
+        const request = { ...read, ...callerOf(seed, executors) };
+        const byGrafast = await executors.byGrafast(request);
+        const bySql = await executors.bySql(request);
         const where = `seed ${seed}: ${JSON.stringify(request)}`;
-        assert.deepEqual(short.errors, usual.errors, where);
-        assert.equal(withoutOpen(short.text), withoutOpen(usual.text), where);
+        assert.deepEqual(bySql.errors, byGrafast.errors, where);
+        assert.equal(withoutOpen(bySql.text), withoutOpen(byGrafast.text), where);
         tally.valid++;
-        if (usual.errors.length > 0) tally.withErrors++;
-        else if (short.isShort) tally.short++;
+        if (byGrafast.errors.length > 0) tally.withErrors++;
+        else if (bySql.isBySql) tally.bySql++;
         else if (process.env.SHOW_OTHERS) console.log(where);
-        tally.characters += usual.text?.length ?? 0;
+        tally.characters += byGrafast.text?.length ?? 0;
       }
-      const share = tally.short / (tally.valid - tally.withErrors);
+      const share = tally.bySql / (tally.valid - tally.withErrors);
       test.diagnostic(`${JSON.stringify(tally)}; by one statement: ${(share * 100).toFixed(1)} %`);
       assert.ok(tally.valid > count * 0.8, "most operations are valid");
       assert.ok(share > 0.9, "most operations are covered");

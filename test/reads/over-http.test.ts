@@ -9,11 +9,11 @@ import { until } from "../lib/until.ts";
 
 let service: TestService;
 /** The same with FAST_READS=false. */
-let usual: TestProcess;
+let grafastOnly: TestProcess;
 let token: string;
 before(async () => {
   service = await startService({ versions, template: "template_demo" });
-  usual = await service.another({ versions, settings: { explorer: false, fastReads: false } });
+  grafastOnly = await service.another({ versions, settings: { explorer: false, fastReads: false } });
   token = await service.token();
 });
 after(() => service.close());
@@ -28,11 +28,14 @@ function headersOf({ headers }: Answer): Record<string, string> {
 const ids = "x-request-id";
 async function bothWays(body: unknown, { headers = {}, ...more }: AskOptions = {}, caller = token) {
   const options = { ...more, headers: { [ids]: "same", ...headers } };
-  const [short, long] = [await service.ask(caller, body, options), await usual.ask(caller, body, options)];
-  assert.equal(short.text, long.text);
-  assert.equal(short.status, long.status);
-  assert.deepEqual(headersOf(short), headersOf(long));
-  return short;
+  const [bySql, byGrafast] = [
+    await service.ask(caller, body, options),
+    await grafastOnly.ask(caller, body, options),
+  ];
+  assert.equal(bySql.text, byGrafast.text);
+  assert.equal(bySql.status, byGrafast.status);
+  assert.deepEqual(headersOf(bySql), headersOf(byGrafast));
+  return bySql;
 }
 
 const list = `query ($first: Int = 3) {
@@ -47,7 +50,7 @@ describe("a read by one statement", () => {
     assert.equal(frozen.headers.get("x-read-by"), null);
     const both = "{ __schema { queryType { name } } countrys { edges { node { id } } } }";
     assert.equal((await service.ask(token, { query: both })).headers.get("x-read-by"), "grafast");
-    assert.equal((await usual.ask(token, { query: list })).headers.get("x-read-by"), null);
+    assert.equal((await grafastOnly.ask(token, { query: list })).headers.get("x-read-by"), null);
   });
 
   it("has the same status, headers and body as otherwise", async () => {
@@ -65,7 +68,7 @@ describe("a read by one statement", () => {
     }
   });
 
-  it("answers as otherwise whatever a variable of @skip or @include is", async () => {
+  it("gives the same answer for any variable of @skip or @include", async () => {
     const query = `query ($on: Boolean = true) {
       products(first: 2) { edges { node { id name @include(if: $on) gtin @skip(if: $on) } } }
     }`;
@@ -121,7 +124,7 @@ describe("a read by one statement", () => {
     assert.deepEqual(readCounts, { sql: before.sql + 1, grafast: before.grafast + 1 });
   });
 
-  it("follows the schema when that is built anew", async () => {
+  it("follows the schema when that is built again", async () => {
     const query = "{ currencies(first: 1) { edges { node { isoCode } } } }";
     const before = await service.ask(token, { query });
     await service.app.reload();
@@ -181,13 +184,13 @@ describe("a read that fails in the database", () => {
       await lock();
       try {
         for (const query of queries) {
-          const [short, long] = await Promise.all(
+          const [bySql, byGrafast] = await Promise.all(
             limited.map((process) =>
               process.ask(token, { query, variables }, { headers: { [ids]: "same" } }),
             ),
           );
-          assert.equal(short!.text, long!.text);
-          assert.ok(short!.codes.length > 0 && short!.codes.every((found) => found === code));
+          assert.equal(bySql!.text, byGrafast!.text);
+          assert.ok(bySql!.codes.length > 0 && bySql!.codes.every((found) => found === code));
         }
       } finally {
         await unlock();
@@ -201,7 +204,7 @@ describe("a read that fails in the database", () => {
     let isDone = false;
     void held.then(() => (isDone = true));
     await until(async () => {
-      await usual.apiPool.query(
+      await grafastOnly.apiPool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and usename = 'service_api_login'`,
       );
@@ -233,12 +236,13 @@ it("thousands of reads at once, of other callers, in other languages, with error
   const query = "{ countrys(first: 20) { edges { node { id name } } } }";
   const expected = new Map<string, string>();
   for (const locale of ["en-GB", "de-DE"]) {
-    const { text } = await usual.ask(token, { query }, { headers: { "accept-language": locale } });
+    const { text } = await grafastOnly.ask(token, { query }, { headers: { "accept-language": locale } });
     expected.set(locale, text);
   }
   assert.notEqual(expected.get("en-GB"), expected.get("de-DE"));
-  const product = (await usual.ask(token, { query: "{ products(first: 1) { edges { node { id } } } }" })).body
-    .data.products.edges[0].node.id;
+  const product = (
+    await grafastOnly.ask(token, { query: "{ products(first: 1) { edges { node { id } } } }" })
+  ).body.data.products.edges[0].node.id;
   const node = "query ($id: ID!) { node(id: $id) { id } }";
   const failing = '{ products(after: "x") { edges { cursor } } }';
   const one = async (i: number) => {

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import type { GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
 import { getNamedType, isLeafType } from "postgraphile/graphql";
 import type { Samples } from "./random-reads.ts";
-import type { TwoWays } from "./two-ways.ts";
+import type { TwoExecutors } from "./two-executors.ts";
 
 /** Reads some rows of every list, for values that filters find. */
-export async function takeSamples({ schema, usual }: Pick<TwoWays, "schema" | "usual">): Promise<Samples> {
+export async function takeSamples({
+  schema,
+  byGrafast,
+}: Pick<TwoExecutors, "schema" | "byGrafast">): Promise<Samples> {
   const samples = new Map<string, unknown[]>();
   for (const field of Object.values(schema.getQueryType()!.getFields())) {
     const connection = getNamedType(field.type);
@@ -13,7 +16,7 @@ export async function takeSamples({ schema, usual }: Pick<TwoWays, "schema" | "u
     const type = nodeType(schema, connection.name);
     const leaves = Object.values(type.getFields()).filter((leaf) => isLeafType(getNamedType(leaf.type)));
     const columns = leaves.map(({ name }) => name).join(" ");
-    const { data, errors } = await usual({
+    const { data, errors } = await byGrafast({
       source: `{ list: ${field.name}(first: 40) { edges { node { ${columns} } } } }`,
     });
     assert.deepEqual(errors, []);

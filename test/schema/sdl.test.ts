@@ -28,7 +28,7 @@ for (const version of versions) {
   const file = new URL(`../../schema/${version.slug}.graphql`, import.meta.url);
 
   describe(`the schema of ${version.slug}`, () => {
-    it("is the committed one (`npm run schema` writes it anew)", async () => {
+    it("is the committed one (`npm run schema` writes it)", async () => {
       assert.equal(await printVersion(version, pgService), await readFile(file, "utf8"));
     });
 

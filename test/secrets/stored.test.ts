@@ -76,7 +76,7 @@ describe("secrets in the database", () => {
     }
   }
 
-  it("are encrypted by a command, once, and go on signing", async () => {
+  it("are encrypted by a command, once, and still sign", async () => {
     const token = await shop.token();
     assert.ok((await dump()).includes(earlier.secret), "the dump would show it");
     const { log } = await having(key);
@@ -204,7 +204,7 @@ describe("secrets in the database", () => {
     assert.deepEqual([rotate.exitCode, rotate.stdout], [1, ""], "the new key would lie plain");
   });
 
-  it("are encrypted anew when the key changes", async () => {
+  it("are encrypted again when the key changes", async () => {
     const process = await having(key);
     const token = await process.tokenFor(await shop.credential());
     const { exitCode, stdout, stderr } = await keysCommand(["encrypt"], `${nextKey},${key}`);

@@ -68,7 +68,7 @@ test("health and log say which version, and why", async () => {
   assert.ok(lines.every(({ err }) => (err as { message: string }).message.length > 0));
 });
 
-test("it answers again when it was mended and all is built anew", async () => {
+test("it answers again when it was repaired and all is built again", async () => {
   await service.owner.query(
     `create view api_2026_06_unstable.warehouses with (security_invoker = true) as select * from api_unstable.warehouses`,
   );

@@ -45,7 +45,7 @@ describe("the health of a subscription", () => {
     assert.equal(healthAfter(suspended, failed, 100 * hour).health, "SUSPENDED");
   });
 
-  it("recovers with the first success, wherever it was", () => {
+  it("recovers with the first success, from any state", () => {
     for (const earlier of [times(3, failed), [withheld]])
       assert.deepEqual(after([...earlier, { kind: "delivered" }]), wellState);
     assert.deepEqual(after([...times(30, failed), { kind: "delivered" }], 1), wellState);
@@ -85,7 +85,7 @@ describe("the health of a subscription", () => {
     assert.equal(isBack(after([failed]), wellState, hour), false);
   });
 
-  it("tells when to try whether the receiver is back, whatever the schedule says", () => {
+  it("tells when to probe the receiver, outside of the schedule", () => {
     assert.equal(probeAfter(wellState), null);
     assert.equal(probeAfter(after(times(3, failed))), hour / 12);
     assert.equal(probeAfter(after([withheld])), hour / 4);
@@ -119,7 +119,7 @@ describe("a payloadQuery that takes too much", () => {
     assert.equal(after(times(20, unpaid)).health, "DEGRADED");
   });
 
-  it("is forgotten as soon as a payload could be read, whatever the receiver makes of it", () => {
+  it("is forgotten as soon as a payload could be read, whatever the receiver answers", () => {
     const suspended = after(times(6, costly));
     assert.deepEqual(healthAfter(suspended, { kind: "delivered" }, 0), wellState);
     assert.equal(isBack(suspended, wellState, 0), true);

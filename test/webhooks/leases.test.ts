@@ -7,14 +7,16 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
 import { fast, readPlain, startReceiver, startTestWebhooks, subscribe } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
-const program = fileURLToPath(new URL("../ways/webhook-sender.ts", import.meta.url));
+const program = fileURLToPath(new URL("../end-to-end/webhook-sender.ts", import.meta.url));
 
 let database: TestDatabase;
 let owner: pg.Pool;
+let admin: pg.Client;
 let receiver: Receiver;
 let webhooks: TestWebhooks | undefined;
 const children = new Set<ChildProcess>();
@@ -22,9 +24,11 @@ before(async () => {
   database = await openTestDatabase("template_schema");
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 3 });
   owner.on("error", () => {});
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
 });
 beforeEach(async () => {
-  await owner.query("truncate events.webhook_subscription, events.outbox, events.event, erp.product cascade");
+  await emptyTables(admin, "events.webhook_subscription", "events.outbox", "events.event", "erp.product");
   receiver = await startReceiver();
 });
 afterEach(async () => {
@@ -34,7 +38,7 @@ afterEach(async () => {
   await receiver.close();
 });
 after(async () => {
-  await owner.end();
+  await Promise.all([owner.end(), admin.end()]);
   await database.close();
 });
 

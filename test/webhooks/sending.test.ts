@@ -3,21 +3,25 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
 import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
 let database: TestDatabase;
 let owner: pg.Pool;
+let admin: pg.Client;
 let receiver: Receiver;
 let webhooks: TestWebhooks | undefined;
 before(async () => {
   database = await openTestDatabase("template_schema");
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 3 });
   owner.on("error", () => {});
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
 });
 beforeEach(async () => {
-  await owner.query("truncate events.webhook_subscription, events.outbox, events.event, erp.product cascade");
+  await emptyTables(admin, "events.webhook_subscription", "events.outbox", "events.event", "erp.product");
   await owner.query("update events.log_head set last_sequence = 0");
   receiver = await startReceiver();
 });
@@ -27,7 +31,7 @@ afterEach(async () => {
   await receiver.close();
 });
 after(async () => {
-  await owner.end();
+  await Promise.all([owner.end(), admin.end()]);
   await database.close();
 });
 
@@ -70,7 +74,7 @@ describe("a webhook", () => {
     assert.deepEqual([health, backlog_count, last_delivered_at instanceof Date], ["HEALTHY", 0, true]);
   });
 
-  it("waits while the plan has no API, also in the middle of a queue, and goes on where it stopped", async () => {
+  it("waits while the plan has no API, also in the middle of a queue, and continues where it stopped", async () => {
     const setPlan = (plan: string) => rows("select auth.set_plan($1)", [plan]);
     await subscribe(owner, { topic: "product.updated", url: receiver.url });
     await insert("hammer");

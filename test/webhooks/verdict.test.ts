@@ -53,7 +53,7 @@ function verdictOn(attempts: Attempted[], before: HealthState = wellState, now =
 }
 
 describe("the verdict on an attempt", () => {
-  it("that succeeded: the queue goes on", () => {
+  it("that succeeded: the queue continues", () => {
     const { results, state } = verdictOn([attempted({ kind: "delivered" }, 3)]);
     assert.deepEqual(results, [
       { state: "delivered", tried: true, counted: false, delay_ms: 0, go_on: true },
@@ -68,7 +68,7 @@ describe("the verdict on an attempt", () => {
     assert.deepEqual(verdictOn([attempted(failed, 0, 60_000)]).results, [{ ...again, delay_ms: 63_000 }]);
   });
 
-  it("that was the tenth: it is given up, and the queue goes on", () => {
+  it("that was the tenth: it is given up, and the queue continues", () => {
     const { results } = verdictOn([attempted(failed, 9)]);
     assert.deepEqual(results, [{ state: "failed", tried: true, counted: false, delay_ms: 0, go_on: true }]);
   });
@@ -89,7 +89,7 @@ describe("the verdict on an attempt", () => {
     assert.equal(verdictOn([attempted({ kind: "delivered" }), attempted(failed)], before).state.hurry, true);
   });
 
-  it("that was answered 410: it waits, and nothing goes on", () => {
+  it("that was answered 410: it waits, and the queue stops", () => {
     const { results, state } = verdictOn([attempted({ kind: "gone" }), attempted({ kind: "delivered" })]);
     assert.deepEqual(
       results.map((result) => [result.state, result.go_on]),
@@ -141,7 +141,7 @@ describe("the verdict on an attempt", () => {
     assert.equal(verdictOn([attempted(unpaid, 0, 0)]).state.paused_for_ms, 1_000);
   });
 
-  it("that was given back: pauses go on as they were", () => {
+  it("that was given back: pauses stay as they were", () => {
     const untried = { ...attempted(null), attempt: null };
     const { results, state } = verdictOn([untried], { ...wellState, payloadFailures: 2 });
     assert.deepEqual(results, [

@@ -177,7 +177,7 @@ describe("receivers that don't answer as they should", () => {
   }
   it("a head that comes byte by byte: it gives up", () =>
     assert.rejects(post(at("/", dripping), { timeoutMs: 150 }), /no answer within 0\.15 seconds/));
-  it("an upload that nobody reads: it gives up", async () => {
+  it("an upload that isn't read: it gives up", async () => {
     const deaf = await listen(createTcpServer((socket) => void socket.on("error", () => {}).pause()));
     await assert.rejects(post(at("/", deaf), { timeoutMs: 150 }, "x".repeat(20_000_000)), /no answer within/);
     deaf.close();

@@ -16,12 +16,12 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { name: "administration", holds: "pages in the browser" },
     { name: "webhooks", holds: "delivery of events" },
-    { name: "documents", holds: "PDF" },
+    { name: "pdf", holds: "documents of the merchant, as PDF" },
     { name: "jobs", holds: "background work" },
   ],
   [{ name: "versions", holds: "versions of the API, served and released" }],
   [
-    { name: "auth", holds: "credentials, tokens, sessions, plan, rate limits" },
+    { name: "auth", holds: "credentials, tokens, sessions, merchant's plan, rate limits" },
     { name: "plugins", holds: "plugins of PostGraphile" },
   ],
   [
@@ -29,7 +29,7 @@ export const floors: readonly (readonly Room[])[] = [
     { name: "secrets", holds: "what the database keeps encrypted" },
   ],
   [
-    { name: "graphql", holds: "documents, operations, costs, scopes" },
+    { name: "graphql", holds: "GraphQL documents, operations, costs, scopes" },
     { name: "database", holds: "pools, pipelined queries, cluster, migrations" },
   ],
   [

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Attack, Play } from "../attack.ts";
 import { bodyOf, repeat } from "../attack.ts";
 
-/** Milliseconds between two bytes of what comes drop by drop. */
+/** Milliseconds between two bytes of slow requests. */
 const dropMs = 100;
 
 /** Holds so many connections; one that ends is replaced. */
@@ -39,7 +39,7 @@ function dropByDrop(socket: Socket, start: string, rest: string): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Connections that are held and not used as they should be. */
+/** Misused connections. */
 export const byConnections: Attack[] = [
   {
     name: "unread answers",

@@ -9,7 +9,7 @@ const subscriptions = 40;
 /** Milliseconds between two bookings of forty products. */
 const bookingMs = 1_000;
 
-/** As costly as a payload query may be. */
+/** As expensive as a payload query may be. */
 const payloadQuery = `query ($id: ID!) { node(id: $id) { id } customers(first: 1, filter: { OR: [${repeat(
   90,
   (n) => `{ lastName: { contains: "nothing like ${n}" } }`,
@@ -23,12 +23,12 @@ const book = `mutation ($lines: [StockAdjustLineInput!]!) {
 
 type UserErrors = readonly { message: string }[];
 
-/** @throws when an operation was refused: then nothing would be attacked */
+/** @throws when an operation was refused, because the attack would do nothing */
 function refuseErrors([error]: UserErrors = []): void {
   if (error) throw new Error(error.message);
 }
 
-/** What the operations here are answered. */
+/** The answers to the operations here. */
 interface Answered {
   webhookSubscriptionCreate: { userErrors: UserErrors };
   stockAdjust: { userErrors: UserErrors };
@@ -37,10 +37,10 @@ interface Answered {
 }
 
 /**
- * Asks again while there are too few points.
+ * Repeats the request while there are too few points.
  *
  * @returns null when the attack ended before
- * @throws when it isn't answered as it should be: then nothing would be attacked
+ * @throws when the answer is wrong, because the attack would do nothing
  */
 async function ask(play: Play, query: string, variables?: object): Promise<Answered | null> {
   for (;;) {
@@ -56,7 +56,7 @@ async function ask(play: Play, query: string, variables?: object): Promise<Answe
   }
 }
 
-/** A receiver on this machine, which takes every message. */
+/** A receiver on this machine, which accepts every message. */
 async function startReceiver({ tally }: Play): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -67,7 +67,7 @@ async function startReceiver({ tally }: Play): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Queries that are run for each message, without anybody asking. */
+/** Queries that are run for each message, without a request. */
 export const payloadQueries: Attack = {
   name: "payload queries",
   what: "forty subscriptions whose payload queries are as costly as they may be",
@@ -89,7 +89,7 @@ export const payloadQueries: Attack = {
   },
 };
 
-/** Lines that book a unit more of each of forty stocks, of products that aren't kept in batches. */
+/** Lines that add a unit to each of forty stocks, of products without batches. */
 async function placesOf(play: Play): Promise<object[]> {
   const data = await ask(
     play,

@@ -4,7 +4,7 @@ import { bodyOf, sending } from "../attack.ts";
 const megabyte = 1_048_576;
 const long = "x".repeat(megabyte - 1_000);
 
-/** Bodies that are as long as they may be, and as laborious to read. */
+/** Bodies of the maximum length, which are slow to parse. */
 const longBodies: ((n: number) => string)[] = [
   (n) => bodyOf(`query Q${n} { ${long} }`),
   (n) => bodyOf("query ($a: Int) { products(first: $a) { edges { node { id } } } }", { a: n + long }),
@@ -13,12 +13,12 @@ const longBodies: ((n: number) => string)[] = [
   () => `{"query":"{ __typename }"${" ".repeat(megabyte - 100)}}`,
 ];
 
-/** The same, in a form whose length nobody knows beforehand. */
+/** The same without a stated length. */
 function chunked(text: string): ReadableStream {
   return new Blob([text]).stream();
 }
 
-/** What arrives is long, or much, or not even allowed to ask. */
+/** Requests that are long, frequent, or not even allowed. */
 export const byRequests: Attack[] = [
   {
     name: "large bodies",
@@ -53,7 +53,7 @@ export const byRequests: Attack[] = [
   },
 ];
 
-/** Leaves its address without tokens for some time, and so comes last. */
+/** It leaves its address without tokens for some time, and so comes last. */
 export const atTheTokenEndpoint: Attack = {
   name: "token endpoint",
   what: "secrets that are guessed",

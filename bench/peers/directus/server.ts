@@ -3,11 +3,12 @@ import { claimsOf } from "../../child/token.ts";
 import { makeSystemTables, removeSystemTables } from "./system-tables.ts";
 import { settings } from "./settings.ts";
 
-// Directus as it comes, over the tables, as their owner. Who may ask is decided by the token check of all contestants.
+// Directus with default settings, on the tables, as their owner. The token check of all contestants authenticates
+// callers.
 
 Object.assign(process.env, settings);
 await makeSystemTables();
-// It reads its settings as it is loaded
+// It reads its settings when it is loaded
 const { default: emitter } = await import("@directus/api/emitter");
 const { createServer } = await import("@directus/api/server");
 
@@ -16,7 +17,7 @@ emitter.onFilter("authenticate", async (nobody, { req }) => {
   return { ...nobody, admin: true, app: true };
 });
 const server = await createServer();
-// Its own way to stop would end the process before its tables are gone
+// Its own stop would end the process before its tables are removed
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.removeAllListeners(signal);
 process.on("SIGTERM", () => void removeSystemTables().finally(() => process.exit()));
 await serveMeasured(server);

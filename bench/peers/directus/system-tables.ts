@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { systemSchema } from "./settings.ts";
 
-/** A list has to be named: what a foreign key leads to is known from the database, what leads to it is not. */
+/** Lists must be named: it knows foreign keys forward from the database, but not backward. */
 const lists = `
   insert into ${systemSchema}.directus_relations (many_collection, many_field, one_collection, one_field)
   values ('sales_order_line_item', 'order_id', 'sales_order', 'line_items');
   insert into ${systemSchema}.directus_fields (collection, field, special) values ('sales_order', 'line_items', 'o2m');`;
 
-/** Makes the tables that Directus keeps its settings in, anew. */
+/** Makes new tables for Directus' settings. */
 export async function makeSystemTables(): Promise<void> {
   await removeSystemTables();
   await run(`create schema ${systemSchema}`);
@@ -20,7 +20,7 @@ export async function makeSystemTables(): Promise<void> {
   await run(lists);
 }
 
-/** Leaves the database as it was. */
+/** Removes them from the database. */
 export function removeSystemTables(): Promise<void> {
   return run(`drop schema if exists ${systemSchema} cascade`);
 }

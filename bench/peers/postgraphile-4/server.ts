@@ -6,7 +6,7 @@ import { createPostGraphileSchema, postgraphile } from "postgraphile";
 import { serveMeasured } from "../../child/serve.ts";
 import { claimsOf } from "../../child/token.ts";
 
-// PostGraphile 4 as it comes, over the same views, with role and claims as settings of the transaction.
+// PostGraphile 4 with default settings, on the same views, with role and claims as settings of the transaction.
 
 const options = {
   appendPlugins: [ConnectionFilterPlugin],
@@ -17,7 +17,7 @@ const options = {
   dynamicJson: true,
   simpleCollections: "omit" as const,
   ignoreRBAC: true,
-  // A list beside a single row would have its name
+  // A list beside a single row would have the same name
   legacyRelations: "omit" as const,
 };
 const pool = new pg.Pool({

@@ -7,11 +7,11 @@ import { PostGraphileConnectionFilterPreset } from "postgraphile-plugin-connecti
 import { serveMeasured } from "../../child/serve.ts";
 import { claimsOf } from "../../child/token.ts";
 
-// PostGraphile 5 as it comes, over the same views, with role and claims as settings of the transaction.
+// PostGraphile 5 with default settings, on the same views, with role and claims as settings of the transaction.
 
 const preset: GraphileConfig.Preset = {
   extends: [PostGraphileAmberPreset, PostGraphileConnectionFilterPreset],
-  // Views have no indexes of their own, so that without this all lists of related rows would be missing
+  // Views have no indexes, so with this plugin all lists of related rows would be missing
   disablePlugins: ["PgIndexBehaviorsPlugin"],
   pgServices: [
     makePgService({

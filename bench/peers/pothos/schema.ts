@@ -112,7 +112,7 @@ const ProductFilterInput = builder.inputRef<ProductFilter>("ProductFilterInput")
   }),
 });
 
-/** The beginning of a text as a range, which the index answers. */
+/** A prefix as a range, which the index answers. */
 function text(filter: TextFilter | null | undefined) {
   if (filter == null) return undefined;
   const { equals, startsWith } = filter;
@@ -133,7 +133,7 @@ function where({ OR, productNumber, gtin, manufacturerNumber }: ProductFilter): 
   };
 }
 
-/** The release candidate of Drizzle says less about the rows than Pothos expects. */
+/** Drizzle's release candidate types rows less exactly than Pothos expects. */
 const rows = (found: PromiseLike<unknown>) => found as Promise<never[]>;
 
 builder.queryType({

@@ -1,7 +1,7 @@
 import { defineRelations } from "drizzle-orm";
 import { integer, numeric, pgSchema, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
 
-// The same views as everybody's, of which Drizzle takes no notice: to it they are tables.
+// The same views as for all, declared as tables for Drizzle.
 
 const views = pgSchema("api_unstable");
 const time = (name: string) => timestamp(name, { withTimezone: true, mode: "string" });

@@ -4,10 +4,10 @@ import { columns } from "./rows.ts";
 import type { Transaction } from "./transaction.ts";
 
 type ById = DataLoader<string, Row | null>;
-/** The first rows of a list of each parent, and one more if there is one. */
+/** The first rows of a list for each parent, and one more if there is one. */
 type OfParent = DataLoader<{ parent: string; first: number }, Row[], string>;
 
-/** What collects the ids that a request looks for, to ask for them together. */
+/** Collects the ids that a request looks for, to query them together. */
 export interface Loaders {
   products: ById;
   warehouses: ById;

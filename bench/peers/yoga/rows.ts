@@ -1,4 +1,4 @@
-/** What is selected of each view, by the names of the fields. */
+/** The selected columns of each view, by field. */
 export const columns = {
   products: `id, product_number as "productNumber", name, gtin, manufacturer_number as "manufacturerNumber",
     physical_stock as "physicalStock", available_stock as "availableStock"`,

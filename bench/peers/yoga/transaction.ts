@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Claims } from "../../child/token.ts";
 
-/** A transaction that begins with its first statement, as whoever asks. */
+/** A transaction that begins with its first statement, with the caller's rights. */
 export class Transaction {
   readonly #pool: Pool;
   readonly #claims: Claims;

@@ -9,7 +9,7 @@ import { showPage } from "../page.ts";
 import { complaintAbout, hashPassword, isPassword, minPasswordCharacters } from "../../auth/passwords.ts";
 import { visitOf, visitorOf } from "../visit.ts";
 
-const notices = { password: "The password has been changed. Other sessions of yours have ended." };
+const notices = { password: "Your password has been changed. Your other sessions have ended." };
 
 /** The administrator's own account. */
 export const account: Section = {
@@ -31,7 +31,7 @@ export const account: Section = {
       if (!(await isPassword(kept, present))) errors.present = "The present password is wrong.";
       const complaint = complaintAbout(chosen, visitorOf(response).name);
       if (complaint !== null) errors.chosen = complaint;
-      else if (chosen !== repeated) errors.repeated = "The new password was repeated differently.";
+      else if (chosen !== repeated) errors.repeated = "The two new passwords differ.";
       if (Object.keys(errors).length > 0) return show(response, errors);
       const hash = await hashPassword(chosen);
       await run((client) => client.query("select administration.change_password($1, $2)", [kept, hash]));

@@ -30,7 +30,7 @@ export const activity: Section = {
       showPage(response, {
         title: "Activity",
         body: html`
-          <p class="lead">What was done here and at the command line, the newest first. Times are in UTC.</p>
+          <p class="lead">Actions here and at the command line, newest first. Times are in UTC.</p>
           ${shown.length > 0 ? html`<div class="card">${eventList(shown)}</div>` : html`<p>There is nothing older.</p>`}
           <div class="actions">
             ${before !== null && html`<a class="button" href="/admin/activity">Newest</a>`}

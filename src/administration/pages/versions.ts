@@ -72,7 +72,7 @@ function card(version: VersionDates, origin: string, users: User[]): Html {
       isEnding &&
       html`<p class="notice warning">
         ${users.length === 1 ? "A token uses" : `${users.length} tokens use`} this version. Their clients must
-        go over to another one by ${day(new Date(sunsetOn!))}.
+        change to another one by ${day(new Date(sunsetOn!))}.
       </p>`
     }
     ${dates.some(Boolean) && html`<dl class="facts columns">${dates}</dl>`}

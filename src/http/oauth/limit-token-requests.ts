@@ -32,7 +32,7 @@ export function limitTokenRequests(rates: RateLimits, perMinute: number): Reques
     throw new OAuthError(
       429,
       "temporarily_unavailable",
-      `There were too many requests for tokens. A token lasts ten minutes: use it again. Try again in ${wait} s.`,
+      `There were too many requests for tokens. A token is valid for ten minutes: reuse it. Try again in ${wait} s.`,
     );
   };
 }

@@ -4,8 +4,8 @@ import { json, Router, urlencoded } from "express";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { databaseFailure } from "../../errors/postgres-errors.ts";
-import type { CurrentPlan } from "../../auth/plan.ts";
-import { requirePlanForTokens } from "../middleware/require-plan.ts";
+import type { CurrentMerchantPlan } from "../../auth/merchant-plan.ts";
+import { requireMerchantPlanForTokens } from "../middleware/require-merchant-plan.ts";
 import type { AccessTokens } from "../../auth/access-token.ts";
 import { accessTokenSeconds } from "../../auth/access-token.ts";
 import { asAuthRole } from "../../database/as-role.ts";
@@ -20,7 +20,7 @@ const maxBodyBytes = 16_384;
 
 export interface TokenEndpointOptions {
   pool: Pool;
-  plan: CurrentPlan;
+  merchantPlan: CurrentMerchantPlan;
   tokens: AccessTokens;
   logger: Logger;
   rates: RateLimits;
@@ -33,7 +33,7 @@ export interface TokenEndpointOptions {
 /** `POST /api/oauth/token`: exchanges a credential's key and secret for an access token. */
 export function tokenEndpoint({
   pool,
-  plan,
+  merchantPlan,
   tokens,
   logger,
   rates,
@@ -46,7 +46,7 @@ export function tokenEndpoint({
     response.setHeader("pragma", "no-cache");
     next();
   });
-  router.use(requirePlanForTokens(plan));
+  router.use(requireMerchantPlanForTokens(merchantPlan));
   router.use(onlyPost);
   router.use(json({ limit: maxBodyBytes }), urlencoded({ limit: maxBodyBytes, extended: false }));
   router.use(limitTokenRequests(rates, perMinute));

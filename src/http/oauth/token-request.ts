@@ -37,7 +37,7 @@ function readParameters(body: unknown): Map<string, string> {
   }
   const parameters = new Map<string, string>();
   for (const [name, value] of Object.entries(body)) {
-    if (Array.isArray(value)) throw invalidRequest(`${name} is there more than once.`);
+    if (Array.isArray(value)) throw invalidRequest(`${name} is given more than once.`);
     if (value === null || value === "") continue;
     if (typeof value !== "string") throw invalidRequest(`${name} must be a string.`);
     parameters.set(name, value);
@@ -53,7 +53,7 @@ function readClient(header: string | undefined, parameters: Map<string, string>)
     return { accessKey, secret };
   }
   if (secret !== undefined)
-    throw invalidRequest("The client proves itself both in the header and in the body.");
+    throw invalidRequest("The client authenticates both in the header and in the body.");
   const presented = parseBasic(header);
   if (!presented) throw invalidClient();
   if (accessKey !== undefined && accessKey !== presented.accessKey) {

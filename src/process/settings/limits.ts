@@ -7,13 +7,13 @@ export const anyLimit = wholeNumber(1, 1_000_000_000);
 export const limits = {
   limits: {
     depth: setting("LIMIT_DEPTH", anyLimit, defaultLimits.depth, {
-      doc: "Fields below one another in an operation. A plan may have another value of this and the following: `npm run plan -- set full --limits '{\"cost\": 4000}'`.",
+      doc: "Depth of an operation: fields within fields. A plan may have its own value of this and the following: `npm run plan -- set full --limits '{\"cost\": 4000}'`.",
     }),
     relations: setting("LIMIT_RELATIONS", anyLimit, defaultLimits.relations, {
       doc: "Relations and lists of an operation, with those of fragments each time they are spread.",
     }),
     aliases: setting("LIMIT_ALIASES", anyLimit, defaultLimits.aliases, {
-      doc: "Fields with another name than their own.",
+      doc: "Aliases in the GraphQL document.",
     }),
     directives: setting("LIMIT_DIRECTIVES", anyLimit, defaultLimits.directives, {
       doc: "Directives of an operation.",
@@ -31,17 +31,17 @@ export const limits = {
       doc: "Points that an API token can spend in a row.",
     }),
     refill: setting("LIMIT_REFILL", anyLimit, defaultLimits.refill, {
-      doc: "Points that come back per second.",
+      doc: "Points that flow back per second.",
     }),
   },
   maxBodyBytes: setting("LIMIT_BODY_BYTES", anyLimit, 1_048_576, {
     doc: "Bytes of a GraphQL request's body.",
   }),
   tokenRequestsPerMinute: setting("LIMIT_TOKEN_REQUESTS", anyLimit, 20, {
-    doc: "Access tokens that one client may ask for in a minute, from one address.",
+    doc: "Access tokens that one client may request per minute, from one address.",
   }),
   maxConnections: setting("LIMIT_CONNECTIONS", anyLimit, 1_000, {
-    doc: "Connections of clients to one process at the same time. More close those on which nothing is done.",
+    doc: "Most connections of clients to one process. Beyond that, a new one closes an idle one.",
   }),
   sharedRates: setting(
     "RATE_LIMITS_IN",

@@ -5,7 +5,7 @@ const generated = "`npm run settings` writes this from src/process/settings/.";
 /** `.env.example`: every setting with its explanation, commented out. */
 export function printEnvironmentFile(topics: Record<string, Setting<unknown>[]>): string {
   const head = comment(
-    `Every setting of the service, with what it is when not set. Copy this file to .env, or set them as environment variables, which win over the file. ${generated}`,
+    `Every setting of the service, with its default. Copy this file to .env, or set them as environment variables, which win over the file. ${generated}`,
   );
   const parts = Object.values(topics).flatMap((settings) =>
     settings.map(({ name, kind, doc, example }) =>

@@ -130,7 +130,7 @@ for (const other of [
     assertRefused(readText(other), /only downloaded from https: and http:/));
 }
 
-test("an address where nobody answers is refused", async () => {
+test("an address that doesn't answer is refused", async () => {
   const gone = createServer().listen(0, "127.0.0.1");
   await once(gone, "listening");
   const { port } = gone.address() as AddressInfo;

@@ -75,7 +75,7 @@ function show(response: Response, { id, name, scopes, known, errors = {} }: Ente
           name: "name",
           label: "Name",
           value: name,
-          hint: "What the client is, such as “Warehouse app”. You see it in lists and in the activity.",
+          hint: "A name for the client, such as “Warehouse app”. Lists and the activity show it.",
           errors,
           autocomplete: "off",
           maxlength: 100,

@@ -23,9 +23,8 @@ const notices = {
   deactivated: "The token has been deactivated. Its client is refused from now on.",
   activated: "The token works again.",
   repeated:
-    "This token has been created already; its secret was shown once. If you don’t have it, rotate the token.",
-  rotated:
-    "The token was rotated already in the meantime. If you don’t have the new secret, rotate it again.",
+    "This token has already been created, and its secret was shown once. If you don’t have it, rotate the token.",
+  rotated: "The token has already been rotated. If you don’t have the new secret, rotate it again.",
   inactive: "A deactivated token can’t be rotated. Activate it first.",
 };
 

@@ -4,7 +4,7 @@ import { moment } from "../../format.ts";
 import { html } from "../../html.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
-import { readPlan } from "../../plans.ts";
+import { readMerchantPlan } from "../../merchant-plan.ts";
 import { accessSummary } from "./access.ts";
 import { readTokens, state } from "./tokens.ts";
 
@@ -20,7 +20,7 @@ export function listPage(router: Router): void {
   router.get("/", async (request, response) => {
     const { tokens, plan } = await visitOf(response).run(async (client) => ({
       tokens: await readTokens(client),
-      plan: await readPlan(client),
+      plan: await readMerchantPlan(client),
     }));
     showPage(response, {
       title: "GraphQL API tokens",

@@ -11,7 +11,7 @@ import { readToken, tokenTrail } from "./tokens.ts";
 
 /** Overlaps that are offered, in hours. */
 const overlaps = [
-  { value: "0", label: "At once", hint: "When the secret may have become known to others." },
+  { value: "0", label: "At once", hint: "If the secret may have leaked." },
   { value: "1", label: "After 1 hour", hint: "" },
   { value: "24", label: "After 24 hours", hint: "" },
   { value: "168", label: "After 7 days", hint: "When clients get the new credentials one after another." },

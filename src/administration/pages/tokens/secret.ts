@@ -28,8 +28,8 @@ export function showSecretPage(
       <div class="notice warning" role="status">
         <h2>Copy the secret now</h2>
         <p>
-          It is shown only this once, and cannot be looked up later. Keep it where your client keeps its
-          passwords. If you lose it, rotate the token.
+          It is shown only now, and cannot be looked up later. Store it where your client keeps its passwords.
+          If you lose it, rotate the token.
         </p>
       </div>
       <div class="card">

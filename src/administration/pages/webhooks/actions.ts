@@ -47,8 +47,8 @@ export function subscriptionActions(
         <form method="post" action="/admin/webhooks/${subscription.id}/disable" class="card narrow">
           ${csrfField(visit)}
           <p>
-            Nothing is sent from now on. What waits is kept, until it is enabled again; what happens in
-            between is not sent, and its client has to request it.
+            Nothing is sent from now on. Waiting messages are kept until it is enabled again. Events in the
+            meantime are not sent; the client can request them afterwards.
           </p>
           <div class="actions">
             <button class="danger">Disable subscription</button>
@@ -79,19 +79,19 @@ function stopping(router: Router): void {
     const subscription = await visit.run((client) => readSubscription(client, request.params.id));
     const waiting = Number(subscription.backlog_count);
     showPage(response, {
-      title: "Stop this subscription and drop what waits?",
+      title: "Stop this subscription and drop its waiting messages?",
       trail: subscriptionTrail(subscription),
       body: html`
         <form method="post" action="/admin/webhooks/${subscription.id}/stop" class="card narrow">
           ${csrfField(visit)}
           <p>
             Nothing is sent from now on.
-            ${waiting === 0 ? "Nothing waits." : waiting === 1 ? "1 message that waits is dropped." : `${count(waiting)} messages that wait are dropped.`}
+            ${waiting === 0 ? "No messages wait." : waiting === 1 ? "1 waiting message is dropped." : `${count(waiting)} waiting messages are dropped.`}
             The events stay in the log for 30 days, so the client can request them again once the subscription
             is enabled. To keep what waits, disable the subscription instead.
           </p>
           <div class="actions">
-            <button class="danger">Stop and drop what waits</button>
+            <button class="danger">Stop and drop waiting messages</button>
             <a class="button" href="/admin/webhooks/${subscription.id}">Cancel</a>
           </div>
         </form>

@@ -19,11 +19,11 @@ export interface AttemptRow {
 
 /** Attempts of a delivery, newest first, with request and answer. The newest is expanded. */
 export function attemptList(attempts: readonly AttemptRow[], total: number): Html {
-  if (attempts.length === 0) return html`<p class="quiet">It was not tried yet.</p>`;
+  if (attempts.length === 0) return html`<p class="quiet">There was no attempt yet.</p>`;
   return html`<ol class="events">
       ${attempts.map((attempt, index) => html`<li>${details(attempt, index === 0)}</li>`)}
     </ol>
-    ${total > attempts.length && html`<p class="quiet">Of ${count(total)} attempts, the last are shown.</p>`}`;
+    ${total > attempts.length && html`<p class="quiet">The last of ${count(total)} attempts are shown.</p>`}`;
 }
 
 function details(attempt: AttemptRow, isOpen: boolean): Html {

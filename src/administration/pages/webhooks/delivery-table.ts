@@ -10,7 +10,7 @@ export function deliveryTable(subscriptionId: string, deliveries: readonly Deliv
   return html`<div class="wide" role="region" aria-label="Table of deliveries" tabindex="0">
     <table>
       <caption>
-        The newest first; kept 30 days
+        Newest first; kept for 30 days
       </caption>
       <thead>
         <tr>

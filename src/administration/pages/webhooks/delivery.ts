@@ -27,8 +27,8 @@ interface Delivery extends Pick<
 }
 
 const notices = {
-  tested: "The test is on its way. Load this page again to see what came of it.",
-  retried: "It is sent again, when it is its turn. Load this page again to see what came of it.",
+  tested: "The test is on its way. Load this page again to see the result.",
+  retried: "It will be sent again when its turn comes. Load this page again to see the result.",
 };
 
 /** The page of a delivery: what was sent and answered. */
@@ -69,7 +69,7 @@ export function deliveryPage(router: Router): void {
                 </button>
               </form>`
             : html`<p class="quiet">
-                The subscription is disabled: nothing can be sent before it is enabled.
+                The subscription is disabled: nothing can be sent until it is enabled.
               </p>`
         }
         <section class="card" aria-labelledby="attempts">
@@ -127,8 +127,8 @@ function message({ body, sequence }: Delivery, { payload_query }: Subscription):
       payload_query !== null &&
       sequence !== null &&
       html`<p class="quiet">
-        Except for <code>data</code>: that is asked for anew by the subscription’s query at each attempt, and
-        not kept. Here it is that of the event.
+        Except for <code>data</code>, which the subscription’s query reads at each attempt and which is not
+        kept. Shown here is the event’s.
       </p>`
     }
     ${foreignBlock("Text of the body", body, 20_000)}

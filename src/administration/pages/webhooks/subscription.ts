@@ -16,9 +16,10 @@ import type { DeliveryLine, Subscription } from "./webhooks.ts";
 const pageSize = 50;
 
 const notices = {
-  enabled: "The subscription goes on. What waits is sent at once.",
-  stopped: "The subscription is disabled, and what waited was dropped. If some still waits, do it once more.",
-  disabled: "The subscription is disabled. Nothing is sent before it is enabled again.",
+  enabled: "The subscription is enabled. Waiting messages are sent at once.",
+  stopped:
+    "The subscription is disabled, and its waiting messages were dropped. If some are left, do it again.",
+  disabled: "The subscription is disabled. Nothing is sent until it is enabled again.",
 };
 
 /** The page of a subscription, with its last deliveries. */
@@ -45,7 +46,7 @@ export function subscriptionPage(router: Router): void {
         ${before === null && html`${trouble(subscription)} ${facts(subscription)} ${actions(response, subscription)} ${settings(subscription)}`}
         <section class="card" aria-labelledby="deliveries">
           <h2 id="deliveries">Deliveries</h2>
-          ${page.length > 0 ? deliveryTable(id, page) : html`<p class="quiet">There is nothing ${before === null ? "yet" : "older"}. Deliveries are kept 30 days.</p>`}
+          ${page.length > 0 ? deliveryTable(id, page) : html`<p class="quiet">There is nothing ${before === null ? "yet" : "older"}. Deliveries are kept for 30 days.</p>`}
           <div class="actions">
             ${before !== null && html`<a class="button" href="/admin/webhooks/${id}">Newest</a>`}
             ${
@@ -106,12 +107,12 @@ function actions(response: Response, { id, enabled, health, backlog_count }: Sub
       ${csrfField(visitOf(response))}<button class="${kind}">${label}</button>
     </form>`;
   return html`<div class="actions">
-    ${health !== "HEALTHY" && form("enable", enabled ? "Send what waits now" : "Enable", "main")}
+    ${health !== "HEALTHY" && form("enable", enabled ? "Send waiting messages now" : "Enable", "main")}
     ${enabled && form("test", "Send a test")}
     ${enabled && html`<a class="button" href="/admin/webhooks/${id}/disable">Disable</a>`}
     ${
       (enabled || backlog_count !== "0") &&
-      html`<a class="button" href="/admin/webhooks/${id}/stop">Stop and drop what waits</a>`
+      html`<a class="button" href="/admin/webhooks/${id}/stop">Stop and drop waiting messages</a>`
     }
   </div>`;
 }

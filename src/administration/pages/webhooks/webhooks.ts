@@ -95,5 +95,5 @@ export function stateBadge(state: keyof typeof states): Html {
 /** The token that a subscription belongs to. */
 export function owner({ credential_id: id, credential_name: name }: Subscription): Html {
   if (id === null) return html`None; an administrator made it`;
-  return name === null ? html`One that was deleted` : html`<a href="/admin/tokens/${id}">${name}</a>`;
+  return name === null ? html`A deleted one` : html`<a href="/admin/tokens/${id}">${name}</a>`;
 }

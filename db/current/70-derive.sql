@@ -1,0 +1,3 @@
+-- What is derived changes only what differs
+
+--!include api_meta/describe.sql

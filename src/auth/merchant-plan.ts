@@ -1,0 +1,48 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { asAuthRole } from "../database/as-role.ts";
+import type { InvalidatedCache, CachedAnswers } from "./invalidated-cache.ts";
+import type { Limits } from "../graphql/limits.ts";
+import { merchantPlanLimits } from "../graphql/limits.ts";
+
+/** What the plan includes: nothing, queries, or all of the API. */
+export type MerchantPlanName = "none" | "read_only" | "full";
+
+export interface MerchantPlan {
+  name: MerchantPlanName;
+  /** The settings' limits, changed by those of the plan. */
+  limits: Limits;
+}
+
+/** The present plan. */
+export type CurrentMerchantPlan = CachedAnswers<"current", MerchantPlan>;
+
+/** Reads the plan from `auth.plan`. */
+export function currentMerchantPlan(
+  pool: Pool,
+  cache: InvalidatedCache,
+  { limits, logger }: { limits: Limits; logger: Logger },
+): CurrentMerchantPlan {
+  // Equal limits must be the same object, because other limits empty the cache of documents
+  let last = { text: "{}", limits };
+  return cache.remember(async () => {
+    const { rows } = await asAuthRole(pool, (client) =>
+      client.query<{ name: MerchantPlanName; limits: unknown }>(
+        "select name, limits from auth.current_plan()",
+      ),
+    );
+    const [plan] = rows;
+    if (!plan) throw new Error("auth.plan has no current plan.");
+    const text = JSON.stringify(plan.limits);
+    if (text !== last.text) {
+      const { data, error } = merchantPlanLimits.safeParse(plan.limits);
+      if (error)
+        logger.error(
+          { err: error, plan: plan.name },
+          "the limits of the plan are invalid; the defaults apply",
+        );
+      last = { text, limits: { ...limits, ...data } };
+    }
+    return { name: plan.name, limits: last.limits };
+  }, 1);
+}

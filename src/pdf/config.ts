@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { plain } from "./text.ts";
+
+/** A text of the shop; null when it is blank. */
+const text = z.preprocess(
+  (value) => (typeof value === "string" ? plain(value) || null : null),
+  z.string().nullable(),
+);
+const day = z.iso.date();
+const amount = z.number();
+
+const address = z
+  .object({
+    company: text,
+    department: text,
+    firstName: text,
+    lastName: text,
+    street: text,
+    additionalAddressLine1: text,
+    additionalAddressLine2: text,
+    zipcode: text,
+    city: text,
+    countryName: text,
+    countryIso: text,
+    countryStateName: text,
+  })
+  .nullable();
+
+/** The first and last day of something. */
+const period = z.object({ from: day, to: day });
+
+/** The seller, as the law requires. Null on documents that are older than this field. */
+const seller = z
+  .object({
+    legalName: text,
+    address,
+    email: text,
+    phone: text,
+    website: text,
+    vatId: text,
+    taxNumber: text,
+    managers: text,
+    register: text,
+    footer: text,
+    bank: z.object({ accountHolder: text, iban: text, bic: text, name: text }).nullable(),
+  })
+  .nullish();
+
+/**
+ * The data that a document is rendered from: `erp.document_config` writes it when the document is made, and it never
+ * changes. Later releases must read what this one wrote, so fields may be added but not renamed.
+ */
+export const pdfConfig = z.object({
+  documentType: z.enum(["invoice", "delivery_note", "credit_note", "storno"]),
+  /** The name of the type, in the language of the document. */
+  title: z.string().transform(plain),
+  /** Null on a draft. */
+  documentNumber: text,
+  documentDate: day,
+  /** The number of the invoice that a credit note or cancellation reverses. */
+  referencedDocumentNumber: text,
+  referencedDocumentDate: day.nullish(),
+  locale: z.string(),
+  displayPrices: z.boolean(),
+  orderNumber: text,
+  orderDate: day,
+  /** When the charged goods were delivered; null if they aren't yet. */
+  deliveryDate: period.nullish(),
+  customerNumber: text,
+  customerVatId: text,
+  taxStatus: z.enum(["gross", "net", "tax-free"]),
+  /** Why no tax is charged. */
+  taxExemption: z.enum(["small_business", "export", "intra_community"]).nullish(),
+  currency: z.object({
+    isoCode: z.string(),
+    symbol: z.string().transform(plain),
+    /** 1 when the symbol comes after the amount, 0 before it. */
+    position: z.number(),
+  }),
+  shippingMethod: text,
+  paymentMethod: text,
+  billingAddress: address,
+  shippingAddress: address,
+  sender: z.object({ name: text, address }),
+  seller,
+  lines: z.array(
+    z.object({
+      position: z.number(),
+      label: text,
+      description: text,
+      productNumber: text,
+      quantity: z.number(),
+      /** Without tax when the tax status is net, and so is `total`. All three are null on delivery notes. */
+      unitPrice: amount.nullish(),
+      total: amount.nullish(),
+      /** In percent. */
+      taxRate: amount.nullish(),
+      /** The share of a discount on the whole order that falls on the other lines. */
+      isShare: z.boolean().nullish(),
+      /** On delivery notes of a part: ordered units, and those in earlier parcels. */
+      orderedQuantity: z.number().nullish(),
+      shippedBefore: z.number().nullish(),
+    }),
+  ),
+  /** On delivery notes: units for later parcels. */
+  outstanding: z.array(z.object({ label: text, productNumber: text, quantity: z.number() })).nullish(),
+  /** Null on delivery notes. */
+  totals: z
+    .object({
+      net: amount,
+      taxes: z.array(z.object({ rate: amount, net: amount, tax: amount })),
+      total: amount,
+    })
+    .nullable(),
+});
+
+export type PdfConfig = z.output<typeof pdfConfig>;
+export type PdfLine = PdfConfig["lines"][number];
+export type Seller = NonNullable<PdfConfig["seller"]>;
+export type Address = NonNullable<PdfConfig["billingAddress"]>;

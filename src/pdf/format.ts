@@ -1,0 +1,49 @@
+import type { PdfConfig } from "./config.ts";
+import { printable } from "./text.ts";
+
+/** Formats of a document for numbers, amounts and dates. */
+export interface Formats {
+  amount(value: number): string;
+  /** With up to four decimals, as unit prices without tax have. */
+  unitPrice(value: number): string;
+  quantity(value: number): string;
+  /** Of a rate in percent. */
+  rate(value: number): string;
+  /** Of a date like 2026-05-01. */
+  date(value: string): string;
+}
+
+/** The formats of a language, for amounts in a currency. */
+export function formatsOf(locale: string, currency: PdfConfig["currency"]): Formats {
+  const digits = digitsOf(currency.isoCode);
+  const number = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options);
+  const whole = number({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const precise = number({ minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 4) });
+  const percent = number({ style: "percent", maximumFractionDigits: 2 });
+  const quantity = number({ maximumFractionDigits: 6 });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+  // No -0.00 when an amount is negated
+  const money = (format: Intl.NumberFormat, value: number) =>
+    printable(withSymbol(format.format(value === 0 ? 0 : value), currency));
+  return {
+    amount: (value) => money(whole, value),
+    unitPrice: (value) => money(precise, value),
+    quantity: (value) => printable(quantity.format(value)),
+    rate: (value) => printable(percent.format(value / 100)),
+    date: (value) => printable(date.format(new Date(`${value}T00:00:00Z`))),
+  };
+}
+
+/** Puts the symbol where the shop wants it, not where the language would. */
+function withSymbol(text: string, { symbol, position }: PdfConfig["currency"]): string {
+  if (position === 1) return `${text}\u00a0${symbol}`;
+  const [sign, digits] = /^[-\u2212]/.test(text) ? [text[0]!, text.slice(1)] : ["", text];
+  // Letters need a space, signs don't
+  return `${sign}${symbol}${/\p{L}$/u.test(symbol) ? "\u00a0" : ""}${digits}`;
+}
+
+/** Decimals of a currency; 2 for unknown ones. */
+function digitsOf(isoCode: string): number {
+  const format = new Intl.NumberFormat("en", { style: "currency", currency: isoCode });
+  return format.resolvedOptions().maximumFractionDigits ?? 2;
+}

@@ -1,0 +1,233 @@
+import type { PdfConfig } from "./config.ts";
+
+type DocumentType = PdfConfig["documentType"];
+type TaxExemption = NonNullable<PdfConfig["taxExemption"]>;
+
+/** The words of a document that don't come from the shop's data. */
+export interface Labels {
+  draft: string;
+  number: string;
+  date: string;
+  referencedNumber: string;
+  orderNumber: string;
+  orderDate: string;
+  deliveryDate: string;
+  customerNumber: string;
+  customerVatId: string;
+  shippingMethod: string;
+  paymentMethod: string;
+  position: string;
+  productNumber: string;
+  description: string;
+  quantity: string;
+  unitPrice: string;
+  taxRate: string;
+  lineTotal: string;
+  net: string;
+  /** Label of the tax at a rate, on an amount without tax. */
+  tax(rate: string, net: string): string;
+  total: string;
+  /** Whether the prices of the lines include tax. */
+  taxStatus: Record<PdfConfig["taxStatus"], string>;
+  /** The reason why no tax is charged, in the words of EU law. */
+  taxExemption: Record<TaxExemption, string>;
+  /** Label of a part of a discount on the whole order. */
+  share: string;
+  /** Label of a line of which only a part is in the parcel; the last two are left out when they are 0. */
+  part(ordered: string, before: string | null, later: string | null): string;
+  outstanding: string;
+  /** How many more there are than are named. */
+  more(count: string): string;
+  vatId: string;
+  taxNumber: string;
+  managers: string;
+  accountHolder: string;
+  deliveryAddress: string;
+  page(number: number, count: number): string;
+  /** The sentence before the lines. */
+  opening: Record<DocumentType, (referenced: string) => string>;
+  /** A document by its number and date. */
+  dated(number: string, date: string): string;
+}
+
+/** Joins the parts that aren't left out. */
+const listed = (parts: (string | null)[]) => parts.filter((part) => part !== null).join(", ");
+
+const english: Labels = {
+  draft: "Draft",
+  number: "Number",
+  date: "Date",
+  referencedNumber: "Invoice",
+  orderNumber: "Order",
+  orderDate: "Ordered on",
+  deliveryDate: "Delivered on",
+  customerNumber: "Customer no.",
+  customerVatId: "Your VAT no.",
+  shippingMethod: "Shipping",
+  paymentMethod: "Payment",
+  position: "#",
+  productNumber: "Product no.",
+  description: "Description",
+  quantity: "Qty",
+  unitPrice: "Unit price",
+  taxRate: "VAT",
+  lineTotal: "Amount",
+  net: "Net total",
+  tax: (rate, net) => `VAT ${rate} on ${net}`,
+  total: "Total",
+  taxStatus: {
+    gross: "Prices include VAT.",
+    net: "Prices of the lines are without VAT.",
+    "tax-free": "No VAT is charged.",
+  },
+  taxExemption: {
+    small_business:
+      "No VAT is charged: exemption for small enterprises (Article 284 of Directive 2006/112/EC).",
+    export: "VAT-exempt export (Article 146 of Directive 2006/112/EC).",
+    intra_community: "VAT-exempt intra-Community supply (Article 138 of Directive 2006/112/EC).",
+  },
+  share: "Share of this document",
+  part: (ordered, before, later) =>
+    listed([
+      `Of ${ordered} ordered`,
+      before && `${before} shipped before`,
+      later && `${later} still to come`,
+    ]),
+  outstanding: "Still to come:",
+  more: (count) => `and ${count} more`,
+  vatId: "VAT no.",
+  taxNumber: "Tax no.",
+  managers: "Managing directors:",
+  accountHolder: "Account holder:",
+  deliveryAddress: "Delivery address:",
+  page: (number, count) => `Page ${number} of ${count}`,
+  opening: {
+    invoice: () => "Thank you for your order. This is what we charge you for:",
+    delivery_note: () => "Thank you for your order. This delivery is for:",
+    credit_note: (referenced) => `We credit you these amounts of invoice ${referenced}:`,
+    storno: (referenced) => `This cancels invoice ${referenced}:`,
+  },
+  dated: (number, date) => `${number} of ${date}`,
+};
+
+const german: Labels = {
+  draft: "Entwurf",
+  number: "Nummer",
+  date: "Datum",
+  referencedNumber: "Zur Rechnung",
+  orderNumber: "Bestellung",
+  orderDate: "Bestellt am",
+  deliveryDate: "Geliefert am",
+  customerNumber: "Kundennummer",
+  customerVatId: "Ihre USt-IdNr.",
+  shippingMethod: "Versand",
+  paymentMethod: "Zahlung",
+  position: "Pos.",
+  productNumber: "Artikelnr.",
+  description: "Bezeichnung",
+  quantity: "Menge",
+  unitPrice: "Einzelpreis",
+  taxRate: "USt.",
+  lineTotal: "Betrag",
+  net: "Summe netto",
+  tax: (rate, net) => `USt. ${rate} auf ${net}`,
+  total: "Gesamtbetrag",
+  taxStatus: {
+    gross: "Die Preise enthalten die Umsatzsteuer.",
+    net: "Die Preise der Positionen sind ohne Umsatzsteuer.",
+    "tax-free": "Es wird keine Umsatzsteuer berechnet.",
+  },
+  taxExemption: {
+    small_business:
+      "Es wird keine Umsatzsteuer berechnet: Steuerbefreiung für Kleinunternehmer (Artikel 284 der Richtlinie 2006/112/EG).",
+    export: "Steuerfreie Ausfuhrlieferung (Artikel 146 der Richtlinie 2006/112/EG).",
+    intra_community: "Steuerfreie innergemeinschaftliche Lieferung (Artikel 138 der Richtlinie 2006/112/EG).",
+  },
+  share: "Anteil dieses Belegs",
+  part: (ordered, before, later) =>
+    listed([
+      `Von ${ordered} bestellten`,
+      before && `${before} früher geliefert`,
+      later && `${later} folgen noch`,
+    ]),
+  outstanding: "Es folgen noch:",
+  more: (count) => `und ${count} weitere`,
+  vatId: "USt-IdNr.",
+  taxNumber: "Steuernr.",
+  managers: "Geschäftsführung:",
+  accountHolder: "Kontoinhaber:",
+  deliveryAddress: "Lieferanschrift:",
+  page: (number, count) => `Seite ${number} von ${count}`,
+  opening: {
+    invoice: () => "Vielen Dank für Ihre Bestellung. Wir berechnen Ihnen:",
+    delivery_note: () => "Vielen Dank für Ihre Bestellung. Wir liefern Ihnen:",
+    credit_note: (referenced) => `Wir schreiben Ihnen aus der Rechnung ${referenced} gut:`,
+    storno: (referenced) => `Hiermit stornieren wir die Rechnung ${referenced}:`,
+  },
+  dated: (number, date) => `${number} vom ${date}`,
+};
+
+const french: Labels = {
+  draft: "Brouillon",
+  number: "Numéro",
+  date: "Date",
+  referencedNumber: "Facture",
+  orderNumber: "Commande",
+  orderDate: "Commandé le",
+  deliveryDate: "Livré le",
+  customerNumber: "N° client",
+  customerVatId: "Votre n° de TVA",
+  shippingMethod: "Livraison",
+  paymentMethod: "Paiement",
+  position: "N°",
+  productNumber: "Référence",
+  description: "Désignation",
+  quantity: "Qté",
+  unitPrice: "Prix unitaire",
+  taxRate: "TVA",
+  lineTotal: "Montant",
+  net: "Total HT",
+  tax: (rate, net) => `TVA ${rate} sur ${net}`,
+  total: "Total",
+  taxStatus: {
+    gross: "Les prix s’entendent TVA comprise.",
+    net: "Les prix des lignes s’entendent hors TVA.",
+    "tax-free": "La TVA n’est pas facturée.",
+  },
+  taxExemption: {
+    small_business:
+      "TVA non applicable : franchise des petites entreprises (article 284 de la directive 2006/112/CE).",
+    export: "Exportation exonérée de TVA (article 146 de la directive 2006/112/CE).",
+    intra_community:
+      "Livraison intracommunautaire exonérée de TVA (article 138 de la directive 2006/112/CE).",
+  },
+  share: "Part de ce document",
+  part: (ordered, before, later) =>
+    listed([`Sur ${ordered} commandés`, before && `${before} déjà livrés`, later && `${later} à suivre`]),
+  outstanding: "À suivre :",
+  more: (count) => `et ${count} autres`,
+  vatId: "N° de TVA",
+  taxNumber: "N° fiscal",
+  managers: "Direction :",
+  accountHolder: "Titulaire :",
+  deliveryAddress: "Adresse de livraison :",
+  page: (number, count) => `Page ${number} sur ${count}`,
+  opening: {
+    invoice: () => "Merci de votre commande. Nous vous facturons :",
+    delivery_note: () => "Merci de votre commande. Nous vous livrons :",
+    credit_note: (referenced) => `Nous vous créditons ces montants de la facture ${referenced} :`,
+    storno: (referenced) => `Ce document annule la facture ${referenced} :`,
+  },
+  dated: (number, date) => `${number} du ${date}`,
+};
+
+/** The labels by locale. */
+export const labelsByLocale = { "en-GB": english, "de-DE": german, "fr-FR": french } satisfies Record<
+  string,
+  Labels
+>;
+
+/** The requested locale if documents can be written in it, or else the default. */
+export function pdfLocale(wanted: string): keyof typeof labelsByLocale {
+  return Object.hasOwn(labelsByLocale, wanted) ? (wanted as keyof typeof labelsByLocale) : "en-GB";
+}

@@ -1,0 +1,98 @@
+import type { Content } from "pdfmake";
+import type { TDocumentDefinitions } from "pdfmake/interfaces.js";
+import type { PdfConfig } from "./config.ts";
+import { formatsOf } from "./format.ts";
+import type { Formats } from "./format.ts";
+import { pdfLocale, labelsByLocale } from "./labels.ts";
+import type { Labels } from "./labels.ts";
+import { bottomMargin, footer } from "./footer.ts";
+import { addressLines, grey, header, letterhead, margins, marks, senderLine } from "./letter.ts";
+import { linesTable, totalsTable } from "./table.ts";
+import { breakable } from "./text.ts";
+
+/**
+ * A document as pdfmake takes it. It depends on the config alone, so the same config always gives the same document.
+ */
+export function layOut(config: PdfConfig): TDocumentDefinitions {
+  const locale = pdfLocale(config.locale);
+  const labels = labelsByLocale[locale];
+  const formats = formatsOf(locale, config.currency);
+  const title = `${config.title} ${config.documentNumber ?? `(${labels.draft})`}`;
+  return {
+    pageSize: "A4",
+    pageMargins: [margins.left, margins.top, margins.right, bottomMargin(config)],
+    defaultStyle: { font: "Roboto", fontSize: 10, lineHeight: 1.15, color: "#202124" },
+    language: locale,
+    displayTitle: true,
+    info: {
+      title,
+      author: senderLine(config),
+      creator: "Stock and order GraphQL",
+      creationDate: new Date(`${config.documentDate}T00:00:00Z`),
+    },
+    background: marks,
+    header: header(config, title),
+    footer: footer(config, labels),
+    content: [
+      letterhead(config, labels, formats),
+      { text: breakable(title), fontSize: 15, bold: true },
+      {
+        text: breakable(labels.opening[config.documentType](referenced(config, labels, formats))),
+        margin: [0, 6, 0, 0],
+      },
+      linesTable(config, labels, formats),
+      totalsTable(config, labels, formats),
+      outstanding(config, labels, formats),
+      deliveryAddress(config, labels),
+      smallPrint(config.seller?.footer),
+    ],
+  };
+}
+
+/** The reversed invoice, with its date if known. */
+function referenced(config: PdfConfig, labels: Labels, formats: Formats): string {
+  const { referencedDocumentNumber: number, referencedDocumentDate: date } = config;
+  if (number === null) return "–";
+  return date ? labels.dated(number, formats.date(date)) : number;
+}
+
+/** The units of the order that are in no parcel yet. */
+function outstanding(config: PdfConfig, labels: Labels, formats: Formats): Content {
+  const lines = config.outstanding ?? [];
+  if (lines.length === 0) return "";
+  const named = lines.slice(0, maxOutstanding).map(({ label, productNumber, quantity }) => {
+    const number = productNumber === null ? "" : ` (${labels.productNumber} ${productNumber})`;
+    return `${formats.quantity(quantity)} × ${label ?? ""}${number}`;
+  });
+  const rest = lines.length - named.length;
+  if (rest > 0) named.push(labels.more(formats.quantity(rest)));
+  return {
+    margin: [0, 10, 0, 0],
+    fontSize: 9,
+    stack: [{ text: labels.outstanding, bold: true }, ...named.map((text) => ({ text: breakable(text) }))],
+  };
+}
+const maxOutstanding = 20;
+
+/** The merchant's text at the end of each document. */
+function smallPrint(text: string | null | undefined): Content {
+  if (!text) return "";
+  return { text: breakable(text), fontSize: 8, color: grey, margin: [0, 4, 0, 0] };
+}
+
+/** Where the goods went, if that isn't the address of the letter. */
+function deliveryAddress(
+  { documentType, billingAddress, shippingAddress, sender }: PdfConfig,
+  labels: Labels,
+): Content {
+  const billed = addressLines(billingAddress, sender.address).join(", ");
+  const delivered = addressLines(shippingAddress, sender.address).join(", ");
+  if (documentType === "delivery_note" || billed === "" || delivered === "" || billed === delivered)
+    return "";
+  return {
+    text: breakable(`${labels.deliveryAddress} ${delivered}`),
+    fontSize: 8,
+    color: grey,
+    margin: [0, 4, 0, 0],
+  };
+}

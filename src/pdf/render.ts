@@ -1,0 +1,27 @@
+import { createRequire } from "node:module";
+import { dirname, sep } from "node:path";
+import pdfmake from "pdfmake";
+import { pdfConfig } from "./config.ts";
+import { layOut } from "./layout.ts";
+
+const require = createRequire(import.meta.url);
+const fontFile = require.resolve("pdfmake/fonts/Roboto");
+const fontFolder = dirname(fontFile) + sep;
+
+// Only the fonts are read
+pdfmake.setUrlAccessPolicy(() => false);
+pdfmake.setLocalAccessPolicy((path) => path.startsWith(fontFolder));
+pdfmake.setFonts(require(fontFile) as Parameters<typeof pdfmake.setFonts>[0]);
+
+/**
+ * Renders a document as PDF.
+ *
+ * @param config written by `erp.document_config`
+ * @throws when it has another form
+ */
+export function renderPdf(config: unknown): Promise<Buffer> {
+  const parsed = pdfConfig.safeParse(config);
+  // The library's error loses its message between threads
+  if (!parsed.success) throw new Error(parsed.error.message);
+  return pdfmake.createPdf(layOut(parsed.data)).getBuffer();
+}

@@ -1,0 +1,174 @@
+import type { Content, TableCell } from "pdfmake";
+import type { PdfConfig, PdfLine } from "./config.ts";
+import type { Formats } from "./format.ts";
+import type { Labels } from "./labels.ts";
+import { grey, mm, textWidth } from "./letter.ts";
+import { breakable } from "./text.ts";
+
+interface Column {
+  label: string;
+  width: number;
+  isFigure: boolean;
+  cell(line: PdfLine): Content;
+}
+
+/** The lines of the document. The header is repeated on each page. */
+export function linesTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
+  const columns = columnsOf(config, labels, formats);
+  const areKeptWhole = config.lines.every(isShort);
+  const cell = ({ isFigure }: Column, content: Content): TableCell => ({
+    stack: [content],
+    alignment: isFigure ? "right" : "left",
+  });
+  return {
+    margin: [0, 10, 0, 0],
+    fontSize: 9,
+    layout: ruled,
+    table: {
+      headerRows: 1,
+      dontBreakRows: areKeptWhole,
+      keepWithHeaderRows: areKeptWhole ? 1 : 0,
+      // Fixed widths: pdfmake would make a column with a long word wider than the page
+      widths: columns.map(({ width }) => width),
+      body: [
+        columns.map((column) => cell(column, { text: column.label, bold: true })),
+        ...config.lines.map((line) => columns.map((column) => cell(column, column.cell(line)))),
+      ],
+    },
+  };
+}
+
+/** Whether a line certainly fits on a page. If it doesn't, pdfmake would lose a part when told to keep it whole. */
+function isShort({ label, description, productNumber }: PdfLine): boolean {
+  const text = [label, description, productNumber].join("\n");
+  return text.length + 30 * text.split("\n").length < 900;
+}
+
+function columnsOf(config: PdfConfig, labels: Labels, formats: Formats): Column[] {
+  const { lines, displayPrices, taxStatus } = config;
+  const column = (label: string, show: (line: PdfLine) => string, isFigure = true): Column => ({
+    label,
+    width: Math.max(widthOf([label]) * 1.15, widthOf(lines.map(show))),
+    isFigure,
+    cell: show,
+  });
+  const shown = <T>(value: T | null | undefined, format: (value: T) => string) =>
+    value === null || value === undefined ? "" : format(value);
+  const before = [column(labels.position, ({ position }) => String(position), false)];
+  const after = [column(labels.quantity, ({ quantity }) => formats.quantity(quantity))];
+  if (displayPrices) {
+    after.push(column(labels.unitPrice, ({ unitPrice }) => shown(unitPrice, formats.unitPrice)));
+    if (taxStatus !== "tax-free")
+      after.push(column(labels.taxRate, ({ taxRate }) => shown(taxRate, formats.rate)));
+    after.push(column(labels.lineTotal, ({ total }) => shown(total, formats.amount)));
+  }
+  const taken = [...before, ...after].reduce((sum, { width }) => sum + width + 2 * gap, 0);
+  const cell = (line: PdfLine) => descriptionOf(line, labels, formats);
+  return [
+    ...before,
+    { label: labels.description, width: textWidth - taken, isFigure: false, cell },
+    ...after,
+  ];
+}
+
+function descriptionOf(line: PdfLine, labels: Labels, formats: Formats): Content {
+  const { label, description, productNumber } = line;
+  const smaller = (text: string): Content => ({ text: breakable(text), color: grey, fontSize: 8 });
+  return {
+    stack: [
+      { text: breakable(label ?? "") },
+      ...(description === null ? [] : [smaller(description)]),
+      ...(productNumber === null ? [] : [smaller(`${labels.productNumber} ${productNumber}`)]),
+      ...(line.isShare ? [smaller(labels.share)] : []),
+      ...(line.orderedQuantity ? [smaller(partOf(line, line.orderedQuantity, labels, formats))] : []),
+    ],
+  };
+}
+
+/** The order's total of the units, of which a parcel has a part. */
+function partOf(
+  { quantity, shippedBefore }: PdfLine,
+  ordered: number,
+  labels: Labels,
+  formats: Formats,
+): string {
+  const before = shippedBefore ?? 0;
+  const some = (count: number) => (count > 0 ? formats.quantity(count) : null);
+  return labels.part(formats.quantity(ordered), some(before), some(ordered - before - quantity));
+}
+
+/** Room for the longest figure, within limits; longer ones wrap. */
+function widthOf(texts: string[]): number {
+  const longest = texts.reduce((length, text) => Math.max(length, text.length), 0);
+  return Math.min(Math.max(longest * 5 + 2, 7 * mm), 32 * mm);
+}
+
+/** The totals, with the taxes by rate. */
+export function totalsTable(config: PdfConfig, labels: Labels, formats: Formats): Content {
+  if (config.totals === null) return "";
+  const { net, taxes, total } = config.totals;
+  const row = (label: string, amount: number, more: object = {}): TableCell[] => [
+    { text: label, ...more },
+    { text: formats.amount(amount), alignment: "right", ...more },
+  ];
+  const isTaxed = config.taxStatus !== "tax-free";
+  return {
+    margin: [0, 8, 0, 0],
+    unbreakable: true,
+    stack: [
+      {
+        columns: [
+          { width: "*", text: "" },
+          {
+            width: 92 * mm,
+            fontSize: 9,
+            layout: totalsRules,
+            table: {
+              widths: ["*", widthOf([formats.amount(total), formats.amount(net)]) + 6 * mm],
+              body: [
+                ...(isTaxed ? [row(labels.net, net)] : []),
+                ...taxes.map(({ rate, net: on, tax }) =>
+                  row(labels.tax(formats.rate(rate), formats.amount(on)), tax),
+                ),
+                row(labels.total, total, { bold: true, fontSize: 11 }),
+              ],
+            },
+          },
+        ],
+      },
+      { text: taxNote(config, labels), fontSize: 8, color: grey, margin: [0, 12, 0, 0] },
+    ],
+  };
+}
+
+/** Whether prices include tax, or why there is none. */
+function taxNote({ taxStatus, taxExemption }: PdfConfig, labels: Labels): string {
+  return taxStatus === "tax-free" && taxExemption
+    ? labels.taxExemption[taxExemption]
+    : labels.taxStatus[taxStatus];
+}
+
+/** Space on either side of a column. */
+const gap = 6;
+const none = () => 0;
+const strong = "#202124";
+const faint = "#dadce0";
+
+const ruled = {
+  hLineWidth: (row: number) => (row === 0 ? 0 : row === 1 ? 0.8 : 0.4),
+  hLineColor: (row: number) => (row === 1 ? strong : faint),
+  vLineWidth: none,
+  paddingLeft: (column: number) => (column === 0 ? 0 : gap),
+  paddingRight: (column: number, { table }: { table: { body: unknown[][] } }) =>
+    column === table.body[0]!.length - 1 ? 0 : gap,
+  paddingTop: () => 4,
+  paddingBottom: () => 4,
+};
+const totalsRules = {
+  ...ruled,
+  hLineWidth: (row: number, { table }: { table: { body: unknown[][] } }) =>
+    row === table.body.length - 1 ? 0.8 : 0,
+  hLineColor: strong,
+  paddingTop: () => 3,
+  paddingBottom: () => 3,
+};

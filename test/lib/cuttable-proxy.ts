@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+
+/** A connection to the database that a test can cut. */
+export interface CuttableProxy {
+  /** The address of the database through it. */
+  url: string;
+  /** Cuts all connections and refuses new ones, as when Postgres stops. */
+  cut(): void;
+  /** Allows new connections again. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** Makes a TCP proxy in front of a database. */
+export async function openCuttableProxy(databaseUrl: string): Promise<CuttableProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((socket) => {
+    if (isCut) return void socket.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [one, other] of [[socket, upstream] as const, [upstream, socket] as const]) {
+      sockets.add(one);
+      one.on("error", () => {});
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const cutAll = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: url.href,
+    cut() {
+      isCut = true;
+      cutAll();
+    },
+    mend() {
+      isCut = false;
+    },
+    async close() {
+      cutAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { ClientBase } from "pg";
+
+/** Deletes in all tables whose rows would be without what they reference, and asks neither triggers nor constraints. */
+const emptied = (tables: string[]) => `do $$
+  declare
+    emptied regclass;
+  begin
+    set local session_replication_role = replica;
+    for emptied in
+      with recursive reached as (
+        select unnest('{${tables.join()}}'::regclass[]) as id
+        union
+        select c.conrelid from pg_constraint c join reached on c.confrelid = reached.id where c.contype = 'f'
+      )
+      select id from reached
+    loop
+      execute format('delete from %s', emptied);
+    end loop;
+  end $$`;
+
+/**
+ * Takes all rows out of some tables, and out of those that reference them. `truncate … cascade` does the same, but makes the
+ * files of each table and index anew: a tenth of a second of work before each test, for a few rows.
+ *
+ * @param admin a connection as superuser, kept for the next time
+ */
+export async function emptyTables(admin: ClientBase, ...tables: string[]): Promise<void> {
+  await admin.query(emptied(tables));
+}

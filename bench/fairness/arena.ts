@@ -55,6 +55,7 @@ export class Arena {
         HOST: "127.0.0.1",
         PORT: "0",
         WEBHOOK_ALLOW: "127.0.0.1",
+        TRUST_PROXY: "loopback",
         ...environment,
       },
     });
@@ -131,6 +132,8 @@ export class Arena {
     const { clientId, clientSecret } = await createCredential(this.#owner, { name, read: scopes, write });
     const response = await fetch(`${this.#service.url}/api/oauth/token`, {
       method: "POST",
+      // Other than the attacker's, which may get no tokens for some time
+      headers: { "x-forwarded-for": "192.0.2.1" },
       body: new URLSearchParams({
         grant_type: "client_credentials",
         client_id: clientId,

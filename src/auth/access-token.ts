@@ -74,6 +74,11 @@ export class AccessTokens {
     });
   }
 
+  /** Whether a token has been verified before, so that verifying it again takes no time. */
+  isKnown(token: string): boolean {
+    return this.#verified.has(token);
+  }
+
   /**
    * The claims of a token.
    *

@@ -2,7 +2,8 @@ import type { RequestListener } from "node:http";
 import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
-import { explorers, tellOfChanges } from "./explorer.ts";
+import { LoopTurns } from "../lib/loop-turns.ts";
+import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
@@ -65,6 +66,7 @@ export function createApp(parts: Parts): RequestListener {
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
+  const turns = new LoopTurns();
   return [
     parts.metrics.count,
     parts.refusals.watch(addressOf),
@@ -72,14 +74,14 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     ...(settings.explorer ? [tellOfChanges] : []),
     requireMerchantPlan(merchantPlan, logger),
     onlyPost,
-    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf),
+    requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
     unread.bound,
     countUse(usage),
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes),
-    fairTurns(),
+    fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
     countDeprecatedFields(usage, served),

@@ -26,6 +26,11 @@ export class LoopTurns {
     this.#lines.set(client, [work]);
   }
 
+  /** The same for work that follows a promise. */
+  turn(client: string): Promise<void> {
+    return new Promise((resolve) => this.take(client, resolve));
+  }
+
   /** Pieces of work that wait. */
   get waiting(): number {
     let count = 0;

@@ -2,13 +2,7 @@ import type { Attack } from "../attack.ts";
 import { byConnections } from "./connections.ts";
 import { byDocuments } from "./documents.ts";
 import { payloadQueries } from "./payload-queries.ts";
-import { atTheTokenEndpoint, byRequests } from "./requests.ts";
+import { byRequests } from "./requests.ts";
 
 /** All attacks, in the order in which they are played. */
-export const attacks: readonly Attack[] = [
-  ...byDocuments,
-  payloadQueries,
-  ...byConnections,
-  ...byRequests,
-  atTheTokenEndpoint,
-];
+export const attacks: readonly Attack[] = [...byDocuments, payloadQueries, ...byConnections, ...byRequests];

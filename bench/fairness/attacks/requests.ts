@@ -51,18 +51,16 @@ export const byRequests: Attack[] = [
       return { token: `as_${String(n).padStart(43, "x")}`, body: bodyOf("{ __typename }") };
     }),
   },
+  {
+    name: "token endpoint",
+    what: "secrets that are guessed",
+    run: sending(16, (_: Play, n): Sent => {
+      const credentials = { client_id: `guess-${n % 50}`, client_secret: `secret-${n}` };
+      return {
+        token: null,
+        path: "/api/oauth/token",
+        body: JSON.stringify({ grant_type: "client_credentials", ...credentials }),
+      };
+    }),
+  },
 ];
-
-/** It leaves its address without tokens for some time, and so comes last. */
-export const atTheTokenEndpoint: Attack = {
-  name: "token endpoint",
-  what: "secrets that are guessed",
-  run: sending(16, (_: Play, n): Sent => {
-    const credentials = { client_id: `guess-${n % 50}`, client_secret: `secret-${n}` };
-    return {
-      token: null,
-      path: "/api/oauth/token",
-      body: JSON.stringify({ grant_type: "client_credentials", ...credentials }),
-    };
-  }),
-};

@@ -1,9 +1,8 @@
-import { LoopTurns } from "../../lib/loop-turns.ts";
+import type { LoopTurns } from "../../lib/loop-turns.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** Lets a token that sends many requests at once wait for its own, so that those of others are served in between. */
-export function fairTurns(): Middleware {
-  const turns = new LoopTurns();
+/** Makes a token that sends many requests at once wait for its own, so that those of others are served in between. */
+export function fairTurns(turns: LoopTurns): Middleware {
   return (_request, response, next) =>
     turns.take(response.locals.caller!.credentialId, () => {
       if (!response.closed) next();

@@ -8,6 +8,7 @@ import type { Caller } from "../../auth/caller.ts";
 import { callerOf } from "../../auth/caller.ts";
 import type { SessionCheck } from "../../auth/session-token.ts";
 import { sessionTokenPrefix } from "../../auth/session-token.ts";
+import type { LoopTurns } from "../../lib/loop-turns.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 declare global {
@@ -19,6 +20,8 @@ declare global {
   }
 }
 
+/** The line of all whose token isn't known yet, in place of a credential's id. */
+const strangers = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
@@ -36,10 +39,16 @@ export function requireToken(
   logger: Logger,
   isSessionToken: SessionCheck,
   addressOf: (request: Request) => string,
+  turns: LoopTurns,
 ): Middleware {
   return async (request, response, next) => {
     try {
-      response.locals.caller = await identify(request, tokens, credentials, isSessionToken, addressOf);
+      const token = tokenOf(request);
+      // Whoever sends wrong tokens waits for others who do
+      if (!tokens.isKnown(token)) await turns.turn(strangers);
+      if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
+        throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+      response.locals.caller = await identify(token, tokens, credentials);
     } catch (error) {
       if (error instanceof TokenRefusal) return refuseToken(request, response, error);
       const { requestId } = response.locals;
@@ -50,14 +59,8 @@ export function requireToken(
   };
 }
 
-async function identify(
-  request: Request,
-  tokens: AccessTokens,
-  credentials: ActiveCredentials,
-  isSessionToken: SessionCheck,
-  addressOf: (request: Request) => string,
-): Promise<Caller> {
-  const header = request.headers.authorization;
+function tokenOf({ headers }: Request): string {
+  const header = headers.authorization;
   if (header === undefined) throw new MissingToken();
   const token = bearer.exec(header)?.[1];
   if (token === undefined) {
@@ -67,8 +70,14 @@ async function identify(
     );
   }
   if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
-  if (token.startsWith(sessionTokenPrefix) && (await isSessionToken(token, addressOf(request))))
-    throw new TokenRefusal("foreign", "The token is that of a session of the administration.");
+  return token;
+}
+
+async function identify(
+  token: string,
+  tokens: AccessTokens,
+  credentials: ActiveCredentials,
+): Promise<Caller> {
   const claims = await tokens.verify(token);
   const allowed = await credentials.of(claims.accessKey);
   if (!allowed)

@@ -31,6 +31,8 @@ export interface MigrateOptions {
   locks?: LockLimits;
   /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
+  /** How many committed migrations the database is to have; all when not given. */
+  upTo?: number;
 }
 
 /** The lock of running migrations; graphile-migrate takes it too. */
@@ -60,6 +62,7 @@ export class Migrator {
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
   readonly #locks: LockLimits;
+  readonly #upTo: number;
   readonly #onWait: (line: string) => void;
   readonly #observe: () => LockObserver;
   #observer: LockObserver | null = null;
@@ -75,6 +78,7 @@ export class Migrator {
     this.#settings = settings;
     this.#observe = observe;
     this.#locks = options.locks ?? defaultLockLimits;
+    this.#upTo = options.upTo ?? Infinity;
     this.#onWait = options.onWait ?? (() => {});
   }
 
@@ -144,7 +148,8 @@ export class Migrator {
       _migrateMigrationSchema(this.#client, this.#settings),
     );
     const last = await getLastMigration(this.#client, this.#settings);
-    const wanted = await getMigrationsAfter(this.#settings, last);
+    const after = await getMigrationsAfter(this.#settings, last);
+    const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {
       requireUntouched(migration);
       const text = compilePlaceholders(this.#settings, migration.body);

@@ -1,3 +1,0 @@
--- What is derived changes only what differs
-
---!include api_meta/describe.sql

@@ -138,10 +138,9 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ settings, logger, now, pool, readText: access.readText, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, tokens, credentials, usage },
-    ...{ rates, meter, renderer },
+    ...{ rates, meter, renderer, thread },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
-    thread,
     unread: new UnreadAnswers(),
   });
   return {

@@ -8494,6 +8494,7 @@ comment on table auth.audit_event is 'What was done to credentials, administrato
 comment on column auth.audit_event.actor is 'nobody: whoever tried to log in without being known.';
 comment on column auth.audit_event.credential_id is 'The credential that it is about; no foreign key, for the credential may be deleted.';
 comment on column auth.audit_event.subject is 'What it is about as people called it then: the name of the credential or of the administrator.';
+comment on index auth.audit_event_credential_id_idx is 'For the page of a credential.';
 
 create table auth.bucket (
   key text not null,
@@ -9934,6 +9935,7 @@ grant insert, select on table erp.fulfillment_line_item to service_writer;
 grant select (id, fulfillment_id, fulfillment_order_line_item_id, product_id, quantity) on table erp.fulfillment_line_item to service_api;
 comment on table erp.fulfillment_line_item is 'What a fulfillment shipped, by line of a fulfillment order.';
 comment on column erp.fulfillment_line_item.quantity is 'Units of the fulfillment order''s line that were fulfilled.';
+comment on index erp.fulfillment_line_item_fulfillment_order_line_item_id_id_idx is 'For the figures of a line of a fulfillment order.';
 
 create table erp.fulfillment_order (
   id uuid default uuidv7() not null,
@@ -10254,6 +10256,7 @@ comment on constraint goods_receipt_line_item_disposes_no_more_than_received on 
 comment on constraint goods_receipt_line_item_has_one_price_source on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_quantity_is_not_zero on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
 comment on constraint goods_receipt_line_item_tax_rate_is_a_percentage on erp.goods_receipt_line_item is '@internal The functions that write here see to it.';
+comment on index erp.goods_receipt_line_item_id_idx is 'For erp.fill_default_currency_prices.';
 
 create table erp.goods_receipt_supplier_order (
   goods_receipt_id uuid not null,
@@ -15816,6 +15819,7 @@ comment on column events.lane.claimed_until is 'A lease: until then nobody else 
 comment on column events.lane.claimed_by is 'Who took it.';
 comment on column events.lane.due_at is 'From when on it may be taken: neither waiting nor leased.';
 comment on constraint lane_pending_is_not_negative on events.lane is '@internal Counted by functions.';
+comment on index events.lane_claimed_by_idx is 'For a process to renew what it has claimed.';
 
 create table events.log_head (
   singleton boolean default true not null,
@@ -16018,6 +16022,7 @@ comment on constraint webhook_subscription_url_is_short on events.webhook_subscr
 An address has 2,000 characters at most.';
 comment on constraint webhook_subscription_url_is_web on events.webhook_subscription is '@userError INVALID url
 This is no address of the web: it begins with https:// or http://, and has no user name, fragment or spaces.';
+comment on index events.webhook_subscription_credential_id_idx is 'For the number of them that a credential may have.';
 
 create view events.lane_head with (security_invoker=true) as
  SELECT l.subscription_id,
@@ -18046,7 +18051,6 @@ CREATE INDEX stock_movement_destination_return_order_id_id_idx ON ledger.stock_m
 CREATE INDEX stock_movement_destination_special_stock_location_technical_idx ON ledger.stock_movement USING btree (destination_special_stock_location_technical_name);
 CREATE INDEX stock_movement_destination_stock_container_id_id_idx ON ledger.stock_movement USING btree (destination_stock_container_id, id) WHERE (destination_stock_container_id IS NOT NULL);
 CREATE INDEX stock_movement_destination_warehouse_id_id_idx ON ledger.stock_movement USING btree (destination_warehouse_id, id) WHERE (destination_warehouse_id IS NOT NULL);
-CREATE INDEX stock_movement_process_type_technical_name_id_idx ON ledger.stock_movement USING btree (process_type_technical_name, id);
 CREATE INDEX stock_movement_product_id_created_at_idx ON ledger.stock_movement USING btree (product_id, created_at);
 CREATE INDEX stock_movement_product_id_id_idx ON ledger.stock_movement USING btree (product_id, id);
 CREATE INDEX stock_movement_source_bin_location_id_id_idx ON ledger.stock_movement USING btree (source_bin_location_id, id) WHERE (source_bin_location_id IS NOT NULL);
@@ -18097,6 +18101,8 @@ comment on column ledger.stock_movement.transaction_id is 'The transaction that 
 comment on column ledger.stock_movement.microseconds is 'What the exact moment of the booking has beyond created_at. 0 where only the second is known.';
 comment on constraint stock_movement_comment_is_not_too_long on ledger.stock_movement is '@userError OUT_OF_RANGE comment
 The comment has more than 1,000 characters.';
+comment on constraint stock_movement_process_type_technical_name_fkey on ledger.stock_movement is '@unindexed No list is filtered by it, and kinds of processes are hardly ever deleted; an index would take a sixth of the room of all of a movement''s.';
+comment on index ledger.stock_movement_transaction_id_idx is 'For those who follow the list.';
 
 create table ledger.stock_movement_batch (
   stock_movement_id uuid not null,
@@ -20820,6 +20826,7 @@ grant delete, insert, select, update on table mutation.idempotency_key to servic
 comment on table mutation.idempotency_key is 'Which mutations were called with a key in the last 24 hours, by the credential that did; written in the transaction of their effect.';
 comment on column mutation.idempotency_key.request is 'SHA-256 of the name of the mutation and of what its input means, by mutation.digest.';
 comment on column mutation.idempotency_key.payload is 'What the mutation answered: ids, not the things themselves; and its warnings.';
+comment on index mutation.idempotency_key_created_at_idx is 'For the removal of those that are too old.';
 
 CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
  RETURNS jsonb

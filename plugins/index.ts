@@ -4,6 +4,7 @@ import "../src/graphql/context.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ConnectionsPlugin } from "./connections.ts";
+import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
@@ -144,6 +145,7 @@ export function createPreset({
       // Reads by one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
       // Descriptions of what the plugins above made
+      DeprecationsPlugin,
       DescriptionsPlugin,
       // Answers to requests
       ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),

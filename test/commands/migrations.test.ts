@@ -149,11 +149,12 @@ for (const [what, { text, says }] of Object.entries(refused).slice(0, 2)) {
 
 test("db:commit takes the files that are named, in their order, and db:uncommit brings them back", async () => {
   const count = (await project.list("db/committed")).length;
-  await project.write("db/current/10-one.sql", "create table if not exists erp.one (id uuid primary key);\n");
-  await project.write(
-    "db/current/20-two.sql",
-    "create table if not exists erp.two (id uuid references erp.one);\n",
-  );
+  const table = (name: string, column: string) =>
+    `create table if not exists erp.${name} (id uuid primary key${column});
+     alter table erp.${name} enable row level security;
+     comment on table erp.${name} is 'A table.';\n`;
+  await project.write("db/current/10-one.sql", table("one", ""));
+  await project.write("db/current/20-two.sql", table("two", " references erp.one"));
   const early = await project.run(["database.ts", "commit", "two", "20-two.sql"], settings);
   assert.equal(early.code, 1);
   assert.match(early.output, /10-one\.sql must be committed before/);

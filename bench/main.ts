@@ -8,6 +8,7 @@ import { memory } from "./memory.ts";
 import type { Options } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 import { sideBySide } from "./side-by-side.ts";
+import { watch } from "./watch.ts";
 
 /** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
 async function main(): Promise<void> {
@@ -47,6 +48,7 @@ async function run(options: Options, closing: Closing): Promise<boolean> {
   if (options.mode === "growth") return growth(options, closing);
   if (options.mode === "memory") return memory(options, closing);
   if (options.mode === "fairness") return fairness(options, closing);
+  if (options.mode === "watch") return watch(options, closing);
   return sideBySide(options, closing);
 }
 

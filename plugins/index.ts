@@ -3,6 +3,7 @@ import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
+import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
@@ -23,8 +24,9 @@ import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
+import { ValueTypesPlugin } from "./value-types.ts";
 
-export { readCatalog };
+export { catalogQuery, readCatalog };
 
 /** The differences between the instances of the API. */
 export interface PresetOptions {
@@ -130,6 +132,7 @@ export function createPreset({
       RelationsPlugin,
       // GraphQL types of columns
       ScalarsPlugin,
+      ValueTypesPlugin,
       EnumColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,

@@ -23,7 +23,7 @@ describe("deprecations that comments declare", () => {
     await note(
       "view api_unstable.products",
       "regclass",
-      "@deprecated available_stock 2026-12-01 Use stocks.\n@deprecated batches 2026-12-01 Not enough.",
+      "@deprecated available_stock 2026-12-01 Use stocks.\n@deprecated orderLineItems 2026-12-01 Not enough.",
     );
     await note("view api_unstable.tags", "regclass", "@deprecated 2026-12-01 Nobody needs them");
     await note(
@@ -46,7 +46,7 @@ describe("deprecations that comments declare", () => {
 
   test("are on the column and the relation that a view names, and on nothing else of it", () => {
     assert.equal(fieldOf("Product", "availableStock").deprecationReason, `Use stocks. ${day}`);
-    assert.equal(fieldOf("Product", "batches").deprecationReason, `Not enough. ${day}`);
+    assert.equal(fieldOf("Product", "orderLineItems").deprecationReason, `Not enough. ${day}`);
     assert.equal(fieldOf("Product", "name").deprecationReason, undefined);
     assert.equal(fieldOf("Query", "products").deprecationReason, undefined);
   });

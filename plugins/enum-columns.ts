@@ -126,7 +126,7 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
             );
             build.registerEnumType(
               typeName,
-              {},
+              { pgCodec: enumCodec },
               () => ({ description: enumCodec.description, values: Object.fromEntries(values) }),
               "EnumColumnsPlugin",
             );

@@ -6,6 +6,7 @@ import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ComputedColumnsPlugin } from "./computed-columns.ts";
 import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
+import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
@@ -149,6 +150,7 @@ export function createPreset({
       // Reads by one statement
       ...(fastReads ? [makeReadsPlugin(onRead)] : []),
       // Descriptions of what the plugins above made
+      DeprecationsPlugin,
       DescriptionsPlugin,
       // Answers to requests
       ...(report ? [makeReportErrorsPlugin(report), TextAnswersPlugin] : []),

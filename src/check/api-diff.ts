@@ -4,7 +4,7 @@ import { apiChanges } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { Finding, Severity } from "./finding.ts";
 import type { BrokenOperation } from "./operations.ts";
-import { brokenOperations, readOperations } from "./operations.ts";
+import { brokenOperations, readOperations, readPayloadQueries } from "./operations.ts";
 import type { Places } from "./places.ts";
 import type { Source } from "./source.ts";
 import { readUsers, usersAt } from "./users.ts";
@@ -40,7 +40,8 @@ export const apiDiff: Source = {
     if (changes.every(({ weight }) => weight !== "breaking")) return findings;
     const schema = buildSchema(before.sdl);
     const users = await readUsers(recorded, "unstable");
-    const broken = brokenOperations(await readOperations(), before.sdl, now.sdl);
+    const operations = [...(await readOperations()), ...(await readPayloadQueries(recorded))];
+    const broken = brokenOperations(operations, before.sdl, now.sdl);
     return [
       ...findings.map((finding) => {
         if (finding.rule !== "api-breaking") return finding;

@@ -1,10 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { GraphQLSchema } from "graphql";
 import { buildSchema, Kind, parse, validate } from "graphql";
-import type { Place } from "./finding.ts";
+import type { ClientBase } from "pg";
 
-/** A GraphQL operation that somebody relies on, with where it is written. */
-export interface StoredOperation extends Place {
+/** Where an operation is: a file from the root of the project, with its line; or in words, without one. */
+interface Source {
+  file: string;
+  line: number | null;
+}
+
+/** A GraphQL operation that somebody relies on. */
+export interface StoredOperation extends Source {
   text: string;
 }
 
@@ -31,6 +37,17 @@ export async function readOperations(): Promise<StoredOperation[]> {
   return found.flat();
 }
 
+/** Payload queries of the subscriptions to webhooks that ask `unstable`. */
+export async function readPayloadQueries(client: ClientBase): Promise<StoredOperation[]> {
+  const { rows } = await client.query<{ id: string; topic: string; text: string }>(
+    `select id, topic, payload_query as text from events.webhook_subscription
+     where payload_query is not null and api_version = 'unstable' order by id`,
+  );
+  return rows.map(({ id, topic, text }) => ({
+    ...{ file: `webhook subscription ${id} to ${topic}`, line: null, text },
+  }));
+}
+
 async function filesIn(folder: string): Promise<string[]> {
   if (folder.includes(".")) return [folder];
   const names = await readdir(new URL(folder, root), { recursive: true }).catch(() => []);
@@ -40,7 +57,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** An operation that a change of the API breaks. */
-export interface BrokenOperation extends Place {
+export interface BrokenOperation extends Source {
   reason: string;
 }
 

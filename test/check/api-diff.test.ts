@@ -45,6 +45,10 @@ describe("what a migration changes for clients", () => {
     await client.query(
       "insert into auth.field_use select id, 'unstable', 'Currency.name', current_date - 3 from auth.credential",
     );
+    await client.query(
+      `insert into events.webhook_subscription (topic, url, api_version, payload_query, enabled)
+       values ('order.created', 'https://example.com/hook', 'unstable', 'query ($id: ID!) { order(id: $id) { currency { name } } }', false)`,
+    );
     await client.query(migration);
     findings = await check(client, {
       current: [{ name: "5-try.sql", text: migration }],
@@ -73,6 +77,12 @@ describe("what a migration changes for clients", () => {
     assert.deepEqual([finding.severity, finding.what], ["error", "column is gone"]);
     assert.ok(found("frozen-version-grows", "api_2026_06_unstable.salutations.letter"));
   });
+
+  test("names payload queries of webhooks that would break", () => {
+    const broken = findings.filter(({ rule }) => rule === "operation-breaks");
+    assert.match(broken[0]!.file!, /^webhook subscription \S+ to order\.created$/);
+    assert.match(broken[0]!.what, /Cannot query field "name" on type "Currency"/);
+  });
 });
 
 test("operations of guides, examples and tests that would break are named", async () => {
@@ -82,7 +92,7 @@ test("operations of guides, examples and tests that would break are named", asyn
   assert.deepEqual(brokenOperations(operations, before, before), []);
   const after = before.replace(/^ {2}availableStock: /gm, "  stockAvailable: ");
   const broken = brokenOperations(operations, before, after);
-  assert.ok(broken.some(({ file, line }) => file === "README.md" && line > 1));
+  assert.ok(broken.some(({ file, line }) => file === "README.md" && line! > 1));
   for (const { reason } of broken) assert.match(reason, /availableStock/);
 });
 

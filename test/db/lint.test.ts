@@ -20,6 +20,8 @@ const mistakes: Record<string, string> = {
   "definer-function":
     "create function erp.f() returns int security definer set search_path = pg_catalog language sql as 'select 1'; grant execute on function erp.f() to public",
   "definer-view": "alter view api_unstable.tags set (security_invoker = false)",
+  deprecation:
+    "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@deprecated name use label'",
   description: "comment on column api_unstable.tags.name is null",
   "foreign-key-index": "create table erp.t (tag_id uuid references erp.tag)",
   "frozen-versions": "create view api_2026_06_unstable.t as select id from api_unstable.tags",

@@ -1,0 +1,77 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { Tagged } from "./lib/tags.ts";
+import { tagLines } from "./lib/tags.ts";
+
+/** A line of the tag: `2026-12-01 Use netPrice.`, or of one thing within: `price 2026-12-01 Use netPrice.` */
+const pattern = /^(?:(\S+)\s+)?(\d{4}-\d\d-\d\d)\s+(\S.*)$/;
+
+/**
+ * Why something is deprecated, by the tag of a comment.
+ *
+ * @param names what it is called there; none for what the comment is about itself
+ */
+function reasonOf(thing: Tagged | null | undefined, ...names: string[]): string | undefined {
+  for (const line of tagLines(thing, "deprecated")) {
+    const [, name, day, reason] = pattern.exec(line) ?? [];
+    if (day === undefined)
+      throw new Error(`@deprecated ${line}: it needs a day such as 2026-12-01 and a reason`);
+    if (name === undefined ? names.length === 0 : names.includes(name))
+      return `${reason!.replace(/\.?$/, ".")} Deprecated since ${day}.`;
+  }
+  return undefined;
+}
+
+const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
+
+function reasonOfField(
+  build: GraphileBuild.Build,
+  scope: GraphileBuild.ScopeObjectFieldsField,
+): string | undefined {
+  const { fieldName, mutationFunction, payloadOf, pgCodec, nodeAccessorTypeName } = scope;
+  if (mutationFunction) return reasonOf(mutationFunction);
+  if (scope.isRootQuery) {
+    const resource = scope.pgFieldResource as PgResource | undefined;
+    return reasonOf(resource?.codec ?? codecOf(build, nodeAccessorTypeName));
+  }
+  if (payloadOf) return reasonOf(payloadOf.codec.attributes?.[snake(fieldName)]);
+  if (!pgCodec || scope.isConnectionType || scope.isConnectionEdgeType) return undefined;
+  return reasonOf(pgCodec, fieldName, snake(fieldName));
+}
+
+function codecOf(build: GraphileBuild.Build, typeName: string | undefined): PgCodec | undefined {
+  if (typeName === undefined) return undefined;
+  const resources = Object.values(build.pgResources) as PgResource[];
+  return resources.find(
+    ({ codec, parameters }) =>
+      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
+  )?.codec;
+}
+
+/**
+ * Marks as deprecated what comments say is: `@deprecated 2026-12-01 Use netPrice.` on a view, a function or a column of an
+ * input or payload; on a view with the name of a column or relation before the day, on an enum type with that of a value.
+ */
+export const DeprecationsPlugin: GraphileConfig.Plugin = {
+  name: "DeprecationsPlugin",
+  description: "Marks as @deprecated what the tag of a comment says is, with its reason and day",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      // The library knows the tag as well, but neither its day nor what else a view's comment says by it
+      GraphQLObjectType_fields_field(field, build, { scope }) {
+        field.deprecationReason = reasonOfField(build, scope);
+        return field;
+      },
+      GraphQLInputObjectType_fields_field(field, _build, { scope }) {
+        field.deprecationReason = reasonOf(scope.pgAttribute);
+        return field;
+      },
+      GraphQLEnumType_values_value(config, _build, { scope }) {
+        const reason = reasonOf(scope.pgCodec as Tagged | undefined, String(config.value));
+        if (reason !== undefined) config.deprecationReason = reason;
+        return config;
+      },
+    },
+  },
+};

@@ -562,11 +562,11 @@ begin
   select s.id, s.topic, s.url, s.api_version, s.fields, s.payload_query, s.credential_id, c.name, s.enabled,
     s.health, s.health_reason,
     s.backlog_count::bigint, s.last_delivered_at::timestamptz, s.failing_since::timestamptz,
-    -- Suspended ones are only probed, degraded ones probed as well; without a backlog there is nothing to try
+    -- Suspended ones are only probed, degraded ones also; without a backlog there is nothing to try
     case when s.enabled and s.backlog_count > 0 then greatest(s.paused_until::timestamptz, (
-      select case when s.health = 'DEGRADED' then least(s.next_probe_at, min(l.due_at))
-        else greatest(s.next_probe_at, min(l.due_at)) end::timestamptz
-      from events.lane l where l.subscription_id = s.id and l.due_at < 'infinity')) end,
+      select case when s.health = 'DEGRADED' then least(s.next_probe_at, min(q.due_at))
+        else greatest(s.next_probe_at, min(q.due_at)) end::timestamptz
+      from events.delivery_queue q where q.subscription_id = s.id and q.due_at < 'infinity')) end,
     s.created_at::timestamptz
   from events.webhook_subscription s left join auth.credential c on c.id = s.credential_id
   where (webhook_subscriptions.wanted is null or s.id = webhook_subscriptions.wanted)
@@ -4282,6 +4282,63 @@ end
 $function$;
 comment on function api_meta.derive() is 'Everything that follows from the API schemas: descriptions, grants, policies. Runs after each migration; running it again changes nothing.';
 
+CREATE OR REPLACE FUNCTION api_meta.derive_rules()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  item record;
+begin
+  for item in
+    select c.conrelid::regclass as relation, n.nspname as schema, t.relname as name,
+      format('%I.%I', n.nspname, 'uphold_rules_of_' || t.relname) as routine,
+      string_agg(format('(%s)', e.rule), E'\n    and ' order by c.conname) as rules,
+      string_agg(format('when not (%s) then %L', e.rule, c.conname), E'\n      ' order by c.conname) as cases
+    from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_namespace n on n.oid = t.relnamespace
+    cross join lateral (select pg_get_expr(c.conbin, c.conrelid) as rule) e
+    where c.contype = 'c' and not c.conenforced
+    group by c.conrelid, n.nspname, t.relname order by c.conrelid::regclass::text
+  loop
+    execute format($f$create or replace function %s() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $b$
+declare
+%s
+  broken text;
+begin
+  if not (%s) then
+    broken := case
+      %s end;
+    raise check_violation using constraint = broken, table = %L, schema = %L,
+      message = format('new row for relation "%%s" violates check constraint "%%s"', %L, broken);
+  end if;
+  return new;
+end
+$b$ $f$, item.routine, api_meta.rule_columns(item.relation), item.rules, item.cases, item.name, item.schema,
+      item.name);
+    execute format('comment on function %s() is %L', item.routine,
+      'Trigger, made by api_meta.derive_rules: upholds the checks of ' || item.relation
+      || ' that are declared as not enforced.');
+    if not exists (
+      select from pg_trigger t where t.tgrelid = item.relation and t.tgname = 'uphold_rules'
+    ) then
+      -- By its name it comes after all others that change the row
+      execute format('create trigger uphold_rules before insert or update on %s '
+        'for each row execute function %s()', item.relation, item.routine);
+    end if;
+  end loop;
+  for item in
+    select t.tgrelid::regclass as relation, t.tgfoid::regprocedure as routine from pg_trigger t
+    where t.tgname = 'uphold_rules' and not exists (
+      select from pg_constraint c where c.conrelid = t.tgrelid and c.contype = 'c' and not c.conenforced)
+  loop
+    execute format('drop trigger uphold_rules on %s', item.relation);
+    execute format('drop function %s', item.routine);
+  end loop;
+end
+$function$;
+comment on function api_meta.derive_rules() is 'Makes a trigger of the checks of each table that are declared as not enforced, which refuses the same rows with the same error. Postgres compiles an enforced check anew in each statement, a trigger once in a session, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
+
 CREATE OR REPLACE FUNCTION api_meta.describe()
  RETURNS void
  LANGUAGE plpgsql
@@ -4335,6 +4392,30 @@ end
 $function$;
 comment on function api_meta.describe() is 'Writes the comments of the columns of the head''s views: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own.';
 
+CREATE OR REPLACE FUNCTION api_meta.extend(version name, VARIADIC views name[] DEFAULT '{}'::name[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  view name;
+begin
+  perform api_meta.derive();
+  perform api_meta.clone_types('api_unstable', version);
+  foreach view in array views loop
+    -- Postgres refuses it unless the columns that are there stay, in their order
+    execute format('create or replace view %I.%I with (security_invoker = true) as %s', version, view,
+      replace(pg_get_viewdef(format('api_unstable.%I', view)::regclass), 'api_unstable.', version || '.'));
+    execute format('comment on view %I.%I is %L', version, view,
+      obj_description(format('api_unstable.%I', view)::regclass, 'pg_class'));
+    perform api_meta.clone_column_comments('api_unstable', version, view);
+  end loop;
+  perform api_meta.clone_functions('api_unstable', version);
+  perform api_meta.record_version(version);
+end
+$function$;
+comment on function api_meta.extend(name,name[]) is 'Gives a stable version what the head has gained: new columns at the end of views, or whole views, and the types and functions that it lacks. Records it.';
+
 CREATE OR REPLACE FUNCTION api_meta.finish_committed_migration()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4360,11 +4441,13 @@ begin
   begin
     perform api_meta.derive();
     perform events.derive_announcements();
+    perform api_meta.derive_rules();
+    perform mutation.derive_operations();
   exception when others then
     get stacked diagnostics cause = message_text, code = returned_sqlstate, place = pg_exception_context;
     raise exception using errcode = code,
       message = 'What follows from the migration could not be derived: ' || cause,
-      -- The innermost statement names the object, the function below it what was being derived
+      -- The innermost statement names the object, the function below it the derived part
       detail = concat_ws(E'\nin ',
         left(substring(place from '^SQL statement "(.*?)"\nPL/pgSQL function'), 300),
         substring(place from '\nPL/pgSQL function ([^ ]+)'));
@@ -4663,6 +4746,22 @@ begin
 end
 $function$;
 comment on function api_meta.require_frozen_versions() is 'Refuses, with SQLSTATE UE090 and the names of what differs, when a frozen version is not as recorded.';
+
+CREATE OR REPLACE FUNCTION api_meta.rule_columns(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT string_agg(format('  %1$I constant %2$s.%1$I%%type := new.%1$I;'::text, a.attname, rule_columns.relation), '
+'::text ORDER BY a.attnum) AS string_agg
+    FROM pg_attribute a
+   WHERE ((a.attrelid = (rule_columns.relation)::oid) AND (a.attnum IN ( SELECT k.k
+            FROM (pg_constraint c
+              CROSS JOIN LATERAL unnest(c.conkey) k(k))
+           WHERE ((c.conrelid = (rule_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (NOT c.conenforced)))));
+END;
+comment on function api_meta.rule_columns(regclass) is 'Declarations of variables, for the columns of a new row that the checks of a table are about which are declared as not enforced: in their names, a check reads in a trigger as it does in the table.';
 
 CREATE OR REPLACE FUNCTION api_meta.version_faults()
  RETURNS TABLE(version name, fault text)
@@ -8583,6 +8682,23 @@ grant update (requests, last_used_at) on table auth.credential_use to service_re
 comment on table auth.credential_use is 'How many requests each credential sent to each version on each day, by UTC.';
 comment on column auth.credential_use.deprecated_field is 'Type.field, when the row counts requests that used this deprecated field; empty when it counts all.';
 
+create table auth.field_use (
+  credential_id uuid not null,
+  version text not null,
+  field text not null,
+  last_used_on date not null,
+  constraint field_use_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES auth.credential(id) ON DELETE CASCADE,
+  constraint field_use_pkey PRIMARY KEY (credential_id, version, field)
+);
+alter table auth.field_use enable row level security;
+create policy field_use_insert_registrar on auth.field_use for insert to service_registrar with check (true);
+create policy field_use_select_registrar on auth.field_use for select to service_registrar using (true);
+create policy field_use_update_registrar on auth.field_use for update to service_registrar using (true) with check (true);
+grant insert, select on table auth.field_use to service_registrar;
+grant update (last_used_on) on table auth.field_use to service_registrar;
+comment on table auth.field_use is 'When each credential last used each field of each version, by UTC: whom a change of it would break.';
+comment on column auth.field_use.field is 'Type.field, or Type.field(argument:) for an argument that was given.';
+
 create table auth.log_in_attempt (
   key text not null,
   points integer default 0 not null,
@@ -8615,7 +8731,7 @@ grant update (is_current, limits) on table auth.plan to service_registrar;
 comment on table auth.plan is 'The plans that a merchant can have, of which one is current.';
 comment on column auth.plan.name is 'none: the API is switched off. read_only: queries only. full: everything.';
 comment on column auth.plan.is_current is 'Whether it is the plan that the merchant has.';
-comment on column auth.plan.limits is 'Limits that differ from the settings of the service while the plan is current, by the names that src/limits/limits.ts gives them, for example {"cost": 4000}.';
+comment on column auth.plan.limits is 'Limits that differ from the settings of the service while the plan is current, by the names that src/graphql/limits.ts gives them, for example {"cost": 4000}.';
 
 create table auth.signing_key (
   id uuid default uuidv7() not null,
@@ -9133,6 +9249,31 @@ $function$;
 grant execute on function auth.note_webhook_event(text,uuid,jsonb) to service_registrar;
 comment on function auth.note_webhook_event(text,uuid,jsonb) is 'Adds to the audit what was done to a webhook subscription, also as about the credential that it is on the account of.';
 
+CREATE OR REPLACE FUNCTION auth.record_fields(entries jsonb)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with present as materialized (
+    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    select credential.id from auth.credential
+    where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
+    order by credential.id for key share
+  )
+  insert into auth.field_use as use (credential_id, version, field, last_used_on)
+  select e.credential_id, e.version, e.field, max(e.day)
+  from jsonb_to_recordset(entries) as e (credential_id uuid, version text, field text, day date)
+  join present on present.id = e.credential_id
+  group by 1, 2, 3
+  order by 1, 2, 3
+  on conflict on constraint field_use_pkey do update set last_used_on = excluded.last_used_on
+  where use.last_used_on < excluded.last_used_on
+$function$;
+alter function auth.record_fields(jsonb) owner to service_registrar;
+grant execute on function auth.record_fields(jsonb) to service_auth;
+comment on function auth.record_fields(jsonb) is 'Notes the last day on which credentials used fields: an array of objects with credential_id, version, field, day.';
+
 CREATE OR REPLACE FUNCTION auth.record_use(entries jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -9393,6 +9534,7 @@ comment on function auth.take_points(text,double precision,double precision) is 
 
 create schema erp;
 grant usage on schema erp to service_api;
+grant usage on schema erp to service_booker;
 grant usage on schema erp to service_document;
 grant usage on schema erp to service_keeper;
 grant usage on schema erp to service_ledger;
@@ -9507,25 +9649,30 @@ create table erp.batch (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint batch_and_product_belong_together UNIQUE (product_id, id),
-  constraint batch_number_is_not_blank CHECK ((btrim(number) <> ''::text)),
+  constraint batch_number_is_not_blank CHECK ((btrim(number) <> ''::text)) NOT ENFORCED,
   constraint batch_number_is_unique_per_product UNIQUE (product_id, number),
-  constraint batch_physical_stock_is_not_negative CHECK ((physical_stock >= 0)),
+  constraint batch_physical_stock_is_not_negative CHECK ((physical_stock >= 0)) NOT ENFORCED,
   constraint batch_pkey PRIMARY KEY (id),
   constraint batch_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
 );
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.batch REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_batch_update();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.batch FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
 alter table erp.batch enable row level security;
 create policy batch_insert_writer on erp.batch for insert to service_writer with check (true);
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
+create policy batch_select_booker on erp.batch for select to service_booker using (true);
 create policy batch_select_ledger on erp.batch for select to service_ledger using (true);
 create policy batch_select_writer on erp.batch for select to service_writer using (true);
+create policy batch_update_booker on erp.batch for update to service_booker using (true) with check (true);
 create policy batch_update_ledger on erp.batch for update to service_ledger using (true) with check (true);
+grant select on table erp.batch to service_booker;
 grant select on table erp.batch to service_ledger;
 grant insert, select on table erp.batch to service_writer;
 grant select (id, product_id, number, comment, physical_stock) on table erp.batch to service_api;
+grant update (physical_stock, updated_at) on table erp.batch to service_booker;
 grant update (physical_stock) on table erp.batch to service_ledger;
 comment on table erp.batch is 'Lots of a product that were made or bought together.';
 comment on column erp.batch.product_id is 'Product that the batch is of.';
@@ -9568,10 +9715,12 @@ alter table erp.bin_location enable row level security;
 create policy bin_location_delete_writer on erp.bin_location for delete to service_writer using (true);
 create policy bin_location_insert_writer on erp.bin_location for insert to service_writer with check (true);
 create policy bin_location_select_api on erp.bin_location for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
+create policy bin_location_select_booker on erp.bin_location for select to service_booker using (true);
 create policy bin_location_select_ledger on erp.bin_location for select to service_ledger using (true);
 create policy bin_location_select_writer on erp.bin_location for select to service_writer using (true);
 create policy bin_location_update_ledger on erp.bin_location for update to service_ledger using (true) with check (true);
 create policy bin_location_update_writer on erp.bin_location for update to service_writer using (true) with check (true);
+grant select on table erp.bin_location to service_booker;
 grant select on table erp.bin_location to service_ledger;
 grant delete, insert, select on table erp.bin_location to service_writer;
 grant select (id, warehouse_id, code, "position", created_at, updated_at) on table erp.bin_location to service_api;
@@ -10506,19 +10655,19 @@ create table erp.product (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
-  constraint product_is_not_its_own_parent CHECK ((parent_id <> id)),
-  constraint product_number_is_not_blank CHECK ((btrim(product_number) <> ''::text)),
+  constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
+  constraint product_number_is_not_blank CHECK ((btrim(product_number) <> ''::text)) NOT ENFORCED,
   constraint product_number_is_unique UNIQUE (product_number),
-  constraint product_open_supplier_order_quantity_is_not_negative CHECK ((open_supplier_order_quantity >= 0)),
+  constraint product_open_supplier_order_quantity_is_not_negative CHECK ((open_supplier_order_quantity >= 0)) NOT ENFORCED,
   constraint product_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint product_physical_stock_is_not_negative CHECK ((physical_stock >= 0)),
+  constraint product_physical_stock_is_not_negative CHECK ((physical_stock >= 0)) NOT ENFORCED,
   constraint product_pkey PRIMARY KEY (id),
-  constraint product_reorder_point_is_not_negative CHECK ((reorder_point >= 0)),
-  constraint product_reserved_stock_is_not_negative CHECK ((reserved_stock >= 0)),
-  constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))),
-  constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)),
-  constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)),
-  constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))
+  constraint product_reorder_point_is_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_reserved_stock_is_not_negative CHECK ((reserved_stock >= 0)) NOT ENFORCED,
+  constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) NOT ENFORCED,
+  constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)) NOT ENFORCED,
+  constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
+  constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED
 );
 CREATE INDEX product_available_stock_id_idx ON erp.product USING btree (available_stock, id);
 CREATE INDEX product_canonical_product_id_id_idx ON erp.product USING btree (canonical_product_id, id);
@@ -10527,16 +10676,21 @@ CREATE INDEX product_manufacturer_number_id_idx ON erp.product USING btree (manu
 CREATE INDEX product_parent_id_id_idx ON erp.product USING btree (parent_id, id);
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.product REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_product_update();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
+create policy product_select_booker on erp.product for select to service_booker using (true);
 create policy product_select_ledger on erp.product for select to service_ledger using (true);
 create policy product_select_writer on erp.product for select to service_writer using (true);
+create policy product_update_booker on erp.product for update to service_booker using (true) with check (true);
 create policy product_update_ledger on erp.product for update to service_ledger using (true) with check (true);
+grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant select on table erp.product to service_writer;
 grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
+grant update (physical_stock, stock_not_available_for_sale, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_ledger;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
@@ -10615,25 +10769,30 @@ create table erp.product_stock_location_configuration (
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint product_stock_location_configuration_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE CASCADE,
-  constraint product_stock_location_configuration_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id) = 1)),
+  constraint product_stock_location_configuration_has_one_place CHECK ((num_nonnulls(warehouse_id, bin_location_id) = 1)) NOT ENFORCED,
   constraint product_stock_location_configuration_is_unique UNIQUE NULLS NOT DISTINCT (product_id, warehouse_id, bin_location_id),
   constraint product_stock_location_configuration_pkey PRIMARY KEY (id),
   constraint product_stock_location_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint product_stock_location_configuration_reorder_point_not_negative CHECK ((reorder_point >= 0)),
-  constraint product_stock_location_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)),
+  constraint product_stock_location_configuration_reorder_point_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_stock_location_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_stock_location_configuration_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE INDEX product_stock_location_configuration_bin_location_id_idx ON erp.product_stock_location_configuration USING btree (bin_location_id);
 CREATE INDEX product_stock_location_configuration_product_id_id_idx ON erp.product_stock_location_configuration USING btree (product_id, id);
 CREATE INDEX product_stock_location_configuration_warehouse_id_idx ON erp.product_stock_location_configuration USING btree (warehouse_id);
 CREATE TRIGGER keep_figures BEFORE INSERT ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION ledger.fill_configured_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_stock_location_configuration FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_stock_location_configuration();
 alter table erp.product_stock_location_configuration enable row level security;
 create policy product_stock_location_configuration_select_api on erp.product_stock_location_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_stock_location_configurations:read}'::text[]) AS has_scope));
+create policy product_stock_location_configuration_select_booker on erp.product_stock_location_configuration for select to service_booker using (true);
 create policy product_stock_location_configuration_select_ledger on erp.product_stock_location_configuration for select to service_ledger using (true);
+create policy product_stock_location_configuration_update_booker on erp.product_stock_location_configuration for update to service_booker using (true) with check (true);
 create policy product_stock_location_configuration_update_ledger on erp.product_stock_location_configuration for update to service_ledger using (true) with check (true);
+grant select on table erp.product_stock_location_configuration to service_booker;
 grant select on table erp.product_stock_location_configuration to service_ledger;
 grant select (id, product_id, reorder_point, target_maximum_quantity, stock_below_reorder_point) on table erp.product_stock_location_configuration to service_api;
+grant update (stock, updated_at) on table erp.product_stock_location_configuration to service_booker;
 grant update (stock) on table erp.product_stock_location_configuration to service_ledger;
 comment on table erp.product_stock_location_configuration is 'When to refill a product at one place: a bin, or the part of a warehouse that has no bin. The stock column is kept by the ledger.';
 comment on column erp.product_stock_location_configuration.reorder_point is 'Stock at the place at which it is to be refilled.';
@@ -10748,8 +10907,8 @@ create table erp.product_warehouse_configuration (
   constraint product_warehouse_configuration_is_unique UNIQUE (product_id, warehouse_id),
   constraint product_warehouse_configuration_pkey PRIMARY KEY (id),
   constraint product_warehouse_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint product_warehouse_configuration_reorder_point_is_not_negative CHECK ((reorder_point >= 0)),
-  constraint product_warehouse_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)),
+  constraint product_warehouse_configuration_reorder_point_is_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_warehouse_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_warehouse_configuration_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE INDEX product_warehouse_configurati_warehouse_id_default_bin_loca_idx ON erp.product_warehouse_configuration USING btree (warehouse_id, default_bin_location_id);
@@ -10757,17 +10916,22 @@ CREATE INDEX product_warehouse_configuration_default_bin_location_id_id_idx ON e
 CREATE INDEX product_warehouse_configuration_product_id_id_idx ON erp.product_warehouse_configuration USING btree (product_id, id);
 CREATE INDEX product_warehouse_configuration_warehouse_id_id_idx ON erp.product_warehouse_configuration USING btree (warehouse_id, id);
 CREATE TRIGGER keep_figures BEFORE INSERT ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION ledger.fill_configured_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_warehouse_configuration FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_warehouse_configuration();
 alter table erp.product_warehouse_configuration enable row level security;
 create policy product_warehouse_configuration_insert_writer on erp.product_warehouse_configuration for insert to service_writer with check (true);
 create policy product_warehouse_configuration_select_api on erp.product_warehouse_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_warehouse_configurations:read}'::text[]) AS has_scope));
+create policy product_warehouse_configuration_select_booker on erp.product_warehouse_configuration for select to service_booker using (true);
 create policy product_warehouse_configuration_select_ledger on erp.product_warehouse_configuration for select to service_ledger using (true);
 create policy product_warehouse_configuration_select_writer on erp.product_warehouse_configuration for select to service_writer using (true);
+create policy product_warehouse_configuration_update_booker on erp.product_warehouse_configuration for update to service_booker using (true) with check (true);
 create policy product_warehouse_configuration_update_ledger on erp.product_warehouse_configuration for update to service_ledger using (true) with check (true);
 create policy product_warehouse_configuration_update_writer on erp.product_warehouse_configuration for update to service_writer using (true) with check (true);
+grant select on table erp.product_warehouse_configuration to service_booker;
 grant select on table erp.product_warehouse_configuration to service_ledger;
 grant insert, select on table erp.product_warehouse_configuration to service_writer;
 grant select (id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at, updated_at) on table erp.product_warehouse_configuration to service_api;
+grant update (stock, updated_at) on table erp.product_warehouse_configuration to service_booker;
 grant update (stock) on table erp.product_warehouse_configuration to service_ledger;
 grant update (default_bin_location_id, reorder_point, target_maximum_quantity) on table erp.product_warehouse_configuration to service_writer;
 comment on table erp.product_warehouse_configuration is 'How a product is kept in a warehouse: its usual bin, and when to refill. The stock column is kept by the ledger.';
@@ -11501,10 +11665,12 @@ alter table erp.warehouse enable row level security;
 create policy warehouse_delete_writer on erp.warehouse for delete to service_writer using (true);
 create policy warehouse_insert_writer on erp.warehouse for insert to service_writer with check (true);
 create policy warehouse_select_api on erp.warehouse for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
+create policy warehouse_select_booker on erp.warehouse for select to service_booker using (true);
 create policy warehouse_select_ledger on erp.warehouse for select to service_ledger using (true);
 create policy warehouse_select_writer on erp.warehouse for select to service_writer using (true);
 create policy warehouse_update_ledger on erp.warehouse for update to service_ledger using (true) with check (true);
 create policy warehouse_update_writer on erp.warehouse for update to service_writer using (true) with check (true);
+grant select on table erp.warehouse to service_booker;
 grant select on table erp.warehouse to service_ledger;
 grant delete, insert, select on table erp.warehouse to service_writer;
 grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at) on table erp.warehouse to service_api;
@@ -13144,7 +13310,7 @@ BEGIN ATOMIC
    WHERE (o.id = document_config.order_id);
 END;
 grant execute on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) to service_writer;
-comment on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) is 'All that a document of an order shows, as it is now: what a document keeps in its config and is rendered from (src/documents/config.ts has the form). Credit notes and stornos also take the number and config of the invoice that they take back; invoices the units that they charge, if not all, and the shipments that brought them; delivery notes their shipment.';
+comment on function erp.document_config(uuid,text,text,date,text,text,jsonb,erp.document_part[],uuid[]) is 'All that a document of an order shows, as it is now: what a document keeps in its config and is rendered from (src/pdf/config.ts has the form). Credit notes and stornos also take the number and config of the invoice that they take back; invoices the units that they charge, if not all, and the shipments that brought them; delivery notes their shipment.';
 
 CREATE OR REPLACE FUNCTION erp.document_locale(order_id uuid)
  RETURNS text
@@ -15505,6 +15671,127 @@ $function$;
 grant execute on function erp.update_warehouse(uuid,jsonb) to service_writer;
 comment on function erp.update_warehouse(uuid,jsonb) is 'Changes the columns of a warehouse that the object names, and its location''s name along with its own. Answers its id.';
 
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_batch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  number constant erp.batch.number%type := new.number;
+  physical_stock constant erp.batch.physical_stock%type := new.physical_stock;
+  broken text;
+begin
+  if not (((btrim(number) <> ''::text))
+    and ((physical_stock >= 0))) then
+    broken := case
+      when not ((btrim(number) <> ''::text)) then 'batch_number_is_not_blank'
+      when not ((physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.batch that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  id constant erp.product.id%type := new.id;
+  product_number constant erp.product.product_number%type := new.product_number;
+  parent_id constant erp.product.parent_id%type := new.parent_id;
+  tax_rate constant erp.product.tax_rate%type := new.tax_rate;
+  storefront_variants constant erp.product.storefront_variants%type := new.storefront_variants;
+  reorder_point constant erp.product.reorder_point%type := new.reorder_point;
+  target_maximum_quantity constant erp.product.target_maximum_quantity%type := new.target_maximum_quantity;
+  physical_stock constant erp.product.physical_stock%type := new.physical_stock;
+  stock_not_available_for_sale constant erp.product.stock_not_available_for_sale%type := new.stock_not_available_for_sale;
+  reserved_stock constant erp.product.reserved_stock%type := new.reserved_stock;
+  open_supplier_order_quantity constant erp.product.open_supplier_order_quantity%type := new.open_supplier_order_quantity;
+  broken text;
+begin
+  if not (((parent_id <> id))
+    and ((btrim(product_number) <> ''::text))
+    and ((open_supplier_order_quantity >= 0))
+    and ((physical_stock >= 0))
+    and ((reorder_point >= 0))
+    and ((reserved_stock >= 0))
+    and (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock)))
+    and ((jsonb_typeof(storefront_variants) = 'array'::text))
+    and ((target_maximum_quantity >= 0))
+    and (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))) then
+    broken := case
+      when not ((parent_id <> id)) then 'product_is_not_its_own_parent'
+      when not ((btrim(product_number) <> ''::text)) then 'product_number_is_not_blank'
+      when not ((open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
+      when not ((physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
+      when not ((reorder_point >= 0)) then 'product_reorder_point_is_not_negative'
+      when not ((reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
+      when not (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
+      when not ((jsonb_typeof(storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
+      when not ((target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
+      when not (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage' end;
+    raise check_violation using constraint = broken, table = 'product', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_product() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_stock_location_configuration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  warehouse_id constant erp.product_stock_location_configuration.warehouse_id%type := new.warehouse_id;
+  bin_location_id constant erp.product_stock_location_configuration.bin_location_id%type := new.bin_location_id;
+  reorder_point constant erp.product_stock_location_configuration.reorder_point%type := new.reorder_point;
+  target_maximum_quantity constant erp.product_stock_location_configuration.target_maximum_quantity%type := new.target_maximum_quantity;
+  broken text;
+begin
+  if not (((num_nonnulls(warehouse_id, bin_location_id) = 1))
+    and ((reorder_point >= 0))
+    and ((target_maximum_quantity >= 0))) then
+    broken := case
+      when not ((num_nonnulls(warehouse_id, bin_location_id) = 1)) then 'product_stock_location_configuration_has_one_place'
+      when not ((reorder_point >= 0)) then 'product_stock_location_configuration_reorder_point_not_negative'
+      when not ((target_maximum_quantity >= 0)) then 'product_stock_location_configuration_target_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'product_stock_location_configuration', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'product_stock_location_configuration', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_product_stock_location_configuration() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product_stock_location_configuration that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_warehouse_configuration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  reorder_point constant erp.product_warehouse_configuration.reorder_point%type := new.reorder_point;
+  target_maximum_quantity constant erp.product_warehouse_configuration.target_maximum_quantity%type := new.target_maximum_quantity;
+  broken text;
+begin
+  if not (((reorder_point >= 0))
+    and ((target_maximum_quantity >= 0))) then
+    broken := case
+      when not ((reorder_point >= 0)) then 'product_warehouse_configuration_reorder_point_is_not_negative'
+      when not ((target_maximum_quantity >= 0)) then 'product_warehouse_configuration_target_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'product_warehouse_configuration', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'product_warehouse_configuration', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product_warehouse_configuration that are declared as not enforced.';
+
 CREATE OR REPLACE FUNCTION erp.vat_id_for(vat_ids jsonb, country_iso text)
  RETURNS text
  LANGUAGE sql
@@ -15626,6 +15913,7 @@ comment on function erp.with_orders(erp.goods_receipt,uuid[]) is 'The receipt wi
 
 create schema events;
 grant usage on schema events to service_api;
+grant usage on schema events to service_booker;
 grant usage on schema events to service_delivery;
 grant usage on schema events to service_recorder;
 grant usage on schema events to service_registrar;
@@ -15720,6 +16008,51 @@ comment on column events.delivery_attempt.request_headers is 'Headers that were 
 comment on column events.delivery_attempt.response_headers is 'Headers of the answer.';
 comment on column events.delivery_attempt.response_body is 'Beginning of the answer, 4,096 characters at most.';
 
+create table events.delivery_queue (
+  subscription_id uuid not null,
+  entity_id uuid not null,
+  pending integer not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp(3) with time zone default clock_timestamp() not null,
+  claimed_until timestamp(3) with time zone,
+  claimed_by text,
+  due_at timestamp(3) with time zone generated always as (GREATEST(next_attempt_at, claimed_until)) stored not null,
+  constraint delivery_queue_pending_is_not_negative CHECK ((pending >= 0)),
+  constraint delivery_queue_pkey PRIMARY KEY (subscription_id, entity_id),
+  constraint delivery_queue_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES events.webhook_subscription(id) ON DELETE CASCADE
+);
+CREATE INDEX delivery_queue_claimed_by_idx ON events.delivery_queue USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+CREATE INDEX delivery_queue_due_of_subscription_idx ON events.delivery_queue USING btree (subscription_id, due_at);
+alter table events.delivery_queue enable row level security;
+create policy delivery_queue_delete_delivery on events.delivery_queue for delete to service_delivery using (true);
+create policy delivery_queue_delete_recorder on events.delivery_queue for delete to service_recorder using (true);
+create policy delivery_queue_insert_recorder on events.delivery_queue for insert to service_recorder with check (true);
+create policy delivery_queue_insert_writer on events.delivery_queue for insert to service_writer with check (true);
+create policy delivery_queue_select_delivery on events.delivery_queue for select to service_delivery using (true);
+create policy delivery_queue_select_recorder on events.delivery_queue for select to service_recorder using (true);
+create policy delivery_queue_select_registrar on events.delivery_queue for select to service_registrar using (true);
+create policy delivery_queue_select_writer on events.delivery_queue for select to service_writer using (true);
+create policy delivery_queue_update_delivery on events.delivery_queue for update to service_delivery using (true) with check (true);
+create policy delivery_queue_update_recorder on events.delivery_queue for update to service_recorder using (true) with check (true);
+create policy delivery_queue_update_writer on events.delivery_queue for update to service_writer using (true) with check (true);
+grant delete, select on table events.delivery_queue to service_delivery;
+grant delete, insert, select on table events.delivery_queue to service_recorder;
+grant select on table events.delivery_queue to service_writer;
+grant update (pending, attempts, next_attempt_at, claimed_until, claimed_by) on table events.delivery_queue to service_delivery;
+grant update (pending) on table events.delivery_queue to service_recorder;
+grant select (subscription_id, due_at) on table events.delivery_queue to service_registrar;
+grant insert (subscription_id, entity_id, pending) on table events.delivery_queue to service_writer;
+grant update (pending, attempts, next_attempt_at) on table events.delivery_queue to service_writer;
+comment on table events.delivery_queue is 'What is delivered one after the other: the pending deliveries of one entity to one subscription. A queue whose first delivery fails holds up only itself. There is a queue as long as something is pending in it.';
+comment on column events.delivery_queue.pending is 'How many deliveries wait in it.';
+comment on column events.delivery_queue.attempts is 'How often its first delivery has failed.';
+comment on column events.delivery_queue.next_attempt_at is 'When to go on; infinity while the subscription is disabled.';
+comment on column events.delivery_queue.claimed_until is 'A lease: until then nobody else takes it. Who has taken it renews it every few seconds.';
+comment on column events.delivery_queue.claimed_by is 'Who took it.';
+comment on column events.delivery_queue.due_at is 'From when on it may be taken: neither waiting nor leased.';
+comment on constraint delivery_queue_pending_is_not_negative on events.delivery_queue is '@internal Counted by functions.';
+comment on index events.delivery_queue_claimed_by_idx is 'For a process to renew what it has claimed.';
+
 create table events.event (
   sequence bigint not null,
   id uuid not null,
@@ -15776,51 +16109,6 @@ comment on table events.field is 'What the data of an event says about its subje
 comment on column events.field.name is 'Name, as in the API.';
 comment on column events.field.id_of is 'Type of what a column with an id points to.';
 
-create table events.lane (
-  subscription_id uuid not null,
-  entity_id uuid not null,
-  pending integer not null,
-  attempts integer default 0 not null,
-  next_attempt_at timestamp(3) with time zone default clock_timestamp() not null,
-  claimed_until timestamp(3) with time zone,
-  claimed_by text,
-  due_at timestamp(3) with time zone generated always as (GREATEST(next_attempt_at, claimed_until)) stored not null,
-  constraint lane_pending_is_not_negative CHECK ((pending >= 0)),
-  constraint lane_pkey PRIMARY KEY (subscription_id, entity_id),
-  constraint lane_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES events.webhook_subscription(id) ON DELETE CASCADE
-);
-CREATE INDEX lane_claimed_by_idx ON events.lane USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
-CREATE INDEX lane_due_of_subscription_idx ON events.lane USING btree (subscription_id, due_at);
-alter table events.lane enable row level security;
-create policy lane_delete_delivery on events.lane for delete to service_delivery using (true);
-create policy lane_delete_recorder on events.lane for delete to service_recorder using (true);
-create policy lane_insert_recorder on events.lane for insert to service_recorder with check (true);
-create policy lane_insert_writer on events.lane for insert to service_writer with check (true);
-create policy lane_select_delivery on events.lane for select to service_delivery using (true);
-create policy lane_select_recorder on events.lane for select to service_recorder using (true);
-create policy lane_select_registrar on events.lane for select to service_registrar using (true);
-create policy lane_select_writer on events.lane for select to service_writer using (true);
-create policy lane_update_delivery on events.lane for update to service_delivery using (true) with check (true);
-create policy lane_update_recorder on events.lane for update to service_recorder using (true) with check (true);
-create policy lane_update_writer on events.lane for update to service_writer using (true) with check (true);
-grant delete, select on table events.lane to service_delivery;
-grant delete, insert, select on table events.lane to service_recorder;
-grant select on table events.lane to service_writer;
-grant update (pending, attempts, next_attempt_at, claimed_until, claimed_by) on table events.lane to service_delivery;
-grant update (pending) on table events.lane to service_recorder;
-grant select (subscription_id, due_at) on table events.lane to service_registrar;
-grant insert (subscription_id, entity_id, pending) on table events.lane to service_writer;
-grant update (pending, attempts, next_attempt_at) on table events.lane to service_writer;
-comment on table events.lane is 'What is delivered one after the other: the pending deliveries of one entity to one subscription. A lane whose first delivery fails holds up only itself. There is a lane as long as something is pending in it.';
-comment on column events.lane.pending is 'How many deliveries wait in it.';
-comment on column events.lane.attempts is 'How often its first delivery has failed.';
-comment on column events.lane.next_attempt_at is 'When to go on; infinity while the subscription is disabled.';
-comment on column events.lane.claimed_until is 'A lease: until then nobody else takes it. Who has taken it renews it every few seconds.';
-comment on column events.lane.claimed_by is 'Who took it.';
-comment on column events.lane.due_at is 'From when on it may be taken: neither waiting nor leased.';
-comment on constraint lane_pending_is_not_negative on events.lane is '@internal Counted by functions.';
-comment on index events.lane_claimed_by_idx is 'For a process to renew what it has claimed.';
-
 create table events.log_head (
   singleton boolean default true not null,
   last_sequence bigint default 0 not null,
@@ -15863,8 +16151,10 @@ create table events.outbox (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=5000);
 alter table events.outbox enable row level security;
 create policy outbox_delete_recorder on events.outbox for delete to service_recorder using (true);
+create policy outbox_insert_booker on events.outbox for insert to service_booker with check (true);
 create policy outbox_insert_recorder on events.outbox for insert to service_recorder with check (true);
 create policy outbox_select_recorder on events.outbox for select to service_recorder using (true);
+grant insert on table events.outbox to service_booker;
 grant delete, insert, select on table events.outbox to service_recorder;
 comment on table events.outbox is 'What has happened, written in the transaction in which it did. The sequencer takes it from here into the log; nothing stays. No keys and indexes but one: each would make every booking slower.';
 comment on column events.outbox."position" is 'Taken while the entity is locked: of two events of one entity, the earlier one has the lower position.';
@@ -16024,11 +16314,23 @@ comment on constraint webhook_subscription_url_is_web on events.webhook_subscrip
 This is no address of the web: it begins with https:// or http://, and has no user name, fragment or spaces.';
 comment on index events.webhook_subscription_credential_id_idx is 'For the number of them that a credential may have.';
 
-create view events.lane_head with (security_invoker=true) as
- SELECT l.subscription_id,
-    l.entity_id,
-    l.claimed_by AS claim,
-    l.attempts AS failures,
+create view events.message with (security_invoker=true) as
+ SELECT d.id AS delivery_id,
+    d.subscription_id,
+    COALESCE(e.topic, 'webhook_subscription.test'::text) AS topic,
+    jsonb_build_object('type', COALESCE(e.topic, 'webhook_subscription.test'::text), 'timestamp', to_char((COALESCE(e.occurred_at, d.created_at) AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'sequence', d.sequence, 'previousSequence', d.previous_sequence, 'apiVersion', s.api_version, 'changedFields', e.changed_fields, 'cause', COALESCE(e.cause, jsonb_build_object('credentialId', NULL::unknown, 'requestId', NULL::unknown, 'idempotencyKey', NULL::unknown)), 'data', COALESCE(e.data, jsonb_build_object('id', 'gid://service/WebhookSubscription/'::text || s.id, 'topic', s.topic, 'apiVersion', s.api_version, 'createdAt', to_char((s.created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)))) AS body
+   FROM events.delivery d
+     JOIN events.webhook_subscription s ON s.id = d.subscription_id
+     LEFT JOIN events.event e ON e.sequence = d.sequence;
+grant select on view events.message to service_delivery;
+grant select on view events.message to service_registrar;
+comment on view events.message is 'What each delivery sends, unless a payload query is asked for the data. events.schema describes it. A test, which is no event of the log, tells of the subscription itself.';
+
+create view events.next_delivery with (security_invoker=true) as
+ SELECT q.subscription_id,
+    q.entity_id,
+    q.claimed_by AS claim,
+    q.attempts AS failures,
     d.id AS delivery_id,
     d.event_id,
     m.topic,
@@ -16045,14 +16347,14 @@ create view events.lane_head with (security_invoker=true) as
             ELSE NULL::text
         END AS withheld,
     k.secrets,
-    l.next_attempt_at > clock_timestamp() AS is_early,
+    q.next_attempt_at > clock_timestamp() AS is_early,
     k.ids AS secret_ids
-   FROM events.lane l
-     JOIN events.webhook_subscription s ON s.id = l.subscription_id
+   FROM events.delivery_queue q
+     JOIN events.webhook_subscription s ON s.id = q.subscription_id
      CROSS JOIN LATERAL ( SELECT d_1.id,
             d_1.event_id
            FROM events.delivery d_1
-          WHERE d_1.subscription_id = l.subscription_id AND d_1.entity_id = l.entity_id AND d_1.state = 'pending'::text
+          WHERE d_1.subscription_id = q.subscription_id AND d_1.entity_id = q.entity_id AND d_1.state = 'pending'::text
           ORDER BY d_1.sequence NULLS FIRST, d_1.id
          LIMIT 1) d
      JOIN events.message m ON m.delivery_id = d.id
@@ -16065,20 +16367,8 @@ create view events.lane_head with (security_invoker=true) as
                     WHEN s.credential_id IS NULL AND s.payload_query IS NULL THEN '{}'::text[]
                     ELSE events.scopes_of_subscription(s.id)
                 END AS scopes) a;
-grant select on view events.lane_head to service_delivery;
-comment on view events.lane_head is 'The delivery that is the turn of each lane, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the lane was taken before its schedule, to try whether the receiver is back.';
-
-create view events.message with (security_invoker=true) as
- SELECT d.id AS delivery_id,
-    d.subscription_id,
-    COALESCE(e.topic, 'webhook_subscription.test'::text) AS topic,
-    jsonb_build_object('type', COALESCE(e.topic, 'webhook_subscription.test'::text), 'timestamp', to_char((COALESCE(e.occurred_at, d.created_at) AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'sequence', d.sequence, 'previousSequence', d.previous_sequence, 'apiVersion', s.api_version, 'changedFields', e.changed_fields, 'cause', COALESCE(e.cause, jsonb_build_object('credentialId', NULL::unknown, 'requestId', NULL::unknown, 'idempotencyKey', NULL::unknown)), 'data', COALESCE(e.data, jsonb_build_object('id', 'gid://service/WebhookSubscription/'::text || s.id, 'topic', s.topic, 'apiVersion', s.api_version, 'createdAt', to_char((s.created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)))) AS body
-   FROM events.delivery d
-     JOIN events.webhook_subscription s ON s.id = d.subscription_id
-     LEFT JOIN events.event e ON e.sequence = d.sequence;
-grant select on view events.message to service_delivery;
-grant select on view events.message to service_registrar;
-comment on view events.message is 'What each delivery sends, unless a payload query is asked for the data. events.schema describes it. A test, which is no event of the log, tells of the subscription itself.';
+grant select on view events.next_delivery to service_delivery;
+comment on view events.next_delivery is 'The delivery whose turn it is in each queue, with all that sending it needs: secrets as they are kept, with their ids. withheld says why it must not be sent; null when it may. is_early says that the queue was taken before its schedule, to try whether the receiver is back.';
 
 CREATE OR REPLACE FUNCTION events.announce_batch_insert()
  RETURNS trigger
@@ -16088,7 +16378,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'batch.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16105,7 +16395,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'batch.updated' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end], null)) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16120,7 +16410,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_delete()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'customer.deleted' end], null)), o.id, o.id, jsonb_build_object('id', 'gid://service/Customer/' || o.id, 'customerNumber', o.customer_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'customer.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Customer/' || o.id, 'customerNumber', o.customer_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16135,7 +16425,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'customer.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16152,7 +16442,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'customer.updated' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null)) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16167,7 +16457,7 @@ CREATE OR REPLACE FUNCTION events.announce_document_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'document.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Document/' || n.id, 'documentNumber', n.document_number, 'static', n.static, 'sent', n.sent, 'documentTypeId', 'gid://service/DocumentType/' || n.document_type_id, 'orderId', 'gid://service/Order/' || n.order_id, 'referencedDocumentId', 'gid://service/Document/' || n.referenced_document_id), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Document/' || n.id, 'documentNumber', n.document_number, 'static', n.static, 'sent', n.sent, 'documentTypeId', 'gid://service/DocumentType/' || n.document_type_id, 'orderId', 'gid://service/Order/' || n.order_id, 'referencedDocumentId', 'gid://service/Document/' || n.referenced_document_id), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16182,7 +16472,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'fulfillment.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'fulfillment.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16197,7 +16487,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'fulfillment_order.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'fulfillment_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16214,7 +16504,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null)) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16231,7 +16521,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment.cancelled' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null)) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16246,7 +16536,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_delete()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'goods_receipt.deleted' end], null)), o.id, o.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || o.id, 'number', o.number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'goods_receipt.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || o.id, 'number', o.number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16261,7 +16551,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'goods_receipt.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'goods_receipt.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16278,7 +16568,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end], null)) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16293,7 +16583,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_delete()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'product.deleted' end], null)), o.id, o.id, jsonb_build_object('id', 'gid://service/Product/' || o.id, 'productNumber', o.product_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'product.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Product/' || o.id, 'productNumber', o.product_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16308,7 +16598,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'product.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16325,7 +16615,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'product.updated' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end], null)) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16340,7 +16630,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'order.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16357,7 +16647,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end], null)) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16372,7 +16662,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state = 'created') then 'shipping_label.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16389,7 +16679,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'shipping_label.cancelled' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end], null)) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16404,7 +16694,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.quantity <> 0 and n.special_stock_location_technical_name is null) then 'stock.changed' end], null)), n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16419,7 +16709,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_movement_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'stock_movement.created' end], null)), n.id, n.product_id, jsonb_build_object('id', 'gid://service/StockMovement/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'processTypeTechnicalName', n.process_type_technical_name, 'comment', n.comment, 'sourceLocationTypeTechnicalName', n.source_location_type_technical_name, 'sourceWarehouseId', 'gid://service/Warehouse/' || n.source_warehouse_id, 'sourceBinLocationId', 'gid://service/BinLocation/' || n.source_bin_location_id, 'sourceOrderId', 'gid://service/Order/' || n.source_order_id, 'sourceReturnOrderId', 'gid://service/ReturnOrder/' || n.source_return_order_id, 'sourceGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id, 'sourceStockContainerId', 'gid://service/StockContainer/' || n.source_stock_container_id, 'sourceSpecialStockLocationTechnicalName', n.source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', n.destination_location_type_technical_name, 'destinationWarehouseId', 'gid://service/Warehouse/' || n.destination_warehouse_id, 'destinationBinLocationId', 'gid://service/BinLocation/' || n.destination_bin_location_id, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'destinationReturnOrderId', 'gid://service/ReturnOrder/' || n.destination_return_order_id, 'destinationGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id, 'destinationStockContainerId', 'gid://service/StockContainer/' || n.destination_stock_container_id, 'destinationSpecialStockLocationTechnicalName', n.destination_special_stock_location_technical_name, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'stock_movement.created'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/StockMovement/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'processTypeTechnicalName', n.process_type_technical_name, 'comment', n.comment, 'sourceLocationTypeTechnicalName', n.source_location_type_technical_name, 'sourceWarehouseId', 'gid://service/Warehouse/' || n.source_warehouse_id, 'sourceBinLocationId', 'gid://service/BinLocation/' || n.source_bin_location_id, 'sourceOrderId', 'gid://service/Order/' || n.source_order_id, 'sourceReturnOrderId', 'gid://service/ReturnOrder/' || n.source_return_order_id, 'sourceGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id, 'sourceStockContainerId', 'gid://service/StockContainer/' || n.source_stock_container_id, 'sourceSpecialStockLocationTechnicalName', n.source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', n.destination_location_type_technical_name, 'destinationWarehouseId', 'gid://service/Warehouse/' || n.destination_warehouse_id, 'destinationBinLocationId', 'gid://service/BinLocation/' || n.destination_bin_location_id, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'destinationReturnOrderId', 'gid://service/ReturnOrder/' || n.destination_return_order_id, 'destinationGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id, 'destinationStockContainerId', 'gid://service/StockContainer/' || n.destination_stock_container_id, 'destinationSpecialStockLocationTechnicalName', n.destination_special_stock_location_technical_name, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16436,7 +16726,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null) then 'stock.changed' end], null)), n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end], null)) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16451,7 +16741,7 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_insert()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (true) then 'supplier_order.created' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'supplier_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16468,14 +16758,14 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end], null)) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
 alter function events.announce_supplier_order_update() owner to service_recorder;
 comment on function events.announce_supplier_order_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.supplier_order into the outbox.';
 
-CREATE OR REPLACE FUNCTION events.announcement(subject events.subject, operation text)
+CREATE OR REPLACE FUNCTION events.announcement(subject events.subject, operation text, source text)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
@@ -16483,31 +16773,20 @@ CREATE OR REPLACE FUNCTION events.announcement(subject events.subject, operation
 AS $function$
 declare
   alias constant text := case operation when 'delete' then 'o' else 'n' end;
-  source constant text := case operation
-    when 'insert' then 'new_rows n'
-    when 'delete' then 'old_rows o'
-    else format('new_rows n join old_rows o on o.id = n.id '
-      'cross join lateral (select array_remove(array[%s], null)) c (changed)', (
-      select string_agg(
-        format('case when n.%1$I is distinct from o.%1$I then %2$L end', f.column_name, f.name),
-        ', ' order by f.position
-      )
-      from events.field f
-      where f.subject_type = subject.type and f.column_name <> all ('{id,created_at,updated_at}')))
-  end;
 begin
   return (
-    select string_agg(format('select %s, %I.id, %I.%I, %s, %s from %s where %s', t.topics, alias, alias,
+    select string_agg(format('select %s, %I.id, %I.%I, %s, %s %s where %s', t.topics, alias, alias,
       subject.entity_column,
       events.data_expression(subject, t.fields, alias),
         case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition),
         ' union all ')
     from (
-      -- Topics with the same data share a pass over the rows
+      -- Topics with the same data share a scan of the rows
       select t.fields,
-        format('unnest(array_remove(array[%s], null))',
-          string_agg(format('case when %s then %L end', c.condition, t.name), ', '
-          order by o.columns is not null, t.name)) as topics,
+        case when count(*) = 1 then format('%L::text', min(t.name)) else
+          format('unnest(array_remove(array[%s], null))',
+            string_agg(format('case when %s then %L end', c.condition, t.name), ', '
+            order by o.columns is not null, t.name)) end as topics,
             string_agg(format('(%s)', c.condition), ' or ') as condition
       from events.topic t join events.occasion o on o.topic = t.name and o.operation = announcement.operation
       cross join lateral (select concat_ws(' and ',
@@ -16521,7 +16800,28 @@ begin
   );
 end
 $function$;
-comment on function events.announcement(events.subject,text) is 'SQL for the events of a subject that one statement makes: topic, subject, entity, data, changed fields, from the transition tables new_rows and old_rows. Null when there are none.';
+comment on function events.announcement(events.subject,text,text) is 'SQL for the events that rows of a subject make: topic, subject, entity, data, changed fields. The source names the new row n and the old one o, and, of updates, the fields that changed c.changed. Null when there are none.';
+
+CREATE OR REPLACE FUNCTION events.batch_update_events(o erp.batch, n erp.batch)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'batch.updated'::text AS text,
+     (batch_update_events.n).id AS id,
+     (batch_update_events.n).id AS id,
+     jsonb_build_object('id', ('gid://service/Batch/'::text || (batch_update_events.n).id), 'productId', ('gid://service/Product/'::text || (batch_update_events.n).product_id), 'number', (batch_update_events.n).number, 'comment', (batch_update_events.n).comment, 'physicalStock', (batch_update_events.n).physical_stock) AS jsonb_build_object,
+     c.changed
+    FROM ( SELECT array_remove(ARRAY[
+                 CASE
+                     WHEN ((batch_update_events.n).physical_stock IS DISTINCT FROM (batch_update_events.o).physical_stock) THEN 'physicalStock'::text
+                     ELSE NULL::text
+                 END], NULL::text) AS array_remove
+          OFFSET 0) c(changed)
+   WHERE ((c.changed <> '{}'::text[]) AND true);
+END;
+grant execute on function events.batch_update_events(erp.batch,erp.batch) to service_booker;
+comment on function events.batch_update_events(erp.batch,erp.batch) is 'Made by events.derive_announcements: the events of one of the updates of erp.batch that a booking does.';
 
 CREATE OR REPLACE FUNCTION events.caller()
  RETURNS uuid
@@ -16551,34 +16851,48 @@ begin
     from (select ended.subscription_id, count(*) as count from ended group by ended.subscription_id) e
     where s.id = e.subscription_id
   ), shortened as (
-    update events.lane l set pending = l.pending - e.count
+    update events.delivery_queue q set pending = q.pending - e.count
     from (
       select ended.subscription_id, ended.entity_id, count(*) as count
       from ended
       group by ended.subscription_id, ended.entity_id
     ) e
-    where l.subscription_id = e.subscription_id and l.entity_id = e.entity_id
+    where q.subscription_id = e.subscription_id and q.entity_id = e.entity_id
   )
   select count(*) into cancelled from ended;
-  delete from events.lane l using events.delivery d
-  where d.id = any (delivery_ids) and l.subscription_id = d.subscription_id and l.entity_id = d.entity_id
-    and l.pending = 0;
+  delete from events.delivery_queue q using events.delivery d
+  where d.id = any (delivery_ids) and q.subscription_id = d.subscription_id and q.entity_id = d.entity_id
+    and q.pending = 0;
   return cancelled;
 end
 $function$;
 grant execute on function events.cancel_deliveries(uuid[]) to service_recorder;
-comment on function events.cancel_deliveries(uuid[]) is 'Takes pending deliveries out of their lanes: they are not sent any more. Answers how many.';
+comment on function events.cancel_deliveries(uuid[]) is 'Takes pending deliveries out of their queues: they are not sent any more. Answers how many.';
 
 CREATE OR REPLACE FUNCTION events.cause()
  RETURNS jsonb
  LANGUAGE sql
  STABLE
 RETURN jsonb_build_object('credentialId', ('gid://service/Credential/'::text || NULLIF(current_setting('service.credential_id'::text, true), ''::text)), 'requestId', NULLIF(current_setting('service.request_id'::text, true), ''::text), 'idempotencyKey', NULLIF(current_setting('service.idempotency_key'::text, true), ''::text));
+grant execute on function events.cause() to service_booker;
 grant execute on function events.cause() to service_recorder;
 comment on function events.cause() is 'Whom what happens now goes back to: credential, request and idempotency key of the mutation that runs; nulls outside of one.';
 
-CREATE OR REPLACE FUNCTION events.claim_lanes(claim text, wanted integer, share integer, busy jsonb, lease interval, hanging jsonb DEFAULT '{}'::jsonb, credential_share integer DEFAULT NULL::integer)
- RETURNS SETOF events.lane_head
+CREATE OR REPLACE FUNCTION events.changed_expression(subject events.subject, by_booking boolean)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT format('array_remove(array[%s], null)'::text, string_agg(format('case when n.%1$I is distinct from o.%1$I then %2$L end'::text, f.column_name, f.name), ', '::text ORDER BY f."position")) AS format
+    FROM (events.field f
+      JOIN pg_attribute a ON (((a.attrelid = ((changed_expression.subject).relation)::oid) AND (a.attname = f.column_name))))
+   WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (a.attgenerated <> ''::"char") OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
+END;
+comment on function events.changed_expression(events.subject,boolean) is 'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of all, or of those that a booking may change.';
+
+CREATE OR REPLACE FUNCTION events.claim_delivery_queues(claim text, wanted integer, share integer, busy jsonb, lease interval, hanging jsonb DEFAULT '{}'::jsonb, credential_share integer DEFAULT NULL::integer)
+ RETURNS SETOF events.next_delivery
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
@@ -16593,12 +16907,12 @@ begin
       coalesce(s.credential_id, s.id) as owner,
       case when s.credential_id is not null then
         credential_share - sum(w.busy) over (partition by s.credential_id) end as room_of_owner,
-      -- Whether others may be at it at the same time
+      -- Whether other processes may claim it at the same time
       s.health = 'SUSPENDED' and s.next_probe_at is not null or s.paused_until is not null as is_alone
     from events.webhook_subscription s
     cross join lateral (
-      select coalesce((claim_lanes.busy ->> s.id::text)::integer, 0) as busy,
-        coalesce((claim_lanes.hanging ->> s.id::text)::integer, 0) as hanging
+      select coalesce((claim_delivery_queues.busy ->> s.id::text)::integer, 0) as busy,
+        coalesce((claim_delivery_queues.hanging ->> s.id::text)::integer, 0) as hanging
     ) w
   ), ready as (
     select s.id, s.owner, s.room_of_owner,
@@ -16609,41 +16923,41 @@ begin
         else least(share - s.busy, 1 - (s.busy - s.hanging)) end as room
     from subscription s
     cross join lateral (
-      -- Asked only where it matters
+      -- Evaluated only if it matters
       select (s.is_alone or s.next_probe_at <= now) and not exists (
-        select from events.lane l
-        where l.subscription_id = s.id and l.claimed_by is not null and l.claimed_until > now) as is_idle
+        select from events.delivery_queue q
+        where q.subscription_id = s.id and q.claimed_by is not null and q.claimed_until > now) as is_idle
     ) c
     where s.enabled and (s.paused_until is null or s.paused_until <= now)
       and (s.health <> 'SUSPENDED' or s.next_probe_at is null or s.next_probe_at <= now)
       and (not s.is_alone or c.is_idle)
   ), found as (
-    select r.owner, r.room_of_owner, l.subscription_id, l.entity_id, l.due_at,
-      row_number() over (partition by l.subscription_id order by l.due_at) as turn
+    select r.owner, r.room_of_owner, q.subscription_id, q.entity_id, q.due_at,
+      row_number() over (partition by q.subscription_id order by q.due_at) as turn
     from ready r
     cross join lateral (
-      select l.subscription_id, l.entity_id, l.due_at from events.lane l
-      where l.subscription_id = r.id and l.due_at <= r.due_by
-        and (l.claimed_until is null or l.claimed_until <= now)
-      order by l.due_at limit greatest(least(r.room, r.room_of_owner, wanted), 0)
+      select q.subscription_id, q.entity_id, q.due_at from events.delivery_queue q
+      where q.subscription_id = r.id and q.due_at <= r.due_by
+        and (q.claimed_until is null or q.claimed_until <= now)
+      order by q.due_at limit greatest(least(r.room, r.room_of_owner, wanted), 0)
       for no key update skip locked
-    ) l
+    ) q
   ), turns as (
     select f.*, row_number() over (partition by f.owner order by f.turn, f.due_at) as turn_of_owner
     from found f
   ), chosen as (
-    -- In turns, so that one credential, or one subscription, with much to send leaves room for the others
+    -- In turns, so that a credential or subscription with a large backlog leaves room for others
     select t.subscription_id, t.entity_id from turns t
     where t.turn_of_owner <= coalesce(t.room_of_owner, wanted)
     order by t.turn_of_owner, t.due_at limit wanted
   )
-  update events.lane l set claimed_until = now + lease, claimed_by = claim
-  from chosen c where l.subscription_id = c.subscription_id and l.entity_id = c.entity_id;
-  return query select h.* from events.lane_head h where h.claim = claim_lanes.claim;
+  update events.delivery_queue q set claimed_until = now + lease, claimed_by = claim
+  from chosen c where q.subscription_id = c.subscription_id and q.entity_id = c.entity_id;
+  return query select d.* from events.next_delivery d where d.claim = claim_delivery_queues.claim;
 end
 $function$;
-grant execute on function events.claim_lanes(text,integer,integer,jsonb,interval,jsonb,integer) to service_delivery;
-comment on function events.claim_lanes(text,integer,integer,jsonb,interval,jsonb,integer) is 'Takes lanes that are due for as long as the lease, and answers their first deliveries. busy says how many lanes of each subscription the process is busy with, hanging with how many of these for long. Together with those, at most credential_share are of the subscriptions of one credential, and at most share of one subscription; of one that is degraded a single one, beside those that hang. One that is suspended is only probed now and then, and one that is paused tried when its pause is over: by one process, with whichever lane has waited longest. So is a degraded one that was not tried for a while. While the plan has no API, nothing is taken.';
+grant execute on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) to service_delivery;
+comment on function events.claim_delivery_queues(text,integer,integer,jsonb,interval,jsonb,integer) is 'Takes queues that are due for as long as the lease, and answers their first deliveries. busy says how many queues of each subscription the process is busy with, hanging with how many of these for long. Together with those, at most credential_share are of the subscriptions of one credential, and at most share of one subscription; of one that is degraded a single one, beside those that hang. One that is suspended is only probed now and then, and one that is paused tried when its pause is over: by one process, with whichever queue has waited longest. So is a degraded one that was not tried for a while. While the plan has no API, nothing is taken.';
 
 CREATE OR REPLACE FUNCTION events.concerns(fields text[], changed_fields text[])
  RETURNS boolean
@@ -16754,11 +17068,22 @@ CREATE OR REPLACE FUNCTION events.derive_announcements()
 AS $function$
 declare
   item record;
+  -- Bookings write their events themselves
+  aside text;
 begin
   for item in
-    select s.relation, e.operation, e.tables, events.announcement(s, e.operation) as rows,
-      'announce_' || e.operation as name,
-      format('events.announce_%s_%s', c.relname, e.operation) as routine
+    select s as subject, s.relation, e.operation, e.tables, 'announce_' || e.operation as name,
+      format('events.announce_%s_%s', c.relname, e.operation) as routine,
+      events.announcement(s, e.operation, case e.operation
+        when 'insert' then 'from new_rows n'
+        when 'delete' then 'from old_rows o'
+        else format('from new_rows n join old_rows o on o.id = n.id '
+          'cross join lateral (select %s offset 0) c (changed)', events.changed_expression(s, false))
+        end) as rows,
+      case e.operation
+        when 'insert' then has_table_privilege('service_booker', s.relation, 'insert')
+        when 'update' then has_any_column_privilege('service_booker', s.relation, 'update')
+        else false end as is_booked
     from events.subject s join pg_class c on c.oid = s.relation
     cross join (
       values ('insert', 'new table as new_rows'), ('update', 'old table as old_rows new table as new_rows'),
@@ -16766,12 +17091,15 @@ begin
     )
       e (operation, tables)
   loop
+    if item.is_booked then
+      perform events.derive_booked_events(item.subject, item.operation);
+    end if;
     if item.rows is null then
       execute format('drop trigger if exists %I on %s', item.name, item.relation);
       execute format('drop function if exists %s()', item.routine);
       continue;
     end if;
-    -- A plan is kept for all later calls: one that suits a single row must not meet a thousand
+    -- A plan is kept for all later calls: one for a single row would be bad for a thousand
     execute format($f$create or replace function %s() returns trigger
       language plpgsql security definer set search_path = pg_catalog, pg_temp%s as $b$
       begin
@@ -16786,16 +17114,53 @@ begin
       'Trigger, made by events.derive_announcements: writes the events of '
       || item.operation || 's of ' || item.relation || ' into the outbox.');
     perform api_meta.give(format('%s()', item.routine)::regprocedure, 'service_recorder');
-    if not exists (select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name) then
+    aside := case when item.is_booked then 'when (current_user <> ''service_booker'') ' else '' end;
+    if not exists (
+      select from pg_trigger t
+      where t.tgrelid = item.relation and t.tgname = item.name and (t.tgqual is not null) = item.is_booked
+    ) then
       -- By its name it comes before the triggers that keep figures, and so before the events of these
-      execute format('create trigger %I after %s on %s referencing %s '
-        'for each statement execute function %s()',
-        item.name, item.operation, item.relation, item.tables, item.routine);
+      execute format('create or replace trigger %I after %s on %s referencing %s '
+        'for each statement %sexecute function %s()',
+        item.name, item.operation, item.relation, item.tables, aside, item.routine);
     end if;
   end loop;
 end
 $function$;
-comment on function events.derive_announcements() is 'Makes the triggers that write events down out of what is declared. Runs after each migration.';
+comment on function events.derive_announcements() is 'Makes the triggers that write events down out of what is declared, and, of tables that bookings write to, the functions by which bookings write the same events. Runs after each migration.';
+
+CREATE OR REPLACE FUNCTION events.derive_booked_events(subject events.subject, operation text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  name constant text := (select relname from pg_class where oid = subject.relation);
+  routine constant text := format('events.%I', name || '_' || operation || '_events');
+begin
+  -- In a form that becomes part of the statement that calls it
+  execute format(
+    'create or replace function %s(%s) returns table ('
+    'topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[]) '
+    'language sql stable begin atomic %s; end',
+    routine,
+    concat_ws(', ', case when operation = 'update' then format('o %s', subject.relation) end,
+      format('n %s', subject.relation)),
+    coalesce(
+      events.announcement(subject, operation, case
+        when operation = 'update' then
+          format('from (select %s offset 0) c (changed)', events.changed_expression(subject, true))
+        else '' end),
+      'select null::text, null::uuid, null::uuid, null::jsonb, null::text[] where false'
+    )
+  );
+  execute format('comment on function %s is %L', routine::regproc::regprocedure,
+    'Made by events.derive_announcements: the events of one of the ' || operation || 's of '
+    || subject.relation || ' that a booking does.');
+  execute format('grant execute on function %s to service_booker', routine::regproc::regprocedure);
+end
+$function$;
+comment on function events.derive_booked_events(events.subject,text) is 'Makes the function by which bookings tell what they do to a row: the same events as the trigger''s.';
 
 CREATE OR REPLACE FUNCTION events.disable_webhook_subscription(subscription_id uuid)
  RETURNS void
@@ -16853,15 +17218,16 @@ begin
     group by d.subscription_id
   ) d
   where s.id = d.subscription_id;
-  insert into events.lane (subscription_id, entity_id, pending)
+  insert into events.delivery_queue (subscription_id, entity_id, pending)
   select d.subscription_id, d.entity_id, count(*) from events.delivery d where d.id = any (delivery_ids)
   group by d.subscription_id, d.entity_id order by d.subscription_id, d.entity_id
   on conflict (subscription_id, entity_id) do update
-  set pending = lane.pending + excluded.pending, next_attempt_at = excluded.next_attempt_at, attempts = 0;
+  set pending = delivery_queue.pending + excluded.pending,
+    next_attempt_at = excluded.next_attempt_at, attempts = 0;
 end
 $function$;
 grant execute on function events.enqueue(uuid[]) to service_writer;
-comment on function events.enqueue(uuid[]) is 'Puts deliveries that have just become pending into their lanes, which are tried at once. The caller has locked the subscriptions.';
+comment on function events.enqueue(uuid[]) is 'Puts deliveries that have just become pending into their queues, which are tried at once. The caller has locked the subscriptions.';
 
 CREATE OR REPLACE FUNCTION events.event_id(sequence bigint)
  RETURNS uuid
@@ -16876,8 +17242,8 @@ CREATE OR REPLACE FUNCTION events.fan_out(after bigint, up_to bigint)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Whoever changes subscriptions, deliveries and lanes locks them in this order, and subscriptions by their
-  -- ids
+  -- Transactions that change subscriptions, deliveries and queues lock them in this order, and subscriptions
+  -- by their ids
   perform from events.webhook_subscription s
   where s.enabled
     and s.topic in (select e.topic from events.event e where e.sequence > after and e.sequence <= up_to)
@@ -16902,10 +17268,10 @@ begin
     ) m
     where s.id = m.subscription_id
   )
-  insert into events.lane (subscription_id, entity_id, pending)
+  insert into events.delivery_queue (subscription_id, entity_id, pending)
   select made.subscription_id, made.entity_id, count(*) from made
   group by made.subscription_id, made.entity_id order by made.subscription_id, made.entity_id
-  on conflict (subscription_id, entity_id) do update set pending = lane.pending + excluded.pending;
+  on conflict (subscription_id, entity_id) do update set pending = delivery_queue.pending + excluded.pending;
 end
 $function$;
 grant execute on function events.fan_out(bigint,bigint) to service_recorder;
@@ -17040,53 +17406,82 @@ $function$;
 grant execute on function events.new_secret(uuid) to service_writer;
 comment on function events.new_secret(uuid) is 'Gives a subscription the secret that the service has made (settings service.new_secret_id and service.new_secret). Answers its id, in the place of which the service shows it, once. The one before signs too for 24 hours more.';
 
-CREATE OR REPLACE FUNCTION events.next_heads(results jsonb)
- RETURNS SETOF events.lane_head
+CREATE OR REPLACE FUNCTION events.next_deliveries(results jsonb)
+ RETURNS SETOF events.next_delivery
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT h.subscription_id,
-     h.entity_id,
-     h.claim,
-     h.failures,
-     h.delivery_id,
-     h.event_id,
-     h.topic,
-     h.body,
-     h.url,
-     h.api_version,
-     h.payload_query,
-     h.credential_id,
-     h.scopes,
-     h.withheld,
-     h.secrets,
-     h.is_early,
-     h.secret_ids
-    FROM (jsonb_to_recordset(next_heads.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
-      CROSS JOIN LATERAL ( SELECT h_1.subscription_id,
-             h_1.entity_id,
-             h_1.claim,
-             h_1.failures,
-             h_1.delivery_id,
-             h_1.event_id,
-             h_1.topic,
-             h_1.body,
-             h_1.url,
-             h_1.api_version,
-             h_1.payload_query,
-             h_1.credential_id,
-             h_1.scopes,
-             h_1.withheld,
-             h_1.secrets,
-             h_1.is_early,
-             h_1.secret_ids
-            FROM events.lane_head h_1
-           WHERE ((h_1.subscription_id = r.subscription) AND (h_1.entity_id = r.entity) AND (h_1.claim = r.claim))
-          LIMIT 1) h)
+ SELECT d.subscription_id,
+     d.entity_id,
+     d.claim,
+     d.failures,
+     d.delivery_id,
+     d.event_id,
+     d.topic,
+     d.body,
+     d.url,
+     d.api_version,
+     d.payload_query,
+     d.credential_id,
+     d.scopes,
+     d.withheld,
+     d.secrets,
+     d.is_early,
+     d.secret_ids
+    FROM (jsonb_to_recordset(next_deliveries.results) r(subscription uuid, entity uuid, claim text, go_on boolean)
+      CROSS JOIN LATERAL ( SELECT d_1.subscription_id,
+             d_1.entity_id,
+             d_1.claim,
+             d_1.failures,
+             d_1.delivery_id,
+             d_1.event_id,
+             d_1.topic,
+             d_1.body,
+             d_1.url,
+             d_1.api_version,
+             d_1.payload_query,
+             d_1.credential_id,
+             d_1.scopes,
+             d_1.withheld,
+             d_1.secrets,
+             d_1.is_early,
+             d_1.secret_ids
+            FROM events.next_delivery d_1
+           WHERE ((d_1.subscription_id = r.subscription) AND (d_1.entity_id = r.entity) AND (d_1.claim = r.claim))
+          LIMIT 1) d)
    WHERE r.go_on;
 END;
-grant execute on function events.next_heads(jsonb) to service_delivery;
-comment on function events.next_heads(jsonb) is 'The next deliveries of the lanes that go on after events.record_attempts.';
+grant execute on function events.next_deliveries(jsonb) to service_delivery;
+comment on function events.next_deliveries(jsonb) is 'The next deliveries of the queues that go on after events.record_attempts.';
+
+CREATE OR REPLACE FUNCTION events.product_update_events(o erp.product, n erp.product)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'product.updated'::text AS text,
+     (product_update_events.n).id AS id,
+     (product_update_events.n).id AS id,
+     jsonb_build_object('id', ('gid://service/Product/'::text || (product_update_events.n).id), 'productNumber', (product_update_events.n).product_number, 'parentId', ('gid://service/Product/'::text || (product_update_events.n).parent_id), 'canonicalProductId', ('gid://service/Product/'::text || (product_update_events.n).canonical_product_id), 'name', (product_update_events.n).name, 'description', (product_update_events.n).description, 'gtin', (product_update_events.n).gtin, 'manufacturerNumber', (product_update_events.n).manufacturer_number, 'physicalStock', (product_update_events.n).physical_stock, 'stockNotAvailableForSale', (product_update_events.n).stock_not_available_for_sale, 'reservedStock', (product_update_events.n).reserved_stock, 'availableStock', (product_update_events.n).available_stock, 'openSupplierOrderQuantity', (product_update_events.n).open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(((product_update_events.n).last_supplier_order_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'reorderPoint', (product_update_events.n).reorder_point, 'targetMaximumQuantity', (product_update_events.n).target_maximum_quantity, 'storefrontVariants', (product_update_events.n).storefront_variants) AS jsonb_build_object,
+     c.changed
+    FROM ( SELECT array_remove(ARRAY[
+                 CASE
+                     WHEN ((product_update_events.n).physical_stock IS DISTINCT FROM (product_update_events.o).physical_stock) THEN 'physicalStock'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((product_update_events.n).stock_not_available_for_sale IS DISTINCT FROM (product_update_events.o).stock_not_available_for_sale) THEN 'stockNotAvailableForSale'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((product_update_events.n).available_stock IS DISTINCT FROM (product_update_events.o).available_stock) THEN 'availableStock'::text
+                     ELSE NULL::text
+                 END], NULL::text) AS array_remove
+          OFFSET 0) c(changed)
+   WHERE ((c.changed <> '{}'::text[]) AND true);
+END;
+grant execute on function events.product_update_events(erp.product,erp.product) to service_booker;
+comment on function events.product_update_events(erp.product,erp.product) is 'Made by events.derive_announcements: the events of one of the updates of erp.product that a booking does.';
 
 CREATE OR REPLACE FUNCTION events.prune(batch integer DEFAULT 500)
  RETURNS integer
@@ -17139,7 +17534,7 @@ grant execute on function events.readable_topics() to service_api;
 comment on function events.readable_topics() is 'The topics whose subjects the caller may read. The policy of the log asks it, once per statement.';
 
 CREATE OR REPLACE FUNCTION events.record_attempts(results jsonb, states jsonb, lease interval)
- RETURNS SETOF events.lane_head
+ RETURNS SETOF events.next_delivery
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
@@ -17148,16 +17543,15 @@ declare
   has_api constant boolean := (select p.name <> 'none' from auth.current_plan() p);
 begin
   with result as (
-    select r.*, now + r.delay * interval '1 ms' as next_at
+    select r.*, now + r.delay_ms * interval '1 ms' as next_at
     from jsonb_to_recordset(results) as r (delivery uuid, subscription uuid, entity uuid, claim text,
-      state text,
-      tried boolean, counted boolean, delay bigint, go_on boolean, attempt jsonb)
+      state text, tried boolean, counted boolean, delay_ms bigint, go_on boolean, attempt jsonb)
   ), told as (
     update events.delivery d set state = r.state, attempts = d.attempts + r.tried::integer,
       next_attempt_at = case when r.state = 'pending' then coalesce(r.next_at, d.next_attempt_at) end,
       delivered_at = case when r.state = 'delivered' then now end
     from result r
-    -- Pending, in words that keep Postgres from reading the whole index of what is pending
+    -- Pending, in a form that keeps Postgres from reading the whole index of pending deliveries
     where d.id = r.delivery and d.state not in ('delivered', 'failed', 'cancelled')
     returning d.id, d.subscription_id, d.attempts, d.state
   ), noted as (
@@ -17170,48 +17564,49 @@ begin
     cross join lateral jsonb_populate_record(null::events.delivery_attempt, r.attempt) a
     where r.tried
   ), moved as (
-    update events.lane l set
-      pending = l.pending - (t.state is not null and t.state <> 'pending')::integer,
+    update events.delivery_queue q set
+      pending = q.pending - (t.state is not null and t.state <> 'pending')::integer,
       attempts = case
-        when l.claimed_by is distinct from r.claim then l.attempts
+        when q.claimed_by is distinct from r.claim then q.attempts
         when t.state <> 'pending' then 0
-        else l.attempts + (r.counted and t.id is not null)::integer end,
+        else q.attempts + (r.counted and t.id is not null)::integer end,
       next_attempt_at = case
-        when l.claimed_by = r.claim and t.state = 'pending' then greatest(l.next_attempt_at, r.next_at)
-        else l.next_attempt_at end,
+        when q.claimed_by = r.claim and t.state = 'pending' then greatest(q.next_attempt_at, r.next_at)
+        else q.next_attempt_at end,
       claimed_until = case
-        when l.claimed_by is distinct from r.claim then l.claimed_until
+        when q.claimed_by is distinct from r.claim then q.claimed_until
         when r.go_on and s.enabled and has_api then now + lease end,
       claimed_by = case
-        when l.claimed_by is distinct from r.claim then l.claimed_by
+        when q.claimed_by is distinct from r.claim then q.claimed_by
         when r.go_on and s.enabled and has_api then r.claim end
     from result r join events.webhook_subscription s on s.id = r.subscription
     left join told t on t.id = r.delivery
-    where l.subscription_id = r.subscription and l.entity_id = r.entity
+    where q.subscription_id = r.subscription and q.entity_id = r.entity
   )
   update events.webhook_subscription s set
     health = n.health, health_reason = n.reason,
     consecutive_failures = n.failures, failing_since = n.failing_since,
-    next_probe_at = now + n.probe_after * interval '1 ms', payload_failures = coalesce(n.payload_failures, 0),
-    paused_until = case when n.stays_paused then s.paused_until else now + n.paused_for * interval '1 ms' end,
+    payload_failures = coalesce(n.payload_failures, 0),
+    next_probe_at = now + n.probe_after_ms * interval '1 ms', paused_until = case
+      when n.stays_paused then s.paused_until else now + n.paused_for_ms * interval '1 ms' end,
     disabled_at = case when n.health = 'DISABLED' then coalesce(s.disabled_at, now) else s.disabled_at end,
     enabled = s.enabled and n.health <> 'DISABLED', backlog_count = greatest(s.backlog_count - d.done, 0),
     last_delivered_at = case when d.delivered > 0 then now else s.last_delivered_at end
   from jsonb_to_recordset(states)
     as n (id uuid, health text, reason text, failures integer, failing_since timestamptz,
-      probe_after bigint, payload_failures integer, paused_for bigint, stays_paused boolean)
+      probe_after_ms bigint, payload_failures integer, paused_for_ms bigint, stays_paused boolean)
   cross join lateral (
     select count(*) filter (where t.state <> 'pending') as done,
       count(*) filter (where t.state = 'delivered') as delivered
     from told t where t.subscription_id = n.id
   ) d
   where s.id = n.id;
-  perform events.settle_lanes(results, states, now);
-  return query select * from events.next_heads(results);
+  perform events.settle_delivery_queues(results, states, now);
+  return query select * from events.next_deliveries(results);
 end
 $function$;
 grant execute on function events.record_attempts(jsonb,jsonb,interval) to service_delivery;
-comment on function events.record_attempts(jsonb,jsonb,interval) is 'Notes what came of deliveries, one of each lane at most, and how their subscriptions are doing by now; the caller holds the locks of these. Lanes that go on stay claimed, unless the plan has no API any more, for another lease, and it answers their next deliveries. A delay of null leaves the next attempt when it was to be. What a claim that was lost says about a delivery still counts, for the receiver has it; about the lane it says nothing any more.';
+comment on function events.record_attempts(jsonb,jsonb,interval) is 'Notes what came of deliveries, one of each queue at most, and how their subscriptions are doing by now; the caller holds the locks of these. Queues that go on stay claimed, unless the plan has no API any more, for another lease, and it answers their next deliveries. A delay_ms of null leaves the next attempt when it was to be. What a claim that was lost says about a delivery still counts, for the receiver has it; about the queue it says nothing any more.';
 
 CREATE OR REPLACE FUNCTION events.renew_claims(claims text[], lease interval)
  RETURNS TABLE(subscription_id uuid, entity_id uuid, claim text)
@@ -17219,21 +17614,21 @@ CREATE OR REPLACE FUNCTION events.renew_claims(claims text[], lease interval)
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  WITH held AS (
-          SELECT l_1.subscription_id,
-             l_1.entity_id
-            FROM events.lane l_1
-           WHERE (l_1.claimed_by = ANY (renew_claims.claims))
-          FOR NO KEY UPDATE OF l_1 SKIP LOCKED
+          SELECT q_1.subscription_id,
+             q_1.entity_id
+            FROM events.delivery_queue q_1
+           WHERE (q_1.claimed_by = ANY (renew_claims.claims))
+          FOR NO KEY UPDATE OF q_1 SKIP LOCKED
          )
-  UPDATE events.lane l SET claimed_until = (clock_timestamp() + renew_claims.lease)
+  UPDATE events.delivery_queue q SET claimed_until = (clock_timestamp() + renew_claims.lease)
     FROM held h
-   WHERE ((l.subscription_id = h.subscription_id) AND (l.entity_id = h.entity_id))
-   RETURNING l.subscription_id,
-     l.entity_id,
-     l.claimed_by;
+   WHERE ((q.subscription_id = h.subscription_id) AND (q.entity_id = h.entity_id))
+   RETURNING q.subscription_id,
+     q.entity_id,
+     q.claimed_by;
 END;
 grant execute on function events.renew_claims(text[],interval) to service_delivery;
-comment on function events.renew_claims(text[],interval) is 'Keeps the lanes of claims for another lease, and answers which: one that is missing was taken by somebody else, is done, or is renewed the next time.';
+comment on function events.renew_claims(text[],interval) is 'Keeps the queues of claims for another lease, and answers which: one that is missing was taken by somebody else, is done, or is renewed the next time.';
 
 CREATE OR REPLACE FUNCTION events.replay_deliveries(subscription_id uuid, from_sequence numeric, to_sequence numeric, from_time timestamp with time zone, to_time timestamp with time zone, only_undelivered boolean)
  RETURNS integer
@@ -17393,9 +17788,9 @@ begin
     consecutive_failures = 0,
     next_probe_at = null, disabled_at = null, payload_failures = 0, paused_until = null
   where s.id = present.id;
-  update events.lane l
+  update events.delivery_queue q
   set next_attempt_at = clock_timestamp(), attempts = 0
-  where l.subscription_id = present.id;
+  where q.subscription_id = present.id;
 end
 $function$;
 alter function events.resume_subscription(uuid) owner to service_writer;
@@ -17518,15 +17913,15 @@ begin
   if found then
     perform events.enqueue(array[delivery_id]);
   else
-    update events.lane l set next_attempt_at = clock_timestamp(), attempts = 0
-    where l.subscription_id = present.subscription_id and l.entity_id = present.entity_id;
+    update events.delivery_queue q set next_attempt_at = clock_timestamp(), attempts = 0
+    where q.subscription_id = present.subscription_id and q.entity_id = present.entity_id;
   end if;
   return present.subscription_id;
 end
 $function$;
 alter function events.send_again(uuid) owner to service_writer;
 grant execute on function events.send_again(uuid) to service_registrar;
-comment on function events.send_again(uuid) is 'Delivers something again, whatever became of it, or at once what was to be tried later. Answers the subscription. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+comment on function events.send_again(uuid) is 'Delivers something again, or at once if it waits for its next attempt. Answers the subscription. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION events.send_test(subscription_id uuid)
  RETURNS uuid
@@ -17600,28 +17995,79 @@ alter function events.sequence_events(integer) owner to service_recorder;
 grant execute on function events.sequence_events(integer) to service_delivery;
 comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. One process at a time: answers null when another one is at it, else how many events it moved.';
 
-CREATE OR REPLACE FUNCTION events.settle_lanes(results jsonb, states jsonb, moment timestamp with time zone)
+CREATE OR REPLACE FUNCTION events.settle_delivery_queues(results jsonb, states jsonb, moment timestamp with time zone)
  RETURNS void
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- DELETE FROM events.lane l
-    USING jsonb_to_recordset(settle_lanes.results) r(subscription uuid, entity uuid)
-   WHERE ((l.subscription_id = r.subscription) AND (l.entity_id = r.entity) AND (l.pending = 0));
- UPDATE events.lane l SET next_attempt_at =
+ DELETE FROM events.delivery_queue q
+    USING jsonb_to_recordset(settle_delivery_queues.results) r(subscription uuid, entity uuid)
+   WHERE ((q.subscription_id = r.subscription) AND (q.entity_id = r.entity) AND (q.pending = 0));
+ UPDATE events.delivery_queue q SET next_attempt_at =
          CASE
-             WHEN n.hurry THEN settle_lanes.moment
+             WHEN n.hurry THEN settle_delivery_queues.moment
              ELSE 'infinity'::timestamp with time zone
          END, attempts =
          CASE
-             WHEN n.hurry THEN GREATEST((l.attempts - 1), 0)
-             ELSE l.attempts
+             WHEN n.hurry THEN GREATEST((q.attempts - 1), 0)
+             ELSE q.attempts
          END
-    FROM jsonb_to_recordset(settle_lanes.states) n(id uuid, health text, hurry boolean)
-   WHERE ((l.subscription_id = n.id) AND ((n.hurry AND (l.next_attempt_at > settle_lanes.moment)) OR (n.health = 'DISABLED'::text)));
+    FROM jsonb_to_recordset(settle_delivery_queues.states) n(id uuid, health text, hurry boolean)
+   WHERE ((q.subscription_id = n.id) AND ((n.hurry AND (q.next_attempt_at > settle_delivery_queues.moment)) OR (n.health = 'DISABLED'::text)));
 END;
-grant execute on function events.settle_lanes(jsonb,jsonb,timestamp with time zone) to service_delivery;
-comment on function events.settle_lanes(jsonb,jsonb,timestamp with time zone) is 'What events.record_attempts leaves of lanes: without those that are empty, and with all of a subscription due at once, or never, where its state says so.';
+grant execute on function events.settle_delivery_queues(jsonb,jsonb,timestamp with time zone) to service_delivery;
+comment on function events.settle_delivery_queues(jsonb,jsonb,timestamp with time zone) is 'What events.record_attempts leaves of queues: without those that are empty, and with all of a subscription due at once, or never, where its state says so.';
+
+CREATE OR REPLACE FUNCTION events.stock_insert_events(n ledger.stock)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'stock.changed'::text AS text,
+     (n).id AS id,
+     (n).product_id AS product_id,
+     jsonb_build_object('id', ('gid://service/Stock/'::text || (n).id), 'productId', ('gid://service/Product/'::text || (n).product_id), 'quantity', (n).quantity, 'locationTypeTechnicalName', (n).location_type_technical_name, 'warehouseId', ('gid://service/Warehouse/'::text || (n).warehouse_id), 'binLocationId', ('gid://service/BinLocation/'::text || (n).bin_location_id), 'orderId', ('gid://service/Order/'::text || (n).order_id), 'returnOrderId', ('gid://service/ReturnOrder/'::text || (n).return_order_id), 'goodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).goods_receipt_id), 'stockContainerId', ('gid://service/StockContainer/'::text || (n).stock_container_id), 'createdAt', to_char(((n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'updatedAt', to_char(((n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     NULL::text[] AS text
+   WHERE (((n).quantity <> 0) AND ((n).special_stock_location_technical_name IS NULL));
+END;
+grant execute on function events.stock_insert_events(ledger.stock) to service_booker;
+comment on function events.stock_insert_events(ledger.stock) is 'Made by events.derive_announcements: the events of one of the inserts of ledger.stock that a booking does.';
+
+CREATE OR REPLACE FUNCTION events.stock_movement_insert_events(n ledger.stock_movement)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'stock_movement.created'::text AS text,
+     (n).id AS id,
+     (n).product_id AS product_id,
+     jsonb_build_object('id', ('gid://service/StockMovement/'::text || (n).id), 'productId', ('gid://service/Product/'::text || (n).product_id), 'quantity', (n).quantity, 'processTypeTechnicalName', (n).process_type_technical_name, 'comment', (n).comment, 'sourceLocationTypeTechnicalName', (n).source_location_type_technical_name, 'sourceWarehouseId', ('gid://service/Warehouse/'::text || (n).source_warehouse_id), 'sourceBinLocationId', ('gid://service/BinLocation/'::text || (n).source_bin_location_id), 'sourceOrderId', ('gid://service/Order/'::text || (n).source_order_id), 'sourceReturnOrderId', ('gid://service/ReturnOrder/'::text || (n).source_return_order_id), 'sourceGoodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).source_goods_receipt_id), 'sourceStockContainerId', ('gid://service/StockContainer/'::text || (n).source_stock_container_id), 'sourceSpecialStockLocationTechnicalName', (n).source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', (n).destination_location_type_technical_name, 'destinationWarehouseId', ('gid://service/Warehouse/'::text || (n).destination_warehouse_id), 'destinationBinLocationId', ('gid://service/BinLocation/'::text || (n).destination_bin_location_id), 'destinationOrderId', ('gid://service/Order/'::text || (n).destination_order_id), 'destinationReturnOrderId', ('gid://service/ReturnOrder/'::text || (n).destination_return_order_id), 'destinationGoodsReceiptId', ('gid://service/GoodsReceipt/'::text || (n).destination_goods_receipt_id), 'destinationStockContainerId', ('gid://service/StockContainer/'::text || (n).destination_stock_container_id), 'destinationSpecialStockLocationTechnicalName', (n).destination_special_stock_location_technical_name, 'createdAt', to_char(((n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     NULL::text[] AS text
+   WHERE true;
+END;
+grant execute on function events.stock_movement_insert_events(ledger.stock_movement) to service_booker;
+comment on function events.stock_movement_insert_events(ledger.stock_movement) is 'Made by events.derive_announcements: the events of one of the inserts of ledger.stock_movement that a booking does.';
+
+CREATE OR REPLACE FUNCTION events.stock_update_events(o ledger.stock, n ledger.stock)
+ RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 'stock.changed'::text AS text,
+     (stock_update_events.n).id AS id,
+     (stock_update_events.n).product_id AS product_id,
+     jsonb_build_object('id', ('gid://service/Stock/'::text || (stock_update_events.n).id), 'productId', ('gid://service/Product/'::text || (stock_update_events.n).product_id), 'quantity', (stock_update_events.n).quantity, 'locationTypeTechnicalName', (stock_update_events.n).location_type_technical_name, 'warehouseId', ('gid://service/Warehouse/'::text || (stock_update_events.n).warehouse_id), 'binLocationId', ('gid://service/BinLocation/'::text || (stock_update_events.n).bin_location_id), 'orderId', ('gid://service/Order/'::text || (stock_update_events.n).order_id), 'returnOrderId', ('gid://service/ReturnOrder/'::text || (stock_update_events.n).return_order_id), 'goodsReceiptId', ('gid://service/GoodsReceipt/'::text || (stock_update_events.n).goods_receipt_id), 'stockContainerId', ('gid://service/StockContainer/'::text || (stock_update_events.n).stock_container_id), 'createdAt', to_char(((stock_update_events.n).created_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text), 'updatedAt', to_char(((stock_update_events.n).updated_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'::text)) AS jsonb_build_object,
+     c.changed
+    FROM ( SELECT array_remove(ARRAY[
+                 CASE
+                     WHEN ((stock_update_events.n).quantity IS DISTINCT FROM (stock_update_events.o).quantity) THEN 'quantity'::text
+                     ELSE NULL::text
+                 END], NULL::text) AS array_remove
+          OFFSET 0) c(changed)
+   WHERE (((stock_update_events.n).quantity IS DISTINCT FROM (stock_update_events.o).quantity) AND ((stock_update_events.n).special_stock_location_technical_name IS NULL));
+END;
+grant execute on function events.stock_update_events(ledger.stock,ledger.stock) to service_booker;
+comment on function events.stock_update_events(ledger.stock,ledger.stock) is 'Made by events.derive_announcements: the events of one of the updates of ledger.stock that a booking does.';
 
 CREATE OR REPLACE FUNCTION events.stop_subscription(subscription_id uuid, reason text)
  RETURNS void
@@ -17633,9 +18079,9 @@ begin
   update events.webhook_subscription s
   set enabled = false, health = 'DISABLED', health_reason = reason, disabled_at = now()
   where s.id = subscription_id;
-  update events.lane l
+  update events.delivery_queue q
   set next_attempt_at = 'infinity'
-  where l.subscription_id = stop_subscription.subscription_id;
+  where q.subscription_id = stop_subscription.subscription_id;
 end
 $function$;
 alter function events.stop_subscription(uuid,text) owner to service_writer;
@@ -17760,6 +18206,7 @@ comment on function events.value_schema(events.field,regclass) is 'JSON Schema o
 
 create schema ledger;
 grant usage on schema ledger to service_api;
+grant usage on schema ledger to service_booker;
 grant usage on schema ledger to service_ledger;
 grant usage on schema ledger to service_recorder;
 grant usage on schema ledger to service_writer;
@@ -17790,6 +18237,18 @@ create type ledger.draft as (
   process text
 );
 comment on type ledger.draft is 'A movement to be booked. source and destination are keys of places as in ledger.stock.place; field is where the input says the quantity, for user errors.';
+
+create type ledger.leg as (
+  "position" bigint,
+  product_id uuid,
+  place_type text,
+  place text,
+  change integer,
+  batch_id uuid,
+  booked_at timestamp with time zone,
+  is_count boolean
+);
+comment on type ledger.leg is 'One end of a movement: by how much it changes what lies in a place, which is a key as in ledger.stock.place; negative where it leaves. is_count tells corrections after counts.';
 
 create type ledger.line as (
   product_id uuid,
@@ -17824,6 +18283,18 @@ create type ledger.pick as (
 );
 comment on type ledger.pick is 'Units of a line of a fulfillment order that are to be shipped from a warehouse. place is a key as in ledger.stock.place, null when the units are to be picked; field is where the input says the quantity, for user errors.';
 
+create type ledger.place_change as (
+  "position" bigint,
+  product_id uuid,
+  place_type text,
+  place text,
+  warehouse_id uuid,
+  stock_id uuid,
+  is_new boolean,
+  change bigint
+);
+comment on type ledger.place_change is 'By how much movements change what lies in a place, which is a key as in ledger.stock.place: the stock there, which may have to be made, and the warehouse that it is in, if any.';
+
 create type ledger.stock_reading as (
   line bigint,
   stock_id uuid,
@@ -17846,15 +18317,21 @@ create table ledger.batch_stock (
   quantity integer default 0 not null,
   constraint batch_stock_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) ON DELETE CASCADE,
   constraint batch_stock_pkey PRIMARY KEY (stock_id, batch_id),
-  constraint batch_stock_quantity_is_not_negative CHECK ((quantity >= 0)),
+  constraint batch_stock_quantity_is_not_negative CHECK ((quantity >= 0)) NOT ENFORCED,
   constraint batch_stock_stock_id_fkey FOREIGN KEY (stock_id) REFERENCES ledger.stock(id) ON DELETE CASCADE
 );
 CREATE INDEX batch_stock_batch_id_idx ON ledger.batch_stock USING btree (batch_id);
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_batch_stock();
 alter table ledger.batch_stock enable row level security;
+create policy batch_stock_insert_booker on ledger.batch_stock for insert to service_booker with check (true);
 create policy batch_stock_insert_ledger on ledger.batch_stock for insert to service_ledger with check (true);
+create policy batch_stock_select_booker on ledger.batch_stock for select to service_booker using (true);
 create policy batch_stock_select_ledger on ledger.batch_stock for select to service_ledger using (true);
+create policy batch_stock_update_booker on ledger.batch_stock for update to service_booker using (true) with check (true);
 create policy batch_stock_update_ledger on ledger.batch_stock for update to service_ledger using (true) with check (true);
+grant insert, select on table ledger.batch_stock to service_booker;
 grant insert, select on table ledger.batch_stock to service_ledger;
+grant update (quantity) on table ledger.batch_stock to service_booker;
 grant update (quantity) on table ledger.batch_stock to service_ledger;
 comment on table ledger.batch_stock is 'How much of the stock in a place belongs to a batch. What belongs to none is the rest. Special places have none.';
 
@@ -17916,13 +18393,13 @@ CASE location_type_technical_name
     WHEN 'goods_receipt'::text THEN (goods_receipt_id IS NOT NULL)
     WHEN 'stock_container'::text THEN (stock_container_id IS NOT NULL)
     ELSE (special_stock_location_technical_name IS NOT NULL)
-END)),
+END)) NOT ENFORCED,
   constraint stock_is_unique_per_product_and_place UNIQUE (product_id, place),
-  constraint stock_location_type_is_known CHECK ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))),
+  constraint stock_location_type_is_known CHECK ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
   constraint stock_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint stock_pkey PRIMARY KEY (id),
   constraint stock_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint stock_quantity_is_not_negative CHECK (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text))),
+  constraint stock_quantity_is_not_negative CHECK (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text))) NOT ENFORCED,
   constraint stock_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE CASCADE,
   constraint stock_special_stock_location_technical_name_fkey FOREIGN KEY (special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
   constraint stock_stock_container_id_fkey FOREIGN KEY (stock_container_id) REFERENCES erp.stock_container(id) ON DELETE CASCADE,
@@ -17937,18 +18414,24 @@ CREATE INDEX stock_return_order_id_id_idx ON ledger.stock USING btree (return_or
 CREATE INDEX stock_special_stock_location_technical_name_idx ON ledger.stock USING btree (special_stock_location_technical_name);
 CREATE INDEX stock_stock_container_id_id_idx ON ledger.stock USING btree (stock_container_id, id) WHERE (stock_container_id IS NOT NULL);
 CREATE INDEX stock_warehouse_id_id_idx ON ledger.stock USING btree (warehouse_id, id) WHERE (warehouse_id IS NOT NULL);
-CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_update();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.stock FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock();
 alter table ledger.stock enable row level security;
+create policy stock_insert_booker on ledger.stock for insert to service_booker with check (true);
 create policy stock_insert_ledger on ledger.stock for insert to service_ledger with check (true);
 create policy stock_select_api on ledger.stock for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy stock_select_booker on ledger.stock for select to service_booker using (true);
 create policy stock_select_ledger on ledger.stock for select to service_ledger using (true);
 create policy stock_select_writer on ledger.stock for select to service_writer using (true);
+create policy stock_update_booker on ledger.stock for update to service_booker using (true) with check (true);
 create policy stock_update_ledger on ledger.stock for update to service_ledger using (true) with check (true);
+grant insert, select on table ledger.stock to service_booker;
 grant insert, select on table ledger.stock to service_ledger;
 grant select on table ledger.stock to service_writer;
 grant select (id, product_id, quantity, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, created_at, updated_at) on table ledger.stock to service_api;
+grant update (quantity, updated_at) on table ledger.stock to service_booker;
 grant update (quantity) on table ledger.stock to service_ledger;
 comment on table ledger.stock is 'How much of a product lies in a place: the sum of its movements in, less those out.';
 comment on column ledger.stock.product_id is 'Product that lies there.';
@@ -17980,7 +18463,9 @@ CREATE INDEX stock_count_batch_id_idx ON ledger.stock_count USING btree (batch_i
 CREATE INDEX stock_count_stock_movement_id_idx ON ledger.stock_count USING btree (stock_movement_id) WHERE (stock_movement_id IS NOT NULL);
 alter table ledger.stock_count enable row level security;
 create policy stock_count_insert_ledger on ledger.stock_count for insert to service_ledger with check (true);
+create policy stock_count_select_booker on ledger.stock_count for select to service_booker using (true);
 create policy stock_count_select_ledger on ledger.stock_count for select to service_ledger using (true);
+grant select on table ledger.stock_count to service_booker;
 grant insert, select on table ledger.stock_count to service_ledger;
 comment on table ledger.stock_count is 'Counts of stock. Of those of one stock, or of one batch of it, the latest moment stands, and of equal moments what was recorded last: the stock is its quantity and what moved after it (ledger.moved_since). A count of the stock as a whole stands for its batches, too. Rows are never changed. They begin with the migration that made the table: older counts left nothing but their corrections.';
 comment on column ledger.stock_count.id is 'The order in which counts of a stock were recorded.';
@@ -18017,30 +18502,30 @@ create table ledger.stock_movement (
   comment text,
   transaction_id bigint,
   microseconds integer default 0 not null,
-  constraint stock_movement_comment_is_not_too_long CHECK ((length(comment) <= 1000)),
+  constraint stock_movement_comment_is_not_too_long CHECK ((length(comment) <= 1000)) NOT ENFORCED,
   constraint stock_movement_destination_bin_location_id_fkey FOREIGN KEY (destination_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint stock_movement_destination_goods_receipt_id_fkey FOREIGN KEY (destination_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL,
-  constraint stock_movement_destination_id_is_of_its_type CHECK ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text)))),
+  constraint stock_movement_destination_id_is_of_its_type CHECK ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text)))) NOT ENFORCED,
   constraint stock_movement_destination_order_id_fkey FOREIGN KEY (destination_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
   constraint stock_movement_destination_return_order_id_fkey FOREIGN KEY (destination_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
   constraint stock_movement_destination_special_stock_location_technica_fkey FOREIGN KEY (destination_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
   constraint stock_movement_destination_stock_container_id_fkey FOREIGN KEY (destination_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
-  constraint stock_movement_destination_type_is_known CHECK ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))),
+  constraint stock_movement_destination_type_is_known CHECK ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
   constraint stock_movement_destination_warehouse_id_fkey FOREIGN KEY (destination_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL,
-  constraint stock_movement_goes_somewhere_else CHECK ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE)),
-  constraint stock_movement_microseconds_are_of_a_second CHECK (((microseconds >= 0) AND (microseconds <= 999999))),
+  constraint stock_movement_goes_somewhere_else CHECK ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE)) NOT ENFORCED,
+  constraint stock_movement_microseconds_are_of_a_second CHECK (((microseconds >= 0) AND (microseconds <= 999999))) NOT ENFORCED,
   constraint stock_movement_pkey PRIMARY KEY (id),
   constraint stock_movement_process_type_technical_name_fkey FOREIGN KEY (process_type_technical_name) REFERENCES ledger.process_type(technical_name) ON DELETE RESTRICT,
   constraint stock_movement_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint stock_movement_quantity_is_positive CHECK ((quantity > 0)),
+  constraint stock_movement_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
   constraint stock_movement_source_bin_location_id_fkey FOREIGN KEY (source_bin_location_id) REFERENCES erp.bin_location(id) ON DELETE SET NULL,
   constraint stock_movement_source_goods_receipt_id_fkey FOREIGN KEY (source_goods_receipt_id) REFERENCES erp.goods_receipt(id) ON DELETE SET NULL,
-  constraint stock_movement_source_id_is_of_its_type CHECK ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text)))),
+  constraint stock_movement_source_id_is_of_its_type CHECK ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text)))) NOT ENFORCED,
   constraint stock_movement_source_order_id_fkey FOREIGN KEY (source_order_id) REFERENCES erp.sales_order(id) ON DELETE SET NULL,
   constraint stock_movement_source_return_order_id_fkey FOREIGN KEY (source_return_order_id) REFERENCES erp.return_order(id) ON DELETE SET NULL,
   constraint stock_movement_source_special_stock_location_technical_nam_fkey FOREIGN KEY (source_special_stock_location_technical_name) REFERENCES ledger.special_stock_location(technical_name) ON DELETE RESTRICT,
   constraint stock_movement_source_stock_container_id_fkey FOREIGN KEY (source_stock_container_id) REFERENCES erp.stock_container(id) ON DELETE SET NULL,
-  constraint stock_movement_source_type_is_known CHECK ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))),
+  constraint stock_movement_source_type_is_known CHECK ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
   constraint stock_movement_source_warehouse_id_fkey FOREIGN KEY (source_warehouse_id) REFERENCES erp.warehouse(id) ON DELETE SET NULL
 );
 CREATE INDEX stock_movement_created_at_id_idx ON ledger.stock_movement USING btree (created_at, id);
@@ -18061,17 +18546,20 @@ CREATE INDEX stock_movement_source_special_stock_location_technical_name_idx ON 
 CREATE INDEX stock_movement_source_stock_container_id_id_idx ON ledger.stock_movement USING btree (source_stock_container_id, id) WHERE (source_stock_container_id IS NOT NULL);
 CREATE INDEX stock_movement_source_warehouse_id_id_idx ON ledger.stock_movement USING btree (source_warehouse_id, id) WHERE (source_warehouse_id IS NOT NULL);
 CREATE INDEX stock_movement_transaction_id_idx ON ledger.stock_movement USING btree (transaction_id, id) WHERE (transaction_id IS NOT NULL);
-CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_stock_movement_insert();
-CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_figures();
-CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (ledger.is_count(new.process_type_technical_name, new.source_special_stock_location_technical_name, new.destination_special_stock_location_technical_name)) EXECUTE FUNCTION ledger.keep_count();
-CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.require_movement_places();
+CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_movement_insert();
+CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_figures();
+CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::name) AND ledger.is_count(new.process_type_technical_name, new.source_special_stock_location_technical_name, new.destination_special_stock_location_technical_name))) EXECUTE FUNCTION ledger.keep_count();
+CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.require_movement_places();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement();
 alter table ledger.stock_movement enable row level security;
-create policy stock_movement_insert_ledger on ledger.stock_movement for insert to service_ledger with check (true);
+create policy stock_movement_insert_booker on ledger.stock_movement for insert to service_booker with check (true);
 create policy stock_movement_select_api on ledger.stock_movement for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy stock_movement_select_booker on ledger.stock_movement for select to service_booker using (true);
 create policy stock_movement_select_ledger on ledger.stock_movement for select to service_ledger using (true);
 create policy stock_movement_select_recorder on ledger.stock_movement for select to service_recorder using (true);
 create policy stock_movement_select_writer on ledger.stock_movement for select to service_writer using (true);
-grant insert, select on table ledger.stock_movement to service_ledger;
+grant insert, select on table ledger.stock_movement to service_booker;
+grant select on table ledger.stock_movement to service_ledger;
 grant select on table ledger.stock_movement to service_recorder;
 grant select on table ledger.stock_movement to service_writer;
 grant select (id, created_at, product_id, quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, process_type_technical_name, comment, transaction_id) on table ledger.stock_movement to service_api;
@@ -18110,16 +18598,19 @@ create table ledger.stock_movement_batch (
   quantity integer not null,
   constraint stock_movement_batch_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES erp.batch(id) DEFERRABLE INITIALLY DEFERRED,
   constraint stock_movement_batch_pkey PRIMARY KEY (stock_movement_id, batch_id),
-  constraint stock_movement_batch_quantity_is_positive CHECK ((quantity > 0)),
+  constraint stock_movement_batch_quantity_is_positive CHECK ((quantity > 0)) NOT ENFORCED,
   constraint stock_movement_batch_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE
 );
 CREATE INDEX stock_movement_batch_batch_id_stock_movement_id_idx ON ledger.stock_movement_batch USING btree (batch_id, stock_movement_id);
-CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENCING NEW TABLE AS booked FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_batch_figures();
+CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_batch_figures();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock_movement_batch FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement_batch();
 alter table ledger.stock_movement_batch enable row level security;
-create policy stock_movement_batch_insert_ledger on ledger.stock_movement_batch for insert to service_ledger with check (true);
+create policy stock_movement_batch_insert_booker on ledger.stock_movement_batch for insert to service_booker with check (true);
+create policy stock_movement_batch_select_booker on ledger.stock_movement_batch for select to service_booker using (true);
 create policy stock_movement_batch_select_ledger on ledger.stock_movement_batch for select to service_ledger using (true);
 create policy stock_movement_batch_select_writer on ledger.stock_movement_batch for select to service_writer using (true);
-grant insert, select on table ledger.stock_movement_batch to service_ledger;
+grant insert, select on table ledger.stock_movement_batch to service_booker;
+grant select on table ledger.stock_movement_batch to service_ledger;
 grant select on table ledger.stock_movement_batch to service_writer;
 comment on table ledger.stock_movement_batch is 'How many units of which batches a movement moved.';
 
@@ -18135,22 +18626,28 @@ create table ledger.warehouse_stock (
   constraint warehouse_stock_is_unique UNIQUE (product_id, warehouse_id),
   constraint warehouse_stock_pkey PRIMARY KEY (id),
   constraint warehouse_stock_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
-  constraint warehouse_stock_quantity_is_not_negative CHECK ((quantity >= 0)),
-  constraint warehouse_stock_reserved_quantity_is_not_negative CHECK ((reserved_quantity >= 0)),
+  constraint warehouse_stock_quantity_is_not_negative CHECK ((quantity >= 0)) NOT ENFORCED,
+  constraint warehouse_stock_reserved_quantity_is_not_negative CHECK ((reserved_quantity >= 0)) NOT ENFORCED,
   constraint warehouse_stock_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE INDEX warehouse_stock_product_id_id_idx ON ledger.warehouse_stock USING btree (product_id, id);
 CREATE INDEX warehouse_stock_warehouse_id_id_idx ON ledger.warehouse_stock USING btree (warehouse_id, id);
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.warehouse_stock FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
 alter table ledger.warehouse_stock enable row level security;
+create policy warehouse_stock_insert_booker on ledger.warehouse_stock for insert to service_booker with check (true);
 create policy warehouse_stock_insert_ledger on ledger.warehouse_stock for insert to service_ledger with check (true);
 create policy warehouse_stock_select_api on ledger.warehouse_stock for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
+create policy warehouse_stock_select_booker on ledger.warehouse_stock for select to service_booker using (true);
 create policy warehouse_stock_select_ledger on ledger.warehouse_stock for select to service_ledger using (true);
 create policy warehouse_stock_select_writer on ledger.warehouse_stock for select to service_writer using (true);
+create policy warehouse_stock_update_booker on ledger.warehouse_stock for update to service_booker using (true) with check (true);
 create policy warehouse_stock_update_ledger on ledger.warehouse_stock for update to service_ledger using (true) with check (true);
+grant insert, select on table ledger.warehouse_stock to service_booker;
 grant insert, select on table ledger.warehouse_stock to service_ledger;
 grant select on table ledger.warehouse_stock to service_writer;
 grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at) on table ledger.warehouse_stock to service_api;
+grant update (quantity, updated_at) on table ledger.warehouse_stock to service_booker;
 grant update (quantity, reserved_quantity) on table ledger.warehouse_stock to service_ledger;
 comment on table ledger.warehouse_stock is 'How much of a product a warehouse holds, its bins included.';
 comment on column ledger.warehouse_stock.product_id is 'Product that is held.';
@@ -18525,6 +19022,12 @@ create view ledger.proof with (security_invoker=true) as
                    FROM due_code
                   GROUP BY due_code.order_id) x ON x.order_id = o.id
         UNION ALL
+         SELECT b.rule,
+            b.id,
+            'broken'::text,
+            'upheld'::text
+           FROM ledger.broken_rules() b(rule, id)
+        UNION ALL
          SELECT 'movement_sequence.sequence'::text,
             'last'::text,
             COALESCE(max(s.sequence), 0::bigint)::text AS "coalesce",
@@ -18551,7 +19054,7 @@ CREATE OR REPLACE FUNCTION ledger.adjust_stock(lines ledger.line[], note text)
 AS $function$
 begin
   perform ledger.prepare(lines, 'adjust');
-  return ledger.post(array(
+  return ledger.book(array(
     select row (mutation.path('lines', l.ordinality, 'delta'), l.product_id, abs(l.quantity), l.batch_id,
       case when l.quantity > 0 then 'special_stock_location' else p.type end,
         case when l.quantity > 0 then 'stock_correction' else p.place end,
@@ -18610,6 +19113,80 @@ end
 $function$;
 grant execute on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) to service_ledger;
 comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by fulfillment order and product; units that were fulfilled, by line of the order; and whether the fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
+
+CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text)
+ RETURNS ledger.booking
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  -- Not the time of the transaction: it may have waited for the locks.
+  moment constant timestamptz := clock_timestamp();
+  legs ledger.leg[];
+  seen record;
+  movement_ids uuid[];
+begin
+  if cardinality(drafts) = 0 then
+    return row ('{}', '{}')::ledger.booking;
+  end if;
+  legs := ledger.legs_of(drafts, moment);
+  select * into seen from ledger.examine(legs);
+  if seen.needs_care then
+    perform ledger.check_variants(drafts);
+    perform ledger.require_batches(drafts);
+    perform ledger.require_stock(drafts);
+  end if;
+
+  movement_ids := ledger.write_movements(drafts, moment, note);
+  if ledger.write_figures(seen.changes, seen.opens, seen.opens_warehouses, seen.is_configured) then
+    perform ledger.warn_of_promises(drafts);
+  end if;
+  if seen.recounted is not null then
+    perform ledger.carry_counts(seen.recounted, null);
+  end if;
+  -- Without need of care there are no batches
+  if seen.needs_care then
+    perform ledger.write_batches(drafts, movement_ids);
+    perform ledger.carry_counts(w.stock_ids, w.batch_id) from ledger.write_batch_figures(legs) w;
+  end if;
+  return row (movement_ids, array(
+    select c.stock_id from unnest(seen.changes) c where c.place_type <> 'special_stock_location'
+  ))::ledger.booking;
+end
+$function$;
+grant execute on function ledger.book(ledger.draft[],text) to service_ledger;
+comment on function ledger.book(ledger.draft[],text) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
+
+CREATE OR REPLACE FUNCTION ledger.broken_rules()
+ RETURNS TABLE(rule text, id text)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  declared record;
+begin
+  for declared in
+    select c.conrelid::regclass as relation, c.conname as name, k.key,
+      pg_get_expr(c.conbin, c.conrelid) as rule
+    from pg_constraint c
+    cross join lateral (
+      select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) as key
+      from pg_constraint p join pg_attribute a on a.attrelid = p.conrelid and a.attnum = any (p.conkey)
+      where p.conrelid = c.conrelid and p.contype = 'p'
+    ) k
+    where c.contype = 'c' and not c.conenforced order by c.conname
+  loop
+    return query execute format('select %L, concat_ws('' '', %s) from %s t where not (%s)',
+      declared.name, declared.key, declared.relation, declared.rule);
+  end loop;
+end
+$function$;
+comment on function ledger.broken_rules() is 'Rows that break a check which is declared as not enforced (api_meta.derive_rules), with the names of the checks.';
 
 CREATE OR REPLACE FUNCTION ledger.carry_counts(stock_ids uuid[], batch_id uuid)
  RETURNS void
@@ -18895,6 +19472,55 @@ END;
 grant execute on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'What a count at a moment must have said, of stock or of one batch of it, for the books to be as they are.';
 
+CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT opens boolean, OUT opens_warehouses boolean, OUT is_configured boolean, OUT recounted uuid[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  select array_agg(row (g.position, g.product_id, g.place_type, g.place, w.id, coalesce(s.id, uuidv7()),
+      s.id is null, g.change)::ledger.place_change order by g.position),
+    bool_or(p.is_batch_managed or g.names_batches
+      or w.id is not null and g.comes and exists (select from erp.product v where v.parent_id = g.product_id)
+      or g.leaves and g.place_type <> 'special_stock_location' and (s.id is null or s.quantity + g.change < 0
+        or exists (select from ledger.batch_stock b where b.stock_id = s.id))),
+    bool_or(s.id is null),
+    bool_or(w.id is not null and not exists (
+      select from ledger.warehouse_stock h where h.product_id = g.product_id and h.warehouse_id = w.id)),
+    bool_or(w.id is not null and (exists (
+      select from erp.product_warehouse_configuration c
+      where c.product_id = g.product_id and c.warehouse_id = w.id
+    ) or exists (
+      select from erp.product_stock_location_configuration c
+      where c.product_id = g.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = g.place
+    ))),
+    array_agg(s.id) filter (where g.has_moved and exists (
+      select from ledger.stock_count c where c.stock_id = s.id and c.counted_at >= g.moved_at
+        and c.batch_id is null and c.difference is not null))
+  into changes, needs_care, opens, opens_warehouses, is_configured, recounted
+  from (
+    select l.product_id, l.place_type, l.place, sum(l.change) as change, min(l.position) as position,
+      bool_or(l.change < 0) as leaves, bool_or(l.change > 0) as comes,
+      bool_or(l.batch_id is not null) as names_batches,
+      min(l.booked_at) filter (where not l.is_count) as moved_at,
+      sum(l.change) <> 0 or min(l.booked_at) < max(l.booked_at) as has_moved
+    from unnest(legs) l group by l.product_id, l.place_type, l.place order by min(l.position)
+  ) g
+  join erp.product p on p.id = g.product_id
+  left join ledger.stock s on s.product_id = g.product_id and s.place = g.place
+  left join erp.bin_location b on b.id = case g.place_type when 'bin_location' then g.place::uuid end
+  left join lateral (
+    select case g.place_type when 'warehouse' then g.place::uuid else b.warehouse_id end
+  ) w (id) on true;
+end
+$function$;
+grant execute on function ledger.examine(ledger.leg[]) to service_ledger;
+comment on function ledger.examine(ledger.leg[]) is 'What legs of movements change, one entry for each product and place, and what is to be seen to: needs_care when they may have to be refused or warned of, which is rare (batches or variants have a part in them, or a place has not enough); opens and opens_warehouses when rows of stock or of warehouse stock are not there yet; is_configured when configurations have figures that change; and the stock that was counted, as is known, after the moment of a leg. The products are locked.';
+
 CREATE OR REPLACE FUNCTION ledger.fill_configured_stock()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -18923,61 +19549,39 @@ $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
 
-CREATE OR REPLACE FUNCTION ledger.insert_movements(drafts ledger.draft[], moment timestamp with time zone, note text)
- RETURNS uuid[]
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  booked uuid[];
-begin
-  -- Each id is larger than the one before it.
-  with inserted as (
-    insert into ledger.stock_movement (
-      created_at, microseconds, product_id, quantity, process_type_technical_name, comment,
-      source_location_type_technical_name, source_warehouse_id, source_bin_location_id,
-      source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id,
-      source_special_stock_location_technical_name,
-      destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id,
-      destination_order_id, destination_return_order_id, destination_goods_receipt_id,
-      destination_stock_container_id, destination_special_stock_location_technical_name
-    )
-    select date_trunc('second', moment), ledger.microseconds(moment), d.product_id, d.quantity, d.process,
-      note,
-      d.source_type,
-      case d.source_type when 'warehouse' then d.source::uuid end,
-      case d.source_type when 'bin_location' then d.source::uuid end,
-      case d.source_type when 'order' then d.source::uuid end,
-      case d.source_type when 'return_order' then d.source::uuid end,
-      case d.source_type when 'goods_receipt' then d.source::uuid end,
-      case d.source_type when 'stock_container' then d.source::uuid end,
-      case d.source_type when 'special_stock_location' then d.source end,
-      d.destination_type,
-      case d.destination_type when 'warehouse' then d.destination::uuid end,
-      case d.destination_type when 'bin_location' then d.destination::uuid end,
-      case d.destination_type when 'order' then d.destination::uuid end,
-      case d.destination_type when 'return_order' then d.destination::uuid end,
-      case d.destination_type when 'goods_receipt' then d.destination::uuid end,
-      case d.destination_type when 'stock_container' then d.destination::uuid end,
-      case d.destination_type when 'special_stock_location' then d.destination end
-    from unnest(drafts) with ordinality d order by d.ordinality
-    returning id
-  )
-  select array_agg(i.id order by i.id) into booked from inserted i;
-  return booked;
-end
-$function$;
-grant execute on function ledger.insert_movements(ledger.draft[],timestamp with time zone,text) to service_ledger;
-comment on function ledger.insert_movements(ledger.draft[],timestamp with time zone,text) is 'Adds movements to the ledger, in the order of their drafts; answers their ids. Only for ledger.post, which checks them first.';
-
 CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, destination_special text)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN COALESCE(((process = ANY (ARRAY['api'::text, 'stocktaking'::text])) AND ((source_special = 'stock_correction'::text) OR (destination_special = 'stock_correction'::text))), false);
+grant execute on function ledger.is_count(text,text,text) to service_booker;
 grant execute on function ledger.is_count(text,text,text) to service_ledger;
 grant execute on function ledger.is_count(text,text,text) to service_writer;
 comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between special places of these names if any, corrects the books after a count. Then nothing moved.';
+
+CREATE OR REPLACE FUNCTION ledger.is_malformed(lines ledger.line[], operation text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (
+    select from unnest(lines) l
+    where case operation when 'set' then l.quantity < 0 when 'adjust' then l.quantity = 0
+        else l.quantity < 1
+          or num_nonnulls(l.destination_warehouse_id, l.destination_bin_location_id) <> 1 end
+      or num_nonnulls(l.source_warehouse_id, l.source_bin_location_id) <> 1
+      or l.source_warehouse_id = l.destination_warehouse_id
+      or l.source_bin_location_id = l.destination_bin_location_id
+      or l.counted_at > clock_timestamp()
+  ) or operation = 'set' and cardinality(lines) > 1 and exists (
+    select from unnest(lines) l
+    group by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id having count(*) > 1
+  );
+end
+$function$;
+grant execute on function ledger.is_malformed(ledger.line[],text) to service_ledger;
+comment on function ledger.is_malformed(ledger.line[],text) is 'Whether ledger.check_form finds something, for it is seldom so.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_batch_figures()
  RETURNS trigger
@@ -18989,63 +19593,24 @@ CREATE OR REPLACE FUNCTION ledger.keep_batch_figures()
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
-declare
-  counted record;
 begin
   -- Where movements and batches are inserted by one statement, this trigger may be the first
-  perform ledger.lock(
-    array(select m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id)
-  );
+  perform ledger.lock(array(
+    select distinct m.product_id from booked b join ledger.stock_movement m on m.id = b.stock_movement_id
+  ));
   perform ledger.open_stock(array(select stock_movement_id from booked));
-  insert into ledger.batch_stock (stock_id, batch_id)
-  select distinct s.id, m.batch_id
-  from booked m
-  join ledger.flow f on f.movement_id = m.stock_movement_id
-  join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-  where f.location_type_technical_name <> 'special_stock_location'
-  on conflict (stock_id, batch_id) do nothing;
-
-  with flow as materialized (
-    select s.id as stock_id, m.batch_id, sum(m.quantity * f.direction) as change,
-      coalesce(
-        sum(m.quantity * f.direction) filter (
-          where f.location_type_technical_name in ('warehouse', 'bin_location')
-        ),
-        0
-      ) as held
-    from booked m
-    join ledger.flow f on f.movement_id = m.stock_movement_id
-    join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-    where f.location_type_technical_name <> 'special_stock_location'
-    group by s.id, m.batch_id
-  ),
-  in_place as (
-    update ledger.batch_stock b set quantity = b.quantity + f.change
-    from flow f where b.stock_id = f.stock_id and b.batch_id = f.batch_id
-  )
-  update erp.batch b set physical_stock = b.physical_stock + f.held
-  from (
-    select flow.batch_id, sum(flow.held) as held from flow group by flow.batch_id having sum(flow.held) <> 0
-  ) f
-  where b.id = f.batch_id;
-
-  for counted in
-    select m.batch_id, array_agg(distinct s.id) as stock_ids
-    from booked m join ledger.flow f on f.movement_id = m.stock_movement_id and not f.is_count
-    join ledger.stock s on s.product_id = f.product_id and s.place = f.place
-    where exists (
-      select from ledger.stock_count c
-      where c.stock_id = s.id and c.counted_at >= f.booked_at
-        and c.batch_id = m.batch_id and c.difference is not null)
-    group by m.batch_id
-  loop
-    perform ledger.carry_counts(counted.stock_ids, counted.batch_id);
-  end loop;
+  perform ledger.carry_counts(w.stock_ids, w.batch_id)
+  from ledger.write_batch_figures(array(
+    select row (row_number() over (order by f.movement_id, f.direction), f.product_id,
+      f.location_type_technical_name, f.place, m.quantity * f.direction, m.batch_id, f.booked_at,
+      f.is_count)::ledger.leg
+    from booked m join ledger.flow f on f.movement_id = m.stock_movement_id
+  )) w;
   return null;
 end
 $function$;
 alter function ledger.keep_batch_figures() owner to service_ledger;
-comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted: brings the stock of batches up to date, in each place and altogether.';
+comment on function ledger.keep_batch_figures() is 'Trigger after batches of movements were inserted by anybody but ledger.book: brings the stock of batches up to date, in each place and altogether.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_cancellations()
  RETURNS trigger
@@ -19135,75 +19700,26 @@ CREATE OR REPLACE FUNCTION ledger.keep_figures()
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  -- Stock that was counted, as is known already, after the moment of what is booked now
-  counted uuid[];
+  seen record;
 begin
-  -- A posting function has these locks already; what is inserted by hand gets them here.
-  perform ledger.lock(array(select product_id from booked));
-  perform ledger.open_stock(array(select id from booked));
-
-  insert into ledger.warehouse_stock (product_id, warehouse_id)
-  select distinct f.product_id, coalesce(f.warehouse_id, b.warehouse_id)
-  from booked m join ledger.flow f on f.movement_id = m.id
-  left join erp.bin_location b on b.id = f.bin_location_id
-  where f.location_type_technical_name in ('warehouse', 'bin_location') order by 1, 2
-  on conflict (product_id, warehouse_id) do nothing;
-
-  with flow as materialized (
-    select f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id) as warehouse_id,
-      sum(f.quantity) as change, min(f.booked_at) filter (where not f.is_count) as moved_at
+  perform ledger.lock(array(select distinct product_id from booked));
+  select * into seen from ledger.examine(array(
+    select row (row_number() over (order by min(f.movement_id::text), min(f.direction)), f.product_id,
+      f.location_type_technical_name, f.place, sum(f.quantity), null, f.booked_at, f.is_count)::ledger.leg
     from booked m join ledger.flow f on f.movement_id = m.id
-    left join erp.bin_location b on b.id = f.bin_location_id
-    group by f.product_id, f.place, coalesce(f.warehouse_id, b.warehouse_id)
-    having sum(f.quantity) <> 0 or min(f.booked_at) < max(f.booked_at)
-  ),
-  held as materialized (
-    select f.product_id, f.warehouse_id, sum(f.change) as change
-    from flow f
-    where f.warehouse_id is not null
-    group by f.product_id, f.warehouse_id
-    having sum(f.change) <> 0
-  ),
-  in_place as (
-    update ledger.stock s set quantity = s.quantity + f.change
-    from flow f where s.product_id = f.product_id and s.place = f.place
-    returning s.id, f.moved_at
-  ),
-  in_configured_place as (
-    update erp.product_stock_location_configuration c set stock = c.stock + f.change
-    from flow f
-    where c.product_id = f.product_id and coalesce(c.warehouse_id, c.bin_location_id)::text = f.place
-  ),
-  in_warehouse as (
-    update ledger.warehouse_stock s set quantity = s.quantity + h.change
-    from held h where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id
-  ),
-  in_configured_warehouse as (
-    update erp.product_warehouse_configuration c set stock = c.stock + h.change
-    from held h where c.product_id = h.product_id and c.warehouse_id = h.warehouse_id
-  ),
-  in_product as (
-    update erp.product p
-    set physical_stock = p.physical_stock + h.change,
-      stock_not_available_for_sale = p.stock_not_available_for_sale + h.not_for_sale
-    from (
-      select held.product_id, sum(held.change) as change,
-        coalesce(sum(held.change) filter (where not w.is_stock_available_for_sale), 0) as not_for_sale
-      from held join erp.warehouse w on w.id = held.warehouse_id group by held.product_id
-    ) h where p.id = h.product_id
-  )
-  select array_agg(p.id) into counted from in_place p
-  where exists (
-    select from ledger.stock_count c where c.stock_id = p.id and c.counted_at >= p.moved_at
-      and c.batch_id is null and c.difference is not null);
-  if counted is not null then
-    perform ledger.carry_counts(counted, null);
+    group by f.product_id, f.location_type_technical_name, f.place, f.booked_at, f.is_count
+  ));
+  if seen.changes is not null then
+    perform ledger.write_figures(seen.changes, seen.opens, seen.opens_warehouses, seen.is_configured);
+  end if;
+  if seen.recounted is not null then
+    perform ledger.carry_counts(seen.recounted, null);
   end if;
   return null;
 end
 $function$;
 alter function ledger.keep_figures() owner to service_ledger;
-comment on function ledger.keep_figures() is 'Trigger after movements were inserted, whoever did: brings stock, warehouse stock, the figures of products and of their configurations up to date in the same statement.';
+comment on function ledger.keep_figures() is 'Trigger after movements were inserted by anybody but ledger.book: takes the locks that a booking takes, and brings the figures up to date in the same statement.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_figures()
  RETURNS trigger
@@ -19815,21 +20331,42 @@ $function$;
 alter function ledger.keep_tracking_codes() owner to service_ledger;
 comment on function ledger.keep_tracking_codes() is 'Trigger before the tracking codes of an order are written: the list holds those that were entered by hand and those of its outgoing labels, each once. Codes that are written into the list itself count as entered by hand.';
 
+CREATE OR REPLACE FUNCTION ledger.legs_of(drafts ledger.draft[], moment timestamp with time zone)
+ RETURNS ledger.leg[]
+ LANGUAGE sql
+ STABLE
+RETURN ARRAY(SELECT ROW(((d.ordinality * 2) + l.side), d.product_id, l.type, l.place, l.change, d.batch_id, legs_of.moment, ledger.is_count(d.process, d.source, d.destination))::ledger.leg AS "row" FROM (unnest(legs_of.drafts) WITH ORDINALITY d(field, product_id, quantity, batch_id, source_type, source, destination_type, destination, process, ordinality) CROSS JOIN LATERAL (VALUES (0,d.source_type,d.source,(- d.quantity)), (1,d.destination_type,d.destination,d.quantity)) l(side, type, place, change)));
+grant execute on function ledger.legs_of(ledger.draft[],timestamp with time zone) to service_ledger;
+comment on function ledger.legs_of(ledger.draft[],timestamp with time zone) is 'Both legs of each movement to be booked.';
+
 CREATE OR REPLACE FUNCTION ledger.lock(product_ids uuid[], warehouse_ids uuid[] DEFAULT '{}'::uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
- RETURNS void
+ RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  are_found boolean := true;
+  found_rows bigint;
 begin
-  perform from erp.warehouse w where w.id = any (warehouse_ids) order by w.id for key share;
-  perform from erp.bin_location b where b.id = any (bin_location_ids) order by b.id for key share;
+  if warehouse_ids <> '{}' then
+    perform from erp.warehouse w where w.id = any (warehouse_ids) order by w.id for key share;
+    get diagnostics found_rows = row_count;
+    are_found := found_rows = cardinality(warehouse_ids);
+  end if;
+  if bin_location_ids <> '{}' then
+    perform from erp.bin_location b where b.id = any (bin_location_ids) order by b.id for key share;
+    get diagnostics found_rows = row_count;
+    are_found := are_found and found_rows = cardinality(bin_location_ids);
+  end if;
   perform from erp.product p where p.id = any (product_ids) order by p.id for no key update;
+  get diagnostics found_rows = row_count;
+  return are_found and found_rows = cardinality(product_ids);
 end
 $function$;
 alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. Whoever has a product''s lock is alone with all of its stock and figures.';
+comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. Whoever has a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
@@ -19959,6 +20496,7 @@ CREATE OR REPLACE FUNCTION ledger.microseconds(moment timestamp with time zone)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN ((EXTRACT(microseconds FROM moment))::integer % 1000000);
+grant execute on function ledger.microseconds(timestamp with time zone) to service_booker;
 grant execute on function ledger.microseconds(timestamp with time zone) to service_ledger;
 comment on function ledger.microseconds(timestamp with time zone) is 'What a moment has beyond its second: see ledger.stock_movement.microseconds.';
 
@@ -19982,6 +20520,44 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) is 'Units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, less those that left it. What counts have corrected did not move; but for the place as a whole, what later counts of single batches have changed counts too.';
+
+CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation text)
+ RETURNS ledger.named_place[]
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ARRAY(SELECT ROW(l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place AS "row" FROM (unnest(named_places.lines) WITH ORDINALITY l(product_id, source_warehouse_id, source_bin_location_id, destination_warehouse_id, destination_bin_location_id, quantity, batch_id, expected_quantity, counted_at, ordinality) CROSS JOIN LATERAL (VALUES (CASE named_places.operation WHEN 'transfer'::text THEN 'source'::text ELSE 'place'::text END,l.source_warehouse_id,l.source_bin_location_id), (CASE named_places.operation WHEN 'transfer'::text THEN 'destination'::text ELSE NULL::text END,l.destination_warehouse_id,l.destination_bin_location_id)) p(name, warehouse_id, bin_location_id)) WHERE (p.name IS NOT NULL));
+grant execute on function ledger.named_places(ledger.line[],text) to service_ledger;
+comment on function ledger.named_places(ledger.line[],text) is 'The places that lines of a mutation of stock name, by the names that the input gives them.';
+
+CREATE OR REPLACE FUNCTION ledger.next_movement_id()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  made uuid := uuidv7();
+  newest uuid;
+begin
+  -- Ids of one connection grow by themselves, so the first one of a transaction is enough to look at.
+  if coalesce(current_setting('service.movement_ids', true), '') <> 'grow' then
+    -- Nothing stands there, unless the clock went back, or the machine is another one.
+    select m.id into newest from ledger.stock_movement m
+    where m.id >= made order by m.id desc limit 1;
+    if found then
+      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an
+      -- id now, too
+      made := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint
+        + 1) / 1000.0)
+        - clock_timestamp());
+    else
+      perform set_config('service.movement_ids', 'grow', true);
+    end if;
+  end if;
+  return made;
+end
+$function$;
+grant execute on function ledger.next_movement_id() to service_booker;
+comment on function ledger.next_movement_id() is 'A new id for a movement: larger than that of every movement that was committed before the transaction. The number of the transaction is drawn before it, never after it: readers rely on it (docs/decisions.md, "Following").';
 
 CREATE OR REPLACE FUNCTION ledger.note_counts(readings ledger.stock_reading[], movement_ids uuid[])
  RETURNS void
@@ -20183,32 +20759,14 @@ CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text)
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
-declare
-  booked uuid[];
-  -- Not the time of the transaction: it may have waited for the locks.
-  moment timestamptz;
 begin
-  if cardinality(drafts) = 0 then
-    return row ('{}', '{}')::ledger.booking;
-  end if;
   perform ledger.lock_places(drafts);
-  perform ledger.check_variants(drafts);
-  moment := clock_timestamp();
-  perform ledger.require_batches(drafts);
-  perform ledger.require_stock(drafts);
-  booked := ledger.insert_movements(drafts, moment, note);
-  insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-  select booked[d.ordinality], d.batch_id, d.quantity
-  from unnest(drafts) with ordinality d
-  where d.batch_id is not null;
-
-  perform ledger.warn_of_promises(drafts);
-  return row (booked, ledger.stock_of(drafts))::ledger.booking;
+  return ledger.book(drafts, note);
 end
 $function$;
 alter function ledger.post(ledger.draft[],text) owner to service_ledger;
 grant execute on function ledger.post(ledger.draft[],text) to service_writer;
-comment on function ledger.post(ledger.draft[],text) is 'Books movements: the one way into the ledger. Its statements are planned once, and by index: estimates for a handful of lines are poor, and planning anew took a quarter of the time. Takes the locks, checks that no real place is left with less than nothing of a product or a batch, and inserts; triggers bring the figures up to date. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED.';
+comment on function ledger.post(ledger.draft[],text) is 'Books movements: takes the locks, then does what ledger.book does. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
 
 CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  RETURNS void
@@ -20216,34 +20774,38 @@ CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  places ledger.named_place[];
+  named record;
+  are_found boolean;
 begin
   if coalesce(cardinality(lines), 0) = 0 then
     perform mutation.refuse('REQUIRED', 'At least one line is needed.', '{lines}');
   end if;
-  perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
-  places := array(
-    select row (l.ordinality, p.name, p.warehouse_id, p.bin_location_id)::ledger.named_place
-    from unnest(lines) with ordinality l cross join lateral (values
-      (case operation when 'transfer' then 'source' else 'place' end,
-        l.source_warehouse_id, l.source_bin_location_id),
-      (case operation when 'transfer' then 'destination' end,
-        l.destination_warehouse_id, l.destination_bin_location_id)
-    ) p (name, warehouse_id, bin_location_id) where p.name is not null
-  );
+  if cardinality(lines) > 250 then
+    perform mutation.refuse_too_many(cardinality(lines), 250, '{lines}');
+  end if;
+  if ledger.is_malformed(lines, operation) then
+    perform ledger.check_form(lines, ledger.named_places(lines, operation), operation);
+  end if;
 
-  perform ledger.check_form(lines, places, operation);
-
+  select array_agg(distinct l.product_id) as products, bool_or(l.batch_id is not null) as batches,
+    bool_or(l.expected_quantity is not null) as expectations,
+    array_agg(distinct p.warehouse_id) filter (where p.warehouse_id is not null) as warehouses,
+    coalesce(array_agg(distinct p.bin_id) filter (where p.bin_id is not null), '{}') as bins
+  into named
+  from unnest(lines) l
+  cross join lateral (values (l.source_warehouse_id, l.source_bin_location_id),
+    (l.destination_warehouse_id, l.destination_bin_location_id)) p (warehouse_id, bin_id);
   -- From here on nothing that the lines name goes away, and nobody else changes the stock of these products.
-  perform ledger.lock(
-    array(select l.product_id from unnest(lines) l),
-    array(select p.warehouse_id from unnest(places) p where p.warehouse_id is not null
-      union select b.warehouse_id from unnest(places) p join erp.bin_location b on b.id = p.bin_location_id),
-    array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
-  );
-
-  perform ledger.check_references(lines, places);
-  perform ledger.check_expectations(lines);
+  are_found := ledger.lock(named.products, array(
+    select n.id from unnest(named.warehouses) n (id)
+    union select b.warehouse_id from erp.bin_location b where b.id = any (named.bins)
+  ), named.bins);
+  if not are_found or named.batches then
+    perform ledger.check_references(lines, ledger.named_places(lines, operation));
+  end if;
+  if named.expectations then
+    perform ledger.check_expectations(lines);
+  end if;
 end
 $function$;
 grant execute on function ledger.prepare(ledger.line[],text) to service_ledger;
@@ -20384,10 +20946,8 @@ CREATE OR REPLACE FUNCTION ledger.require_movement_places()
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare
-  newest uuid;
 begin
-  -- History that is inserted lies where it says
+  -- Inserted history keeps its own time
   if new.created_at is null then
     select date_trunc('second', t), ledger.microseconds(t)
     into new.created_at, new.microseconds
@@ -20410,28 +20970,13 @@ begin
       using errcode = 'check_violation', constraint = 'stock_movement_id_is_given', schema = 'ledger',
         table = 'stock_movement';
   end if;
-  -- First the number, then the id, and never the other way round: readers rely on it (docs/decisions.md,
-  -- "Following").
+  -- First the number, then the id, and never the other way round
   new.transaction_id := pg_current_xact_id()::text::bigint;
-  new.id := uuidv7();
-  -- Ids of one connection grow by themselves, so the first one of a transaction is enough to look at.
-  if coalesce(current_setting('service.movement_ids', true), '') <> 'grow' then
-    -- Nothing stands there, unless the clock went back, or the machine is another one.
-    select m.id into newest from ledger.stock_movement m where m.id >= new.id order by m.id desc limit 1;
-    if found then
-      -- Ids begin with their moment, in 48 bits. The next millisecond of this one, for others may look for an
-      -- id now, too
-      new.id := uuidv7(to_timestamp((('x' || translate(left(newest::text, 13), '-', ''))::bit(48)::bigint
-        + 1) / 1000.0)
-        - clock_timestamp());
-    else
-      perform set_config('service.movement_ids', 'grow', true);
-    end if;
-  end if;
+  new.id := ledger.next_movement_id();
   return new;
 end
 $function$;
-comment on function ledger.require_movement_places() is 'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets its transaction and its id, which is larger than that of every movement that was committed before the transaction. A constraint can''t ask for the places, for the id becomes null when the place is deleted.';
+comment on function ledger.require_movement_places() is 'Trigger: a new movement names both its places, has the present moment unless it brings one, and gets its transaction and its id (ledger.next_movement_id). A constraint can''t ask for the places, for the id becomes null when the place is deleted.';
 
 CREATE OR REPLACE FUNCTION ledger.require_picked(picks ledger.pick[], found_units ledger.pick[])
  RETURNS void
@@ -20559,7 +21104,7 @@ begin
   into notes from unnest(readings) r where r.quantity + r.moved < 0;
   perform mutation.refuse(notes);
 
-  booking := ledger.post(array(
+  booking := ledger.book(array(
     select case when d.difference > 0
       then row (d.field, r.product_id, d.difference, r.batch_id,
         'special_stock_location', 'stock_correction', r.place_type, r.place, 'api')::ledger.draft
@@ -20581,7 +21126,7 @@ begin
       to_char(r.newer_counted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))) order by r.line)
   into notes from unnest(readings) r where r.newer_counted_at is not null;
   perform mutation.warn(notes);
-  -- Stock that was right already belongs to the answer too
+  -- The result includes stock that was right already
   booking.stocks := array(select r.stock_id from unnest(readings) r group by r.stock_id order by min(r.line));
   return booking;
 end
@@ -20619,28 +21164,6 @@ $function$;
 alter function ledger.ship(uuid,ledger.pick[],text) owner to service_ledger;
 grant execute on function ledger.ship(uuid,ledger.pick[],text) to service_writer;
 comment on function ledger.ship(uuid,ledger.pick[],text) is 'Books units out to an order. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
-
-CREATE OR REPLACE FUNCTION ledger.stock_of(drafts ledger.draft[])
- RETURNS uuid[]
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-begin
-  return array(
-    select s.id from (
-      select f.product_id, f.place, min(f.position) as position
-      from (
-        select d.product_id, d.source as place, d.source_type as type, d.ordinality * 2 as position
-        from unnest(drafts) with ordinality d
-        union all select d.product_id, d.destination, d.destination_type, d.ordinality * 2 + 1
-        from unnest(drafts) with ordinality d
-      ) f where f.type <> 'special_stock_location' group by f.product_id, f.place
-    ) t join ledger.stock s on s.product_id = t.product_id and s.place = t.place order by t.position
-  );
-end
-$function$;
-grant execute on function ledger.stock_of(ledger.draft[]) to service_ledger;
-comment on function ledger.stock_of(ledger.draft[]) is 'The stock in the places that movements come from and go to, each once, in the order of the drafts.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -20714,7 +21237,7 @@ CREATE OR REPLACE FUNCTION ledger.transfer_stock(lines ledger.line[], note text)
 AS $function$
 begin
   perform ledger.prepare(lines, 'transfer');
-  return ledger.post(array(
+  return ledger.book(array(
     select row (mutation.path('lines', l.ordinality, 'quantity'), l.product_id, l.quantity, l.batch_id,
       s.type, s.place, d.type, d.place,
       'api_relocation')::ledger.draft
@@ -20728,6 +21251,171 @@ $function$;
 alter function ledger.transfer_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.transfer_stock(ledger.line[],text) to service_writer;
 comment on function ledger.transfer_stock(ledger.line[],text) is 'Moves stock from one warehouse or bin to another.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_batch_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  quantity constant ledger.batch_stock.quantity%type := new.quantity;
+  broken text;
+begin
+  if not (((quantity >= 0))) then
+    broken := case
+      when not ((quantity >= 0)) then 'batch_stock_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'batch_stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'batch_stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_batch_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.batch_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  quantity constant ledger.stock.quantity%type := new.quantity;
+  location_type_technical_name constant ledger.stock.location_type_technical_name%type := new.location_type_technical_name;
+  warehouse_id constant ledger.stock.warehouse_id%type := new.warehouse_id;
+  bin_location_id constant ledger.stock.bin_location_id%type := new.bin_location_id;
+  order_id constant ledger.stock.order_id%type := new.order_id;
+  return_order_id constant ledger.stock.return_order_id%type := new.return_order_id;
+  goods_receipt_id constant ledger.stock.goods_receipt_id%type := new.goods_receipt_id;
+  stock_container_id constant ledger.stock.stock_container_id%type := new.stock_container_id;
+  special_stock_location_technical_name constant ledger.stock.special_stock_location_technical_name%type := new.special_stock_location_technical_name;
+  broken text;
+begin
+  if not ((((num_nonnulls(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name) = 1) AND
+CASE location_type_technical_name
+    WHEN 'warehouse'::text THEN (warehouse_id IS NOT NULL)
+    WHEN 'bin_location'::text THEN (bin_location_id IS NOT NULL)
+    WHEN 'order'::text THEN (order_id IS NOT NULL)
+    WHEN 'return_order'::text THEN (return_order_id IS NOT NULL)
+    WHEN 'goods_receipt'::text THEN (goods_receipt_id IS NOT NULL)
+    WHEN 'stock_container'::text THEN (stock_container_id IS NOT NULL)
+    ELSE (special_stock_location_technical_name IS NOT NULL)
+END))
+    and ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
+    and (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text)))) then
+    broken := case
+      when not (((num_nonnulls(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name) = 1) AND
+CASE location_type_technical_name
+    WHEN 'warehouse'::text THEN (warehouse_id IS NOT NULL)
+    WHEN 'bin_location'::text THEN (bin_location_id IS NOT NULL)
+    WHEN 'order'::text THEN (order_id IS NOT NULL)
+    WHEN 'return_order'::text THEN (return_order_id IS NOT NULL)
+    WHEN 'goods_receipt'::text THEN (goods_receipt_id IS NOT NULL)
+    WHEN 'stock_container'::text THEN (stock_container_id IS NOT NULL)
+    ELSE (special_stock_location_technical_name IS NOT NULL)
+END)) then 'stock_has_one_place'
+      when not ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_location_type_is_known'
+      when not (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text))) then 'stock_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  quantity constant ledger.stock_movement.quantity%type := new.quantity;
+  source_location_type_technical_name constant ledger.stock_movement.source_location_type_technical_name%type := new.source_location_type_technical_name;
+  source_warehouse_id constant ledger.stock_movement.source_warehouse_id%type := new.source_warehouse_id;
+  source_bin_location_id constant ledger.stock_movement.source_bin_location_id%type := new.source_bin_location_id;
+  source_order_id constant ledger.stock_movement.source_order_id%type := new.source_order_id;
+  source_return_order_id constant ledger.stock_movement.source_return_order_id%type := new.source_return_order_id;
+  source_goods_receipt_id constant ledger.stock_movement.source_goods_receipt_id%type := new.source_goods_receipt_id;
+  source_stock_container_id constant ledger.stock_movement.source_stock_container_id%type := new.source_stock_container_id;
+  source_special_stock_location_technical_name constant ledger.stock_movement.source_special_stock_location_technical_name%type := new.source_special_stock_location_technical_name;
+  destination_location_type_technical_name constant ledger.stock_movement.destination_location_type_technical_name%type := new.destination_location_type_technical_name;
+  destination_warehouse_id constant ledger.stock_movement.destination_warehouse_id%type := new.destination_warehouse_id;
+  destination_bin_location_id constant ledger.stock_movement.destination_bin_location_id%type := new.destination_bin_location_id;
+  destination_order_id constant ledger.stock_movement.destination_order_id%type := new.destination_order_id;
+  destination_return_order_id constant ledger.stock_movement.destination_return_order_id%type := new.destination_return_order_id;
+  destination_goods_receipt_id constant ledger.stock_movement.destination_goods_receipt_id%type := new.destination_goods_receipt_id;
+  destination_stock_container_id constant ledger.stock_movement.destination_stock_container_id%type := new.destination_stock_container_id;
+  destination_special_stock_location_technical_name constant ledger.stock_movement.destination_special_stock_location_technical_name%type := new.destination_special_stock_location_technical_name;
+  comment constant ledger.stock_movement.comment%type := new.comment;
+  microseconds constant ledger.stock_movement.microseconds%type := new.microseconds;
+  broken text;
+begin
+  if not (((length(comment) <= 1000))
+    and ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text))))
+    and ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
+    and ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE))
+    and (((microseconds >= 0) AND (microseconds <= 999999)))
+    and ((quantity > 0))
+    and ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text))))
+    and ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))) then
+    broken := case
+      when not ((length(comment) <= 1000)) then 'stock_movement_comment_is_not_too_long'
+      when not ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_destination_id_is_of_its_type'
+      when not ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_destination_type_is_known'
+      when not ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE)) then 'stock_movement_goes_somewhere_else'
+      when not (((microseconds >= 0) AND (microseconds <= 999999))) then 'stock_movement_microseconds_are_of_a_second'
+      when not ((quantity > 0)) then 'stock_movement_quantity_is_positive'
+      when not ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_source_id_is_of_its_type'
+      when not ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_source_type_is_known' end;
+    raise check_violation using constraint = broken, table = 'stock_movement', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'stock_movement', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_stock_movement() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock_movement that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement_batch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  quantity constant ledger.stock_movement_batch.quantity%type := new.quantity;
+  broken text;
+begin
+  if not (((quantity > 0))) then
+    broken := case
+      when not ((quantity > 0)) then 'stock_movement_batch_quantity_is_positive' end;
+    raise check_violation using constraint = broken, table = 'stock_movement_batch', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'stock_movement_batch', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_stock_movement_batch() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock_movement_batch that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_warehouse_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  quantity constant ledger.warehouse_stock.quantity%type := new.quantity;
+  reserved_quantity constant ledger.warehouse_stock.reserved_quantity%type := new.reserved_quantity;
+  broken text;
+begin
+  if not (((quantity >= 0))
+    and ((reserved_quantity >= 0))) then
+    broken := case
+      when not ((quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
+      when not ((reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'warehouse_stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.warehouse_stock that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  RETURNS void
@@ -20802,8 +21490,274 @@ $function$;
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
 comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns of movements, which have been booked, that took away what orders are waiting for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Warning STOCK_PROMISED, one for the product, or one for each warehouse that is short while the product is not.';
 
+CREATE OR REPLACE FUNCTION ledger.write_batch_figures(legs ledger.leg[])
+ RETURNS TABLE(batch_id uuid, stock_ids uuid[])
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  today constant timestamptz := date_trunc('second', now());
+begin
+  return query
+  with flow as materialized (
+    select s.id as stock_id, l.batch_id, sum(l.change) as change, min(l.position) as position,
+      coalesce(sum(l.change) filter (where l.place_type in ('warehouse', 'bin_location')), 0) as held,
+      min(l.booked_at) filter (where not l.is_count) as moved_at
+    from unnest(legs) l
+    join ledger.stock s on s.product_id = l.product_id and s.place = l.place
+    where l.batch_id is not null and l.place_type <> 'special_stock_location'
+    group by s.id, l.batch_id
+  ),
+  opened as (
+    insert into ledger.batch_stock (stock_id, batch_id, quantity)
+    select f.stock_id, f.batch_id, f.change from flow f
+    where not exists (
+      select from ledger.batch_stock b where b.stock_id = f.stock_id and b.batch_id = f.batch_id)
+    order by f.position
+  ),
+  in_place as (
+    update ledger.batch_stock b set quantity = b.quantity + f.change
+    from flow f where b.stock_id = f.stock_id and b.batch_id = f.batch_id and f.change <> 0
+  ),
+  in_batch as (
+    update erp.batch b set physical_stock = b.physical_stock + h.change, updated_at = today
+    from (
+      select flow.batch_id, sum(flow.held)::bigint as change, min(flow.position) as position
+      from flow group by flow.batch_id having sum(flow.held) <> 0
+    ) h
+    where b.id = h.batch_id
+    returning with (old as o, new as n) o, n, h.position
+  ),
+  told as (
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+    from in_batch b cross join lateral events.batch_update_events(b.o, b.n) e order by b.position
+  )
+  select f.batch_id, array_agg(f.stock_id) from flow f
+  where exists (
+    select from ledger.stock_count c
+    where c.stock_id = f.stock_id and c.counted_at >= f.moved_at
+      and c.batch_id = f.batch_id and c.difference is not null)
+  group by f.batch_id;
+end
+$function$;
+alter function ledger.write_batch_figures(ledger.leg[]) owner to service_booker;
+grant execute on function ledger.write_batch_figures(ledger.leg[]) to service_ledger;
+comment on function ledger.write_batch_figures(ledger.leg[]) is 'Brings the stock of batches up to date with movements, in each place and altogether, and tells of it. Answers the batches that were counted, as is known, after the moment of a leg, and in which stock.';
+
+CREATE OR REPLACE FUNCTION ledger.write_batches(drafts ledger.draft[], movement_ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
+  select movement_ids[d.ordinality], d.batch_id, d.quantity
+  from unnest(drafts) with ordinality d
+  where d.batch_id is not null order by d.ordinality;
+end
+$function$;
+alter function ledger.write_batches(ledger.draft[],uuid[]) owner to service_booker;
+grant execute on function ledger.write_batches(ledger.draft[],uuid[]) to service_ledger;
+comment on function ledger.write_batches(ledger.draft[],uuid[]) is 'Notes which batches movements moved. Only for ledger.book.';
+
+CREATE OR REPLACE FUNCTION ledger.write_configured_figures(changes ledger.place_change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  today constant timestamptz := date_trunc('second', now());
+begin
+  with in_place as (
+    update erp.product_stock_location_configuration s set stock = s.stock + c.change, updated_at = today
+    from unnest(changes) c
+    where s.product_id = c.product_id and coalesce(s.warehouse_id, s.bin_location_id)::text = c.place
+      and c.change <> 0
+  )
+  update erp.product_warehouse_configuration s set stock = s.stock + h.change, updated_at = today
+  from (
+    select c.product_id, c.warehouse_id, sum(c.change)::bigint as change
+    from unnest(changes) c where c.warehouse_id is not null
+    group by c.product_id, c.warehouse_id having sum(c.change) <> 0
+  ) h
+  where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id;
+end
+$function$;
+grant execute on function ledger.write_configured_figures(ledger.place_change[]) to service_booker;
+comment on function ledger.write_configured_figures(ledger.place_change[]) is 'Brings the stock up to date that configurations of products have. Only for ledger.write_figures.';
+
+CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], opens boolean, opens_warehouses boolean, is_configured boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  today constant timestamptz := date_trunc('second', now());
+  lacks boolean;
+begin
+  if opens then
+    perform ledger.write_new_stock(changes);
+  end if;
+  with in_place as (
+    update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
+    from unnest(changes) c where s.id = c.stock_id and c.change <> 0 and not c.is_new
+    returning with (old as o, new as n) o, n, c.position
+  )
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+  from in_place p cross join lateral events.stock_update_events(p.o, p.n) e order by p.position;
+  if opens_warehouses then
+    insert into ledger.warehouse_stock (product_id, warehouse_id)
+    select c.product_id, c.warehouse_id from unnest(changes) c where c.warehouse_id is not null
+    group by c.product_id, c.warehouse_id order by min(c.position)
+    on conflict (product_id, warehouse_id) do nothing;
+  end if;
+
+  with held as materialized (
+    select c.product_id, c.warehouse_id, sum(c.change)::bigint as change, min(c.position) as position
+    from unnest(changes) c where c.warehouse_id is not null
+    group by c.product_id, c.warehouse_id having sum(c.change) <> 0
+  ),
+  in_warehouse as (
+    update ledger.warehouse_stock s set quantity = s.quantity + h.change, updated_at = today
+    from held h where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id
+    returning s.available_quantity
+  ),
+  in_product as (
+    update erp.product p
+    set physical_stock = p.physical_stock + h.change, updated_at = today,
+      stock_not_available_for_sale = p.stock_not_available_for_sale + h.not_for_sale
+    from (
+      select held.product_id, sum(held.change)::bigint as change, min(held.position) as position,
+        coalesce(sum(held.change) filter (where not w.is_stock_available_for_sale), 0)::bigint as not_for_sale
+      from held join erp.warehouse w on w.id = held.warehouse_id group by held.product_id
+    ) h where p.id = h.product_id
+    returning with (old as o, new as n) o, n, h.position
+  ),
+  told as (
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+    from in_product p cross join lateral events.product_update_events(p.o, p.n) e order by p.position
+  )
+  select exists (select from in_product p where (p.n).available_stock < 0)
+    or exists (select from in_warehouse w where w.available_quantity < 0)
+  into lacks;
+  if is_configured then
+    perform ledger.write_configured_figures(changes);
+  end if;
+  return lacks;
+end
+$function$;
+alter function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) owner to service_booker;
+grant execute on function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) to service_ledger;
+comment on function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) is 'Brings the figures up to date with what ledger.examine found, and tells of it: stock, warehouse stock, products, and their configurations, each row once. Answers whether available stock that it changed is below 0 now.';
+
+CREATE OR REPLACE FUNCTION ledger.write_movements(drafts ledger.draft[], moment timestamp with time zone, note text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  -- First the number of the transaction, then ids (ledger.next_movement_id)
+  transaction_number constant bigint := pg_current_xact_id()::text::bigint;
+  ids constant uuid[] := array(select ledger.next_movement_id() from generate_subscripts(drafts, 1));
+begin
+  with booked as (
+    insert into ledger.stock_movement (
+      id, transaction_id, created_at, microseconds, product_id, quantity, process_type_technical_name,
+      comment,
+      source_location_type_technical_name, source_warehouse_id, source_bin_location_id,
+      source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id,
+      source_special_stock_location_technical_name,
+      destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id,
+      destination_order_id, destination_return_order_id, destination_goods_receipt_id,
+      destination_stock_container_id, destination_special_stock_location_technical_name
+    )
+    select ids[d.ordinality], transaction_number, date_trunc('second', moment), ledger.microseconds(moment),
+      d.product_id, d.quantity, d.process, note,
+      d.source_type,
+      case d.source_type when 'warehouse' then d.source::uuid end,
+      case d.source_type when 'bin_location' then d.source::uuid end,
+      case d.source_type when 'order' then d.source::uuid end,
+      case d.source_type when 'return_order' then d.source::uuid end,
+      case d.source_type when 'goods_receipt' then d.source::uuid end,
+      case d.source_type when 'stock_container' then d.source::uuid end,
+      case d.source_type when 'special_stock_location' then d.source end,
+      d.destination_type,
+      case d.destination_type when 'warehouse' then d.destination::uuid end,
+      case d.destination_type when 'bin_location' then d.destination::uuid end,
+      case d.destination_type when 'order' then d.destination::uuid end,
+      case d.destination_type when 'return_order' then d.destination::uuid end,
+      case d.destination_type when 'goods_receipt' then d.destination::uuid end,
+      case d.destination_type when 'stock_container' then d.destination::uuid end,
+      case d.destination_type when 'special_stock_location' then d.destination end
+    from unnest(drafts) with ordinality d order by d.ordinality
+    returning stock_movement as n
+  )
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+  from booked b cross join lateral events.stock_movement_insert_events(b.n) e order by (b.n).id;
+  return ids;
+end
+$function$;
+alter function ledger.write_movements(ledger.draft[],timestamp with time zone,text) owner to service_booker;
+grant execute on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) to service_ledger;
+comment on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) is 'Adds movements to the ledger, in the order of their drafts, and tells of them; answers their ids. Only for ledger.book, which checks them first.';
+
+CREATE OR REPLACE FUNCTION ledger.write_new_stock(changes ledger.place_change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  with opened as (
+    insert into ledger.stock (id, product_id, quantity, location_type_technical_name, warehouse_id,
+      bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id,
+      special_stock_location_technical_name)
+    select c.stock_id, c.product_id, c.change, c.place_type,
+      case c.place_type when 'warehouse' then c.place::uuid end,
+      case c.place_type when 'bin_location' then c.place::uuid end,
+      case c.place_type when 'order' then c.place::uuid end,
+      case c.place_type when 'return_order' then c.place::uuid end,
+      case c.place_type when 'goods_receipt' then c.place::uuid end,
+      case c.place_type when 'stock_container' then c.place::uuid end,
+      case c.place_type when 'special_stock_location' then c.place end
+    from unnest(changes) c where c.is_new order by c.position
+    returning stock as n
+  )
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
+  from opened o cross join lateral events.stock_insert_events(o.n) e order by (o.n).id;
+end
+$function$;
+grant execute on function ledger.write_new_stock(ledger.place_change[]) to service_booker;
+comment on function ledger.write_new_stock(ledger.place_change[]) is 'Makes the rows of stock that are not there yet, and tells of them. Only for ledger.write_figures.';
+
 create schema mutation;
 grant usage on schema mutation to service_api;
+grant usage on schema mutation to service_booker;
 grant usage on schema mutation to service_ledger;
 grant usage on schema mutation to service_writer;
 comment on schema mutation is 'What all mutations have in common: the way in, keys that make repetitions harmless, user errors.';
@@ -20827,6 +21781,21 @@ comment on table mutation.idempotency_key is 'Which mutations were called with a
 comment on column mutation.idempotency_key.request is 'SHA-256 of the name of the mutation and of what its input means, by mutation.digest.';
 comment on column mutation.idempotency_key.payload is 'What the mutation answered: ids, not the things themselves; and its warnings.';
 comment on index mutation.idempotency_key_created_at_idx is 'For the removal of those that are too old.';
+
+create table mutation.operation (
+  version name not null,
+  operation name not null,
+  routine regproc not null,
+  input_type regtype not null,
+  payload_type regtype not null,
+  takes_changes boolean not null,
+  scopes text[] not null,
+  constraint operation_pkey PRIMARY KEY (version, operation)
+);
+alter table mutation.operation enable row level security;
+create policy operation_select_writer on mutation.operation for select to service_writer using (true);
+grant select on table mutation.operation to service_writer;
+comment on table mutation.operation is 'What mutation.run is to know of each mutation. Follows from the functions of the API schemas, after each migration.';
 
 CREATE OR REPLACE FUNCTION mutation.broken_rule(state text, input jsonb, violated_schema name, violated_table name, violated_column name, violated_constraint name)
  RETURNS jsonb
@@ -20860,6 +21829,28 @@ CREATE OR REPLACE FUNCTION mutation.caller()
 RETURN (COALESCE(NULLIF(current_setting('service.credential_id'::text, true), ''::text), '00000000-0000-0000-0000-000000000000'::text))::uuid;
 grant execute on function mutation.caller() to service_writer;
 comment on function mutation.caller() is 'The credential of the request, to which idempotency keys belong; the nil uuid when there is none.';
+
+CREATE OR REPLACE FUNCTION mutation.derive_operations()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  delete from mutation.operation;
+  insert into mutation.operation (
+    version, operation, routine, input_type, payload_type, takes_changes, scopes
+  )
+  select n.nspname, p.proname, p.oid, p.proargtypes[0], p.prorettype, p.pronargs > 1, s.scopes
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  cross join lateral (
+    select regexp_split_to_array(
+      substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +'
+    )
+  ) s (scopes)
+  where n.nspname ~ '^api_(unstable|\d)' and p.provolatile = 'v' and s.scopes is not null;
+end
+$function$;
+comment on function mutation.derive_operations() is 'Writes down what mutation.run is to know of each mutation, from the functions of the API schemas and the tags of their comments. Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION mutation.digest(operation name, input_type regtype, input jsonb, takes_changes boolean)
  RETURNS bytea
@@ -20896,14 +21887,9 @@ AS $function$
 declare
   scopes text[];
 begin
-  select p.oid::regproc, p.proargtypes[0]::regtype, p.prorettype::regtype, p.pronargs > 1,
-    regexp_split_to_array(
-      substring(obj_description(p.oid, 'pg_proc') from '(?n)^@requiresScopes +(.*)$'), ' +'
-    )
+  select o.routine, o.input_type, o.payload_type, o.takes_changes, o.scopes
   into routine, input_type, payload_type, takes_changes, scopes
-  from pg_proc p
-  where p.pronamespace = to_regnamespace(quote_ident(version)) and p.proname = operation
-    and version ~ '^api_(unstable|\d)';
+  from mutation.operation o where o.version = find.version and o.operation = find.operation;
   if scopes is null then
     raise exception 'There is no mutation %.%.', version, operation using errcode = 'undefined_function';
   end if;
@@ -20914,7 +21900,7 @@ begin
 end
 $function$;
 grant execute on function mutation.find(name,name) to service_writer;
-comment on function mutation.find(name,name) is 'The function of a mutation, its types, and whether it takes changes. Fails when there is none of that name, or the caller lacks its scope, which the tag @requiresScopes of its comment names.';
+comment on function mutation.find(name,name) is 'The function of a mutation, its types, and whether it takes changes, as mutation.derive_operations wrote them down. Fails when there is none of that name, or the caller lacks its scope.';
 
 CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, answer jsonb)
  RETURNS void
@@ -20947,6 +21933,7 @@ CREATE OR REPLACE FUNCTION mutation.path(list text, line bigint, VARIADIC field 
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (ARRAY[list, ((line - 1))::text] || field);
+grant execute on function mutation.path(text,bigint,text[]) to service_booker;
 grant execute on function mutation.path(text,bigint,text[]) to service_ledger;
 grant execute on function mutation.path(text,bigint,text[]) to service_writer;
 comment on function mutation.path(text,bigint,text[]) is 'The way to an element of a list in the input, or to a field of it, for user errors. Lines are counted from 1.';
@@ -20962,6 +21949,7 @@ begin
   end if;
 end
 $function$;
+grant execute on function mutation.refuse(jsonb) to service_booker;
 grant execute on function mutation.refuse(jsonb) to service_ledger;
 grant execute on function mutation.refuse(jsonb) to service_writer;
 comment on function mutation.refuse(jsonb) is 'Ends the mutation with an array of user errors; goes on when the array is empty or null. SQLSTATE UE001, the detail is the array.';
@@ -20973,6 +21961,7 @@ CREATE OR REPLACE FUNCTION mutation.refuse(code text, message text, field text[]
 BEGIN ATOMIC
  SELECT mutation.refuse(jsonb_build_array(mutation.user_error(code, message, field, details))) AS refuse;
 END;
+grant execute on function mutation.refuse(text,text,text[],jsonb) to service_booker;
 grant execute on function mutation.refuse(text,text,text[],jsonb) to service_ledger;
 grant execute on function mutation.refuse(text,text,text[],jsonb) to service_writer;
 comment on function mutation.refuse(text,text,text[],jsonb) is 'Ends the mutation with one user error.';
@@ -20986,6 +21975,7 @@ begin
   perform mutation.refuse('NOT_FOUND', format('There is no such %s.', thing), field);
 end
 $function$;
+grant execute on function mutation.refuse_missing(text,text[]) to service_booker;
 grant execute on function mutation.refuse_missing(text,text[]) to service_ledger;
 grant execute on function mutation.refuse_missing(text,text[]) to service_writer;
 comment on function mutation.refuse_missing(text,text[]) is 'Ends the mutation, since an id in the input leads to nothing. User error NOT_FOUND.';
@@ -21162,6 +22152,7 @@ CREATE OR REPLACE FUNCTION mutation.user_error(code text, message text, field te
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object('code', code, 'message', message, 'field', to_jsonb(field), 'details', details);
+grant execute on function mutation.user_error(text,text,text[],jsonb) to service_booker;
 grant execute on function mutation.user_error(text,text,text[],jsonb) to service_ledger;
 grant execute on function mutation.user_error(text,text,text[],jsonb) to service_writer;
 comment on function mutation.user_error(text,text,text[],jsonb) is 'One user error: a code of api_unstable.user_error_code, a sentence for people, the way to the input at fault in names of columns (such as {lines,0,quantity}), and further facts.';
@@ -21199,6 +22190,7 @@ begin
   end if;
 end
 $function$;
+grant execute on function mutation.warn(jsonb) to service_booker;
 grant execute on function mutation.warn(jsonb) to service_ledger;
 grant execute on function mutation.warn(jsonb) to service_writer;
 comment on function mutation.warn(jsonb) is 'Notes an array of warnings of the running mutation, each as mutation.user_error makes one; does nothing when the array is empty or null. mutation.run answers them when the mutation is done. What is rolled back to a savepoint takes its warnings with it.';
@@ -21210,6 +22202,7 @@ CREATE OR REPLACE FUNCTION mutation.warn(code text, message text, field text[] D
 BEGIN ATOMIC
  SELECT mutation.warn(jsonb_build_array(mutation.user_error(code, message, field, details))) AS warn;
 END;
+grant execute on function mutation.warn(text,text,text[],jsonb) to service_booker;
 grant execute on function mutation.warn(text,text,text[],jsonb) to service_ledger;
 grant execute on function mutation.warn(text,text,text[],jsonb) to service_writer;
 comment on function mutation.warn(text,text,text[],jsonb) is 'Notes a warning of the running mutation: a code of api_unstable.warning_code, a sentence for people, the way to the input that it is about in names of columns (such as {lines,0,quantity}), and further facts.';
@@ -21220,6 +22213,7 @@ CREATE OR REPLACE FUNCTION mutation.warnings()
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN (COALESCE(NULLIF(current_setting('service.warnings'::text, true), ''::text), '[]'::text))::jsonb;
+grant execute on function mutation.warnings() to service_booker;
 grant execute on function mutation.warnings() to service_ledger;
 grant execute on function mutation.warnings() to service_writer;
 comment on function mutation.warnings() is 'The warnings of the running mutation, as mutation.warn noted them. They live as long as its transaction.';

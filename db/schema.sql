@@ -4013,6 +4013,13 @@ create schema api_meta;
 grant usage on schema api_meta to service_login;
 comment on schema api_meta is 'Functions that derive grants, policies and descriptions of the api schemas, and that freeze a version.';
 
+create table api_meta.exposed_schema (
+  name name not null,
+  constraint exposed_schema_pkey PRIMARY KEY (name)
+);
+alter table api_meta.exposed_schema enable row level security;
+comment on table api_meta.exposed_schema is 'Schemas whose tables views of the API may read. api_meta.expose adds one.';
+
 create table api_meta.frozen_part (
   version name not null,
   kind text not null,
@@ -4063,8 +4070,10 @@ create view api_meta.own_schema as
     n.nspname ~ '^api_\d'::text AS is_frozen
    FROM pg_namespace n
      JOIN pg_roles o ON o.oid = n.nspowner
-  WHERE o.rolname = 'service_owner'::name AND n.nspname !~ '^graphile_'::text;
-comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_…. is_api: it holds a version of the API; is_frozen: a released one.';
+  WHERE n.nspname !~ '^graphile_'::text AND (o.rolname = 'service_owner'::name OR (EXISTS ( SELECT
+           FROM api_meta.exposed_schema e
+          WHERE e.name = n.nspname)));
+comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_…, and those of others that are exposed to the API. is_api: it holds a version of the API; is_frozen: a released one.';
 
 create view api_meta.read_policy as
  SELECT s.table_id,
@@ -4082,17 +4091,29 @@ create view api_meta.read_policy as
 comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable by whoever holds a scope of a view that reads the table.';
 
 create view api_meta.view_column_source as
+ WITH RECURSIVE read(view, through) AS (
+         SELECT v_1.view,
+            v_1.view
+           FROM api_meta.api_view v_1
+        UNION
+         SELECT r_1.view,
+            c.oid
+           FROM read r_1
+             JOIN pg_rewrite w ON w.ev_class = r_1.through
+             JOIN pg_depend d_1 ON d_1.classid = 'pg_rewrite'::regclass::oid AND d_1.objid = w.oid AND d_1.refclassid = 'pg_class'::regclass::oid AND d_1.refobjid <> r_1.through
+             JOIN pg_class c ON c.oid = d_1.refobjid AND c.relkind = 'v'::"char"
+        )
  SELECT v.view,
     d.refobjid AS table_id,
     d.refobjsubid AS attnum,
     a.attname,
     a.attnotnull,
     count(*) OVER (PARTITION BY v.view, d.refobjid) AS weight
-   FROM api_meta.api_view v
-     JOIN pg_rewrite r ON r.ev_class = v.view
-     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass::oid AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass::oid AND d.refobjid <> v.view AND d.refobjsubid > 0
+   FROM read v
+     JOIN pg_rewrite r ON r.ev_class = v.through
+     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass::oid AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass::oid AND d.refobjid <> v.through AND d.refobjsubid > 0
      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid;
-comment on view api_meta.view_column_source is 'Which columns of which tables each API view reads. The table with the greatest weight is what the view is about.';
+comment on view api_meta.view_column_source is 'Which columns of which tables each API view reads, also through other views. The table with the greatest weight is what the view is about.';
 
 CREATE OR REPLACE FUNCTION api_meta.add_values(enum regtype, VARIADIC labels text[])
  RETURNS void
@@ -4274,6 +4295,7 @@ CREATE OR REPLACE FUNCTION api_meta.derive()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
+  perform api_meta.require_protected_reads();
   perform api_meta.describe();
   perform api_meta.grant_reads();
   perform api_meta.grant_mutations();
@@ -4392,6 +4414,41 @@ end
 $function$;
 comment on function api_meta.describe() is 'Writes the comments of the columns of the head''s views: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own.';
 
+CREATE OR REPLACE FUNCTION api_meta.expose(schema name)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  strangers text;
+begin
+  if to_regnamespace(quote_ident(schema)) is null then
+    raise exception 'There is no schema %.', schema using errcode = 'invalid_schema_name';
+  end if;
+  if schema ~ '^(pg_|api_|graphile_)' or schema in (
+    'information_schema', 'auth', 'mutation', 'administration'
+  ) then
+    raise exception 'The schema % is none that the API may read.', schema
+      using errcode = 'insufficient_privilege';
+  end if;
+  select string_agg(distinct o.owner::regrole::text, ', ') into strangers
+  from (
+    select n.nspowner from pg_namespace n where n.nspname = schema
+    union
+    select c.relowner from pg_class c
+    where c.relnamespace = quote_ident(schema)::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+  ) o (owner)
+  where not pg_has_role('service_owner', o.owner, 'usage');
+  if strangers is not null then
+    raise exception 'The schema % belongs to %, so no rights can be given on it.', schema, strangers
+      using errcode = 'insufficient_privilege',
+      hint = format('As superuser: grant %s to service_owner;', strangers);
+  end if;
+  insert into api_meta.exposed_schema (name) values (schema) on conflict do nothing;
+end
+$function$;
+comment on function api_meta.expose(name) is 'Says that views of the API may read a schema. Rights, policies and lints follow. Row-level security is left as it is: api_meta.derive() refuses views that read tables without it.';
+
 CREATE OR REPLACE FUNCTION api_meta.extend(version name, VARIADIC views name[] DEFAULT '{}'::name[])
  RETURNS void
  LANGUAGE plpgsql
@@ -4490,10 +4547,12 @@ begin
         'select api_meta.forget_version(%L);', target, target
       );
   end if;
-  -- What the head is to be is not complete before
+  -- The source of the clone is complete only after this
   perform api_meta.derive();
   execute format('create schema %I', target);
-  execute format('comment on schema %I is %L', target, 'Frozen clone of ' || source || '.');
+  execute format('comment on schema %I is %L', target, concat_ws(E'\n',
+    substring(obj_description(source::text::regnamespace, 'pg_namespace') from '(?n)^@floats.*$'),
+    'Frozen clone of ' || source || '.'));
   perform api_meta.clone_types(source, target);
   for item in
     select c.oid, c.relname, obj_description(c.oid, 'pg_class') as note from pg_class c
@@ -4547,9 +4606,16 @@ begin
   loop
     execute format('grant execute on function %s to service_writer', item.routine);
   end loop;
+  for item in
+    select p.oid::regprocedure as routine from pg_proc p
+    where p.pronamespace in (select schema::text::regnamespace from api_meta.api_view)
+      and p.provolatile <> 'v' and not has_function_privilege('service_api', p.oid, 'execute')
+  loop
+    execute format('grant execute on function %s to service_api', item.routine);
+  end loop;
 end
 $function$;
-comment on function api_meta.grant_mutations() is 'Lets service_writer, as which mutation.run works, execute the functions of the API schemas. Changes only what differs.';
+comment on function api_meta.grant_mutations() is 'Lets service_writer, as which mutation.run works, execute the functions of the API schemas, and service_api those that change nothing, which are columns that are worked out. Changes only what differs.';
 
 CREATE OR REPLACE FUNCTION api_meta.grant_reads()
  RETURNS void
@@ -4573,20 +4639,21 @@ begin
   loop
     execute format('grant select on %s to service_api', item.view::regclass);
   end loop;
-  -- column by column: what no view reads stays out of reach
+  -- by column: the role can't read columns that no view reads
   for item in
-    select a.attrelid::regclass as relation, a.attname,
+    select a.attrelid::regclass as relation, a.attname, c.relkind,
       exists (
         select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum
       ) as wanted
-    from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
-    join api_meta.own_schema o on o.oid = c.relnamespace
+    from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    join api_meta.own_schema o on o.oid = c.relnamespace and not o.is_api
     where a.attnum > 0 and not a.attisdropped
   loop
     if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
     then
       execute format('grant select (%I) on %s to service_api', item.attname, item.relation);
-    elsif not item.wanted and has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
+    elsif not item.wanted and item.relkind in ('r', 'p')
+      and has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
     then
       execute format('revoke select (%I) on %s from service_api', item.attname, item.relation);
     end if;
@@ -4701,6 +4768,48 @@ end
 $function$;
 comment on function api_meta.protect_reads() is 'Makes the row-level security policies of service_api out of the @requiresScopes tags of the API views. The function call stands in a sub-select, so that it runs once per statement. Changes only what differs, for a change locks the table.';
 
+CREATE OR REPLACE FUNCTION api_meta.read_faults()
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with source as (
+    select distinct s.view::regclass as view, c.oid::regclass as relation, c.relkind, c.relrowsecurity,
+      n.nspname as schema, coalesce('security_invoker=true' = any (c.reloptions), false) as as_caller,
+      exists (
+        select from api_meta.view_tag(s.view, 'requiresScopes')
+      ) as has_scope,
+      exists (
+        select from pg_rewrite r
+        join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+        where r.ev_class = s.view and d.refobjid = 'auth.has_scope(text[])'::regprocedure
+      ) as asks_for_scope
+    from api_meta.view_column_source s
+    join pg_class c on c.oid = s.table_id
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname !~ '^(pg_catalog$|information_schema$|api_)'
+  )
+  select format('%s reads %s, but the schema %s is not exposed to the API: select api_meta.expose(%L);',
+    view, relation, schema, schema)
+  from source where schema not in (select e.name from api_meta.exposed_schema e)
+  union all
+  select format(
+    '%s reads %s, whose row-level security is off, so that a policy would be without effect: '
+      'alter table %s enable row level security;', view, relation, relation
+  )
+  from source where relkind in ('r', 'p') and not relrowsecurity and has_scope
+  union all
+  select format('%s reads %s, of which Postgres can hide no rows: let the view of the API do it, '
+    'where (select auth.has_scope(''…:read''))', view, relation)
+  from source where relkind in ('m', 'f') and not asks_for_scope
+  union all
+  select format('%s reads the view %s, which reads with the rights of its owner, past row-level security: '
+    'alter view %s set (security_invoker = true);', view, relation, relation)
+  from source where relkind = 'v' and not as_caller
+$function$;
+comment on function api_meta.read_faults() is 'What views of the API read without its being protected, or without the schema''s being exposed, each with what to do.';
+
 CREATE OR REPLACE FUNCTION api_meta.record_version(version name)
  RETURNS void
  LANGUAGE plpgsql
@@ -4746,6 +4855,21 @@ begin
 end
 $function$;
 comment on function api_meta.require_frozen_versions() is 'Refuses, with SQLSTATE UE090 and the names of what differs, when a frozen version is not as recorded.';
+
+CREATE OR REPLACE FUNCTION api_meta.require_protected_reads()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  faults constant text := (select string_agg(f, E'\n' order by f) from api_meta.read_faults() f);
+begin
+  if faults is not null then
+    raise exception '%', faults using errcode = 'UE091';
+  end if;
+end
+$function$;
+comment on function api_meta.require_protected_reads() is 'Refuses, with SQLSTATE UE091, when a view of the API reads what is not protected (api_meta.read_faults).';
 
 CREATE OR REPLACE FUNCTION api_meta.rule_columns(relation regclass)
  RETURNS text
@@ -4822,7 +4946,8 @@ comment on function api_meta.view_tag(regclass,text) is 'The values of one smart
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
-comment on schema api_unstable is 'The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
+comment on schema api_unstable is '@floats currencies events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts order_line_items orders price purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
+The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
 
 create type api_unstable.bin_location_create_input as (
   warehouse_id uuid,

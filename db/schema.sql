@@ -108,7 +108,7 @@ end
 $function$;
 alter function administration.credential_uses(date,uuid) owner to service_registrar;
 grant execute on function administration.credential_uses(date,uuid) to service_administration;
-comment on function administration.credential_uses(date,uuid) is 'How all credentials, or one, were used since a day.';
+comment on function administration.credential_uses(date,uuid) is 'Uses of all credentials, or one, since a day.';
 
 CREATE OR REPLACE FUNCTION administration.credentials(wanted uuid DEFAULT NULL::uuid)
  RETURNS SETOF auth.credential_overview
@@ -150,7 +150,7 @@ CREATE OR REPLACE FUNCTION administration.drop_webhook_backlog(id uuid, batch in
 AS $function$
 begin
   perform administration.require_administrator();
-  -- Whoever enables it in the meantime keeps what is left
+  -- If it is enabled in the meantime, the remaining deliveries stay
   perform from events.webhook_subscription s where s.id = drop_webhook_backlog.id and not s.enabled;
   if not found then
     return 0;
@@ -206,7 +206,7 @@ CREATE OR REPLACE FUNCTION administration.note_refused_log_in(name text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- A name that nobody has may be a password that got into the wrong field
+  -- A name that no administrator has may be a password in the wrong field
   perform auth.note_event(
     'session.refused', (
       select administrator.name
@@ -218,7 +218,7 @@ end
 $function$;
 alter function administration.note_refused_log_in(text) owner to service_registrar;
 grant execute on function administration.note_refused_log_in(text) to service_administration;
-comment on function administration.note_refused_log_in(text) is 'Notes that somebody failed to log in, with the name if there is such an administrator.';
+comment on function administration.note_refused_log_in(text) is 'Notes a failed log-in, with the name if there is such an administrator.';
 
 CREATE OR REPLACE FUNCTION administration.own_password()
  RETURNS text
@@ -396,8 +396,7 @@ AS $function$
 declare
   administrator_name text;
 begin
-  -- The hash has been compared before: whoever changed the password since then does not want the old one to
-  -- get in.
+  -- The caller has compared the hash before. If the password has changed since, the old one must not work.
   update auth.administrator set last_log_in_at = date_trunc('second', now())
   where id = start_session.administrator_id and password_hash = start_session.checked_hash
     and deactivated_at is null
@@ -483,7 +482,7 @@ end
 $function$;
 alter function administration.use_session() owner to service_registrar;
 grant execute on function administration.use_session() to service_administration;
-comment on function administration.use_session() is 'Who the session belongs to, and that it is being used; no row when it has ended.';
+comment on function administration.use_session() is 'The administrator of the session, whose use is noted; no row when it has ended.';
 
 CREATE OR REPLACE FUNCTION administration.webhook_attempts(delivery uuid)
  RETURNS TABLE(number integer, at timestamp with time zone, duration_ms integer, status integer, error text, request_headers jsonb, response_headers jsonb, response_body text)
@@ -526,7 +525,7 @@ end
 $function$;
 alter function administration.webhook_deliveries(uuid,uuid,integer) owner to service_registrar;
 grant execute on function administration.webhook_deliveries(uuid,uuid,integer) to service_administration;
-comment on function administration.webhook_deliveries(uuid,uuid,integer) is 'The newest deliveries to a subscriber, or those before one, with what came of their last attempt.';
+comment on function administration.webhook_deliveries(uuid,uuid,integer) is 'The newest deliveries to a subscriber, or those before one, with the result of their last attempt.';
 
 CREATE OR REPLACE FUNCTION administration.webhook_delivery(wanted uuid)
  RETURNS TABLE(id uuid, subscription_id uuid, event_id uuid, sequence bigint, created_at timestamp with time zone, topic text, subject_id uuid, state text, attempts integer, next_attempt_at timestamp with time zone, delivered_at timestamp with time zone, body text)
@@ -4088,7 +4087,7 @@ create view api_meta.read_policy as
      CROSS JOIN LATERAL regexp_split_to_table(regexp_replace(tag.tag, '^(anyOf|allOf):'::text, ''::text), '\s+'::text) scope(scope)
   WHERE scope.scope <> ''::text AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char"]))
   GROUP BY s.table_id, c.relname;
-comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable by whoever holds a scope of a view that reads the table.';
+comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable with a scope of any view that reads the table.';
 
 create view api_meta.view_column_source as
  WITH RECURSIVE read(view, through) AS (
@@ -4258,7 +4257,7 @@ AS $function$
       || api_meta.part_note(obj_description(r.oid, 'pg_class')), null
   from relation r where r.relkind = 'v'
   union all
-  -- The tree names tables and columns by their numbers, the text by their names
+  -- The tree refers to tables and columns by number, the text by name
   select 'query', r.name, r.name, md5(pg_get_viewdef(r.oid)), md5(w.ev_action::text)
   from relation r join pg_rewrite w on w.ev_class = r.oid and w.rulename = '_RETURN'
   union all
@@ -4368,51 +4367,57 @@ CREATE OR REPLACE FUNCTION api_meta.describe()
 AS $function$
 declare
   col record;
-  text_of_column text;
 begin
   for col in
-    select v.schema, v.name, v.view, a.attname, a.attnum, t.typname, s.table_id, s.attnum as source_attnum,
-      coalesce(s.attnotnull, false) as not_null,
-      col_description(v.view, a.attnum) as own
-    from api_meta.api_view v
-    join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
-    join pg_type t on t.oid = a.atttypid
-    left join lateral (
-      select s.*
-      from api_meta.view_column_source s
-      where s.view = v.view and s.attname = a.attname
-      order by s.weight desc
-      limit 1
-    ) s on true
-    -- frozen versions keep the words that they were released with
-    where v.schema = 'api_unstable'
-  loop
+    with tagged as materialized (
+      select v.*,
+        array(
+          select unnest(string_to_array(replace(t, ' ', ''), ','))
+          from api_meta.view_tag(v.view, 'nullable') t
+        ) as nullable,
+        array(
+          select unnest(string_to_array(replace(t, ' ', ''), ',')) from api_meta.view_tag(v.view, 'hidden') t
+        ) as hidden,
+        array(select t from api_meta.view_tag(v.view, 'columnEnum') t) as enums
+      from api_meta.api_view v
+      -- frozen versions keep the words that they were released with
+      where v.schema = 'api_unstable'
+    ), source as (
+      select distinct on (s.view, s.attname) s.* from api_meta.view_column_source s
+      order by s.view, s.attname, s.weight desc
+    ), described as (
+      select v.schema, v.name, a.attname, s.table_id, col_description(v.view, a.attnum) as own,
+        concat_ws(E'\n',
+          case when s.attnotnull and a.attname <> all (v.nullable) then '@notNull' end,
+          case when a.attname = any (v.hidden) then '@behavior -*' end,
+          (
+            select '@enum ' || split_part(e, ' ', 2) from unnest(v.enums) e
+            where split_part(e, ' ', 1) = a.attname
+          )
+        ) as tags,
+        coalesce(
+          col_description(s.table_id, s.attnum),
+          case a.attname
+            when 'id' then 'Global id.'
+            when 'created_at' then 'When it was made.'
+            when 'updated_at' then 'When it was last changed; null when it never was.'
+          end
+        ) as text
+      from tagged v
+      join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
+      left join source s on s.view = v.view and s.attname = a.attname
+    )
+    select d.schema, d.name, d.attname, w.words
+    from described d
+    cross join lateral (select nullif(concat_ws(E'\n', nullif(d.tags, ''), d.text), '') as words) w
     -- a comment written by hand beside the view stays; what this function wrote before is written anew
-    continue when col.table_id is null and col.own is not null;
-    text_of_column := coalesce(
-      col_description(col.table_id, col.source_attnum),
-      case col.attname
-        when 'id' then 'Global id.'
-        when 'created_at' then 'When it was made.'
-        when 'updated_at' then 'When it was last changed; null when it never was.'
-      end
-    );
-    if col.table_id is not null and col.own is not null and text_of_column is null then continue; end if;
-    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname,
-      nullif(concat_ws(E'\n',
-      case when col.not_null and not api_meta.listed(col.view, 'nullable', col.attname) then '@notNull' end,
-      case when api_meta.listed(col.view, 'hidden', col.attname) then '@behavior -*' end,
-      (
-        select '@enum ' || split_part(e, ' ', 2)
-        from api_meta.view_tag(col.view, 'columnEnum') e
-        where split_part(e, ' ', 1) = col.attname
-      ),
-      text_of_column
-    ), ''));
+    where (d.own is null or d.table_id is not null and d.text is not null) and w.words is distinct from d.own
+  loop
+    execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, col.words);
   end loop;
 end
 $function$;
-comment on function api_meta.describe() is 'Writes the comments of the columns of the head''s views: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own.';
+comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own. Changes only what differs.';
 
 CREATE OR REPLACE FUNCTION api_meta.expose(schema name)
  RETURNS void
@@ -4584,7 +4589,7 @@ begin
   end if;
 end
 $function$;
-comment on function api_meta.give(regprocedure,regrole) is 'Makes a narrow role the owner of a function with the rights of its owner, so that it can do what that role may, and no more.';
+comment on function api_meta.give(regprocedure,regrole) is 'Makes a narrow role the owner of a security definer function, so that the function has only the rights of that role.';
 
 CREATE OR REPLACE FUNCTION api_meta.grant_mutations()
  RETURNS void
@@ -4726,7 +4731,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.plan_by_index(regprocedure) is 'Has the statements of a function planned once, and by index: for a handful of lines among many rows estimates are poor, and planning anew takes longer than the work.';
+comment on function api_meta.plan_by_index(regprocedure) is 'Has the statements of a function planned once, and by index: for a handful of lines among many rows estimates are poor, and planning again takes longer than the work.';
 
 CREATE OR REPLACE FUNCTION api_meta.postgres_version()
  RETURNS integer
@@ -4766,7 +4771,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.protect_reads() is 'Makes the row-level security policies of service_api out of the @requiresScopes tags of the API views. The function call stands in a sub-select, so that it runs once per statement. Changes only what differs, for a change locks the table.';
+comment on function api_meta.protect_reads() is 'Makes the row-level security policies of service_api out of the @requiresScopes tags of the API views. The function call stands in a sub-select, so that it runs once per statement. Changes only what differs, because a change locks the table.';
 
 CREATE OR REPLACE FUNCTION api_meta.read_faults()
  RETURNS SETOF text
@@ -4825,7 +4830,7 @@ begin
   select version, c.kind, c.name, c.parent, c.definition, c.tree from api_meta.current_parts(version) c;
 end
 $function$;
-comment on function api_meta.record_version(name) is 'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, or mends it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
+comment on function api_meta.record_version(name) is 'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, or fixes it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
 
 CREATE OR REPLACE FUNCTION api_meta.require_frozen_versions()
  RETURNS void
@@ -4845,7 +4850,7 @@ begin
       hint = 'Frozen versions stay as they were released. A migration that adds to one on purpose ends with: '
         'select api_meta.record_version(''api_…'');';
   end if;
-  -- The text after a renaming, or the tree after a restored dump
+  -- The text after a renaming, or the tree after restoring a dump
   update api_meta.frozen_part p set definition = c.definition, tree = c.tree
   from api_meta.frozen_version v cross join lateral api_meta.current_parts(v.name) c
   where p.version = v.name and c.kind = p.kind and c.name = p.name
@@ -4903,9 +4908,10 @@ AS $function$
     from api_meta.frozen_part p
     full join found f on f.version = p.version and f.kind = p.kind and f.name = p.name
     where p.definition is distinct from f.definition
-      -- Of a query or a body one form is enough: renaming a table changes its text, a restored dump its tree
+      -- One form of a query or a body has to match: renaming a table changes its text, restoring a dump its
+      -- tree
       and (p.tree is null or f.tree is null or p.tree <> f.tree)
-      -- Other major versions of Postgres write the same in other words
+      -- Other major versions of Postgres may print the same query differently
       and not (p.kind in ('query', 'body') and f.kind is not null and exists (
         select from api_meta.frozen_version v
         where v.name = p.version and v.postgres <> api_meta.postgres_version()
@@ -4921,7 +4927,7 @@ AS $function$
   union all
   select d.version, api_meta.part_fault(d.kind, d.name, d.recorded, d.found) from difference d
   where to_regnamespace(quote_ident(d.version)) is not null
-    -- What is missing, or new, as a whole is named once
+    -- Parts that are missing or new as a whole are named once
     and not exists (
       select from difference o
       where o.version = d.version and o.parent is null and o.name = d.parent
@@ -5125,25 +5131,25 @@ create type api_unstable.fulfillment_order_create_input as (
   warehouse_id uuid,
   lines api_unstable.fulfillment_order_create_line_input[]
 );
-comment on type api_unstable.fulfillment_order_create_input is 'What of an order a warehouse is to ship.';
+comment on type api_unstable.fulfillment_order_create_input is 'The part of an order that a warehouse ships.';
 comment on column api_unstable.fulfillment_order_create_input.order_id is '@notNull
 @gid Order
 Id of the order.';
 comment on column api_unstable.fulfillment_order_create_input.warehouse_id is '@notNull
 @gid Warehouse
 Id of the warehouse; it has an active location.';
-comment on column api_unstable.fulfillment_order_create_input.lines is '1 to 250 lines, each of another line of the order. Left out, all is assigned that no open fulfillment order is to ship.';
+comment on column api_unstable.fulfillment_order_create_input.lines is '1 to 250 lines, each of another line of the order. Without it, all units are assigned that no open fulfillment order has.';
 
 create type api_unstable.fulfillment_order_create_line_input as (
   order_line_item_id uuid,
   quantity integer
 );
-comment on type api_unstable.fulfillment_order_create_line_input is 'Units of a line of an order that a warehouse is to ship.';
+comment on type api_unstable.fulfillment_order_create_line_input is 'Units of a line of an order that a warehouse ships.';
 comment on column api_unstable.fulfillment_order_create_line_input.order_line_item_id is '@notNull
 @gid OrderLineItem
-Id of the line of the order, which is one of a product.';
+Id of the line of the order, which must have a product.';
 comment on column api_unstable.fulfillment_order_create_line_input.quantity is '@notNull
-How many; at least 1, and no more than are neither shipped nor to be shipped by an open fulfillment order.';
+Number of units: at least 1, and at most those that are neither shipped nor in an open fulfillment order.';
 
 create type api_unstable.fulfillment_order_hold_input as (
   id uuid,
@@ -6137,7 +6143,7 @@ create type api_unstable.webhook_subscription_create_input as (
 );
 comment on type api_unstable.webhook_subscription_create_input is 'A new webhook subscription.';
 comment on column api_unstable.webhook_subscription_create_input.topic is '@notNull
-What to be told of, for example order.created. Subscribing needs the scope that reads it.';
+The topic, for example order.created. Subscribing needs the scope that reads its subject.';
 comment on column api_unstable.webhook_subscription_create_input.url is '@notNull
 Address that events are sent to by POST: https or http, a host of the public internet, 2,000 characters at most.';
 comment on column api_unstable.webhook_subscription_create_input.api_version is '@notNull
@@ -6551,14 +6557,14 @@ Begins with the sequence, so that ids sort as the log does.';
 comment on column api_unstable.events.sequence is '@notNull
 Number in the log, without gaps.';
 comment on column api_unstable.events.topic is '@notNull
-What happened, as resource.event.';
+The topic, as resource.event.';
 comment on column api_unstable.events.occurred_at is '@notNull
 When it happened.';
-comment on column api_unstable.events.changed_fields is 'Fields that were changed; null when it was no update.';
+comment on column api_unstable.events.changed_fields is 'Fields that the update changed; null when it was no update.';
 comment on column api_unstable.events.cause is '@notNull
-Which request it was: an object with credentialId, requestId and idempotencyKey, each null for what other programs did.';
+The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
 comment on column api_unstable.events.data is '@notNull
-What it happened to, as it was then.';
+The subject as it was at that time.';
 
 create view api_unstable.fulfillment_line_items with (security_invoker=true) as
  SELECT id,
@@ -6682,7 +6688,7 @@ comment on column api_unstable.fulfillment_orders.storefront_id is 'Id in the ex
 comment on column api_unstable.fulfillment_orders.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.fulfillment_orders.updated_at is 'When it was last changed; null when it never was.';
-comment on column api_unstable.fulfillment_orders.hold_comment is 'Why it is on hold, in the words of whoever put it there; null when it is not, or nobody said.';
+comment on column api_unstable.fulfillment_orders.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
 
 create view api_unstable.fulfillments with (security_invoker=true) as
  SELECT id,
@@ -7537,8 +7543,8 @@ comment on column api_unstable.stock_movements.destination_goods_receipt_id is '
 comment on column api_unstable.stock_movements.destination_stock_container_id is 'Stock container that is the destination, when the destination is one; null once it has been deleted.';
 comment on column api_unstable.stock_movements.destination_special_stock_location_technical_name is 'Special place that is the destination, when it is one: for example stock_correction, import, initialization or unknown.';
 comment on column api_unstable.stock_movements.process_type_technical_name is 'Process that booked the movement, for example shipping or stocktaking. An open list; null for movements booked without a process and for all that are older than March 2025.';
-comment on column api_unstable.stock_movements.comment is 'Note of whoever booked it.';
-comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment, until it is given.';
+comment on column api_unstable.stock_movements.comment is 'Note about the booking.';
+comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
 comment on column api_unstable.stock_movements.transaction_id is '@behavior -*
 The transaction that booked it, which tells readers who saw what; null where that is long over.';
 
@@ -7890,18 +7896,18 @@ An event on its way to a subscriber. Deliveries are kept 30 days.';
 comment on column api_unstable.webhook_deliveries.id is '@notNull
 Global id.';
 comment on column api_unstable.webhook_deliveries.subscription_id is '@notNull
-Subscription that it is for.';
+The subscription.';
 comment on column api_unstable.webhook_deliveries.event_id is '@notNull
-Id of the event: what receivers know repetitions by.';
+Id of the event, by which receivers recognise repetitions.';
 comment on column api_unstable.webhook_deliveries.sequence is 'Number of the event in the log; null for a test, which is not in it.';
-comment on column api_unstable.webhook_deliveries.previous_sequence is 'The event before it that was meant for the subscription; null for the first one. A receiver that has not seen that one has missed something.';
+comment on column api_unstable.webhook_deliveries.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not seen that event has missed something.';
 comment on column api_unstable.webhook_deliveries.state is '@notNull
 @enum webhook_delivery_state
-What became of it: pending, delivered, failed or cancelled.';
+State: pending, delivered, failed or cancelled.';
 comment on column api_unstable.webhook_deliveries.attempts is '@notNull
-How often it was tried.';
-comment on column api_unstable.webhook_deliveries.next_attempt_at is 'When it is tried again after a failure.';
-comment on column api_unstable.webhook_deliveries.delivered_at is 'When the receiver took it.';
+Number of attempts.';
+comment on column api_unstable.webhook_deliveries.next_attempt_at is 'Time of the next attempt after a failure.';
+comment on column api_unstable.webhook_deliveries.delivered_at is 'When the receiver accepted it.';
 comment on column api_unstable.webhook_deliveries.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.webhook_deliveries.history is '@notNull
@@ -7951,9 +7957,9 @@ Events that wait to be delivered.';
 comment on column api_unstable.webhook_subscriptions.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.webhook_subscriptions.updated_at is 'When it was last changed; null when it never was.';
-comment on column api_unstable.webhook_subscriptions.last_sequence is 'The newest event that was meant for it; null when none was yet.';
+comment on column api_unstable.webhook_subscriptions.last_sequence is 'Sequence of the newest event for it; null when there was none yet.';
 comment on column api_unstable.webhook_subscriptions.last_delivered_at is 'When an event was last delivered.';
-comment on column api_unstable.webhook_subscriptions.failing_since is 'First failure after the last success; null while all is well.';
+comment on column api_unstable.webhook_subscriptions.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column api_unstable.webhook_subscriptions.disabled_at is 'When it was disabled; null while it is enabled.';
 
 CREATE OR REPLACE FUNCTION api_unstable.bin_location_create(input api_unstable.bin_location_create_input)
@@ -8072,7 +8078,7 @@ $function$;
 grant execute on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) to service_writer;
 comment on function api_unstable.fulfillment_order_create(api_unstable.fulfillment_order_create_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID INVALID_STATE_TRANSITION OVER_FULFILLMENT REQUIRED NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES
-Has a warehouse ship units of an order that no fulfillment order has, for example because one was cancelled. They are promised to the order in that warehouse, whether or not it holds them yet; fulfillmentCreate or orderShipmentComplete ships them from there.';
+Makes a warehouse ship units of an order that no fulfillment order has, for example because one was cancelled. They are promised to the order in that warehouse, even if it does not have them yet; fulfillmentCreate or orderShipmentComplete ships them from there.';
 
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_order_hold(input api_unstable.fulfillment_order_hold_input)
  RETURNS api_unstable.fulfillment_order_payload
@@ -8198,7 +8204,7 @@ grant execute on function api_unstable.goods_receipt_line_items_set(api_unstable
 comment on function api_unstable.goods_receipt_line_items_set(api_unstable.goods_receipt_line_items_set_input) is '@requiresScopes goods_receipts:write
 @userErrors NOT_FOUND NOT_EDITABLE INVALID OUT_OF_RANGE NOT_UNIQUE BATCH_MISMATCH TOO_MANY_LINES SUPPLIER_MISMATCH
 @warnings SURPLUS ORDER_CANCELLED PRICE_CONVERTED
-Sets the lines of a goods receipt that is not approved yet, and computes its totals anew. They are listed in the order given, but for lines that are there already and change places among themselves. A receipt without a supplier takes that of the supplier orders that its lines name.';
+Sets the lines of a goods receipt that is not approved yet, and computes its totals again. Lines are listed in the given order, except existing lines that change places among themselves. A receipt without a supplier takes that of the supplier orders that its lines name.';
 
 CREATE OR REPLACE FUNCTION api_unstable.goods_receipt_start(input api_unstable.goods_receipt_start_input)
  RETURNS api_unstable.goods_receipt_payload
@@ -8245,7 +8251,7 @@ grant execute on function api_unstable.order_shipment_complete(api_unstable.orde
 comment on function api_unstable.order_shipment_complete(api_unstable.order_shipment_complete_input) is '@requiresScopes orders:write
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
-Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. What was called off there goes from another warehouse that has all of it. Units are picked from the bins by their position, then by code, and at last from what lies in no bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing.';
+Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_create(input api_unstable.product_supplier_configuration_create_input, changes jsonb)
  RETURNS api_unstable.product_supplier_configuration_payload
@@ -8460,7 +8466,7 @@ $function$;
 grant execute on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) to service_writer;
 comment on function api_unstable.supplier_order_line_items_set(api_unstable.supplier_order_line_items_set_input) is '@requiresScopes supplier_orders:write
 @userErrors NOT_FOUND NOT_EDITABLE OUT_OF_RANGE NOT_UNIQUE TOO_MANY_LINES
-Sets the lines of an open supplier order and computes its totals anew. They are listed in the order given, but for lines that are there already and change places among themselves; position is always that of the input.';
+Sets the lines of an open supplier order and computes its totals again. Lines are listed in the given order, except existing lines that change places among themselves; position is always that of the input.';
 
 CREATE OR REPLACE FUNCTION api_unstable.supplier_order_send(input api_unstable.supplier_order_send_input)
  RETURNS api_unstable.supplier_order_payload
@@ -8550,7 +8556,7 @@ $function$;
 grant execute on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) to service_writer;
 comment on function api_unstable.webhook_delivery_retry(api_unstable.webhook_delivery_retry_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND INVALID_STATE_TRANSITION SCOPE_MISSING
-Delivers an event again, whatever became of it before, or at once when it was to be tried later. Receivers know it by its webhook-id.';
+Delivers an event again, or at once if it waits for its next attempt. Receivers recognise it by its webhook-id.';
 
 CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_create(input api_unstable.webhook_subscription_create_input)
  RETURNS api_unstable.webhook_subscription_secret_payload
@@ -8565,7 +8571,7 @@ $function$;
 grant execute on function api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) to service_writer;
 comment on function api_unstable.webhook_subscription_create(api_unstable.webhook_subscription_create_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors REQUIRED INVALID OUT_OF_RANGE SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS
-Has events of a topic sent to an address. Needs the scope that reads what the topic is about, now and as long as events are sent.';
+Sends events of a topic to an address. Needs the scope that reads the subject of the topic, now and as long as events are sent.';
 
 CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_delete(input api_unstable.webhook_subscription_delete_input)
  RETURNS api_unstable.webhook_subscription_delete_payload
@@ -8591,7 +8597,7 @@ $function$;
 grant execute on function api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) to service_writer;
 comment on function api_unstable.webhook_subscription_enable(api_unstable.webhook_subscription_enable_input) is '@requiresScopes webhook_subscriptions:write
 @userErrors NOT_FOUND INVALID SCOPE_MISSING URL_FORBIDDEN TOO_MANY_SUBSCRIPTIONS
-Lets a webhook subscription go on that was disabled, and has what waits delivered at once, also where it was only failing. From then on the scopes of the credential that enabled it decide what is sent. What happened while it was disabled can be had by webhookDeliveriesReplay.';
+Enables a disabled webhook subscription, and sends all waiting events at once, also if it was only failing. From then on the scopes of the credential that enabled it decide what is sent. webhookDeliveriesReplay sends the events that happened while it was disabled.';
 
 CREATE OR REPLACE FUNCTION api_unstable.webhook_subscription_rotate_secret(input api_unstable.webhook_subscription_rotate_secret_input)
  RETURNS api_unstable.webhook_subscription_secret_payload
@@ -8983,7 +8989,7 @@ CREATE OR REPLACE FUNCTION auth.add_first_signing_key(id uuid, secret text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Of several processes that start at once, one makes the key and the others take it.
+  -- If several processes start at the same time, one makes the key and the others use it.
   lock table auth.signing_key in share row exclusive mode;
   insert into auth.signing_key (id, secret)
   select add_first_signing_key.id, add_first_signing_key.secret
@@ -9023,7 +9029,7 @@ begin
   where secret.access_key = presented_key and (secret.expires_at is null or secret.expires_at > now());
 
   -- Hashing both sides once more with a nonce makes the time of the comparison independent of the stored
-  -- hash. An unknown key goes the same way, with a hash that nobody can present.
+  -- hash. An unknown key takes the same path, with a hash that no secret has.
   if sha256(nonce || presented_hash) <> sha256(nonce || coalesce(candidate.secret_hash, nonce))
     or candidate.deactivated_at is not null
   then
@@ -9126,7 +9132,7 @@ begin
 end
 $function$;
 grant execute on function auth.clear_full_buckets() to service_limiter;
-comment on function auth.clear_full_buckets() is 'Deletes up to 10,000 buckets that are full: one that is not there counts as full. Answers how many.';
+comment on function auth.clear_full_buckets() is 'Deletes up to 10,000 full buckets: a missing one counts as full. Answers how many.';
 
 CREATE OR REPLACE FUNCTION auth.create_administrator(name text, password_hash text)
  RETURNS uuid
@@ -9359,7 +9365,7 @@ begin
 end
 $function$;
 grant execute on function auth.note_event(text,text,uuid,jsonb) to service_registrar;
-comment on function auth.note_event(text,text,uuid,jsonb) is 'Adds to the audit, as done by the administrator of the session; without one, at the command line, or if there is an address (setting service.address), by somebody who is not logged in.';
+comment on function auth.note_event(text,text,uuid,jsonb) is 'Adds to the audit, as done by the administrator of the session; without one, at the command line, or if there is an address (setting service.address), by a visitor who is not logged in.';
 
 CREATE OR REPLACE FUNCTION auth.note_webhook_event(action text, subscription_id uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -9413,8 +9419,8 @@ begin
         last_used_at timestamptz
       )
   ), present as materialized (
-    -- Those that were deleted meanwhile are left out, and the others stay until this has been written. In one
-    -- order, so that two processes do not wait for each other in a circle.
+    -- Deleted credentials are left out, and the others can't be deleted until this has been written. In one
+    -- order, so that two processes can't deadlock.
     select credential.id from auth.credential
     where credential.id in (select entry.credential_id from entry)
     order by credential.id for key share
@@ -9503,8 +9509,7 @@ begin
     raise exception 'There is no active credential %.',
       rotate_credential.credential_id using errcode = 'no_data_found';
   end if;
-  -- Without an overlap, keys that were to go on after an earlier rotation stop too: whoever does this fears
-  -- for them.
+  -- Without an overlap, keys from an earlier overlap stop too, because they may have leaked.
   if overlap = interval '0' then
     delete from auth.credential_secret as secret where secret.credential_id = rotate_credential.credential_id;
   else
@@ -9524,7 +9529,7 @@ begin
 end
 $function$;
 grant execute on function auth.rotate_credential(uuid,text,bytea,interval) to service_registrar;
-comment on function auth.rotate_credential(uuid,text,bytea,interval) is 'Gives a credential a new key and secret. Older pairs, and the tokens that were issued for them, stop after the overlap; by default at once.';
+comment on function auth.rotate_credential(uuid,text,bytea,interval) is 'Gives a credential a new key and secret. Older credentials, and the tokens that were issued for them, stop after the overlap; by default at once.';
 
 CREATE OR REPLACE FUNCTION auth.rotate_signing_key(id uuid, secret text, overlap interval)
  RETURNS timestamp with time zone
@@ -9542,7 +9547,7 @@ begin
   return last_moment;
 end
 $function$;
-comment on function auth.rotate_signing_key(uuid,text,interval) is 'Has another key sign access tokens. The one before is accepted for as long as the overlap, which is to outlast the tokens that it has signed. Answers until when.';
+comment on function auth.rotate_signing_key(uuid,text,interval) is 'Makes a new signing key. The previous one is accepted for the overlap, which must outlast the tokens that it has signed. Answers until when.';
 
 CREATE OR REPLACE FUNCTION auth.secrets_key_id(secret text)
  RETURNS text
@@ -10277,7 +10282,7 @@ comment on column erp.fulfillment_order.shipping_method_id is 'Way of shipping.'
 comment on column erp.fulfillment_order.shipping_method_name is 'Name of the way of shipping, as it was when the fulfillment order was made.';
 comment on column erp.fulfillment_order.shipping_address is 'Address as it was when the fulfillment order was made; null when the order had none. An object with the keys company, department, firstName, lastName, street, additionalAddressLine1, additionalAddressLine2, zipcode, city, countryName, countryIso, countryStateName, countryStateShortCode and phoneNumber, each a string or null.';
 comment on column erp.fulfillment_order.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
-comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in the words of whoever put it there; null when it is not, or nobody said.';
+comment on column erp.fulfillment_order.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
 comment on constraint fulfillment_order_hold_comment_is_not_too_long on erp.fulfillment_order is '@userError OUT_OF_RANGE hold_comment
 The comment has more than 1,000 characters.';
 comment on constraint fulfillment_order_remembers_its_state_on_hold on erp.fulfillment_order is '@userError INVALID state_before_hold
@@ -12088,7 +12093,7 @@ begin
 end
 $function$;
 grant execute on function erp.assign(uuid,erp.assignment[]) to service_writer;
-comment on function erp.assign(uuid,erp.assignment[]) is 'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. Whoever calls holds the locks of the order, and those of ledger.lock: the number range comes last.';
+comment on function erp.assign(uuid,erp.assignment[]) is 'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. The caller holds the locks of the order, and those of ledger.lock: the number range comes last.';
 
 CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean)
  RETURNS erp.document_part[]
@@ -12140,7 +12145,7 @@ begin
 
   stock_movements := ledger.take_back(present.id, note);
   update erp.fulfillment f set state = wanted where f.id = present.id;
-  -- Nobody is to work on an order that was called off
+  -- Cancelled orders get no more work
   update erp.fulfillment_order f set state = erp.next_state('fulfillment_order', 'reopen', f.state)
   from erp.sales_order o
   where f.id = any (fulfillment_orders) and f.state = 'Closed' and o.id = f.destination_order_id
@@ -12207,7 +12212,7 @@ begin
   if length(note) > 1000 then
     perform mutation.refuse('OUT_OF_RANGE', 'The comment has more than 1,000 characters.', '{comment}');
   end if;
-  -- Who was at work before the hold is at work again
+  -- After a hold, work continues if it had begun before
   if action = 'release_hold' and present.state_before_hold = 'InProgress' then
     wanted := erp.next_state('fulfillment_order', 'start', wanted);
   end if;
@@ -12229,7 +12234,7 @@ AS $function$
 declare
   order_number text;
 begin
-  -- Orders that only the receipt as a whole names go with the supplier
+  -- Orders that only the receipt as a whole names are removed with the supplier
   delete from erp.goods_receipt_supplier_order n
   using erp.supplier_order o
   where n.goods_receipt_id = receipt_id and o.id = n.supplier_order_id and o.supplier_id <> new_supplier_id
@@ -12461,8 +12466,8 @@ declare
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
   booking ledger.booking;
 begin
-  -- After the receipt and before the stock, always in this order. From here on nobody else delivers these
-  -- orders
+  -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
+  -- these orders
   perform from erp.supplier_order o where o.id in (
     select coalesce(i.supplier_order_id, l.supplier_order_id) from erp.goods_receipt_line_item l
     left join erp.supplier_order_line_item i on i.id = l.supplier_order_line_item_id
@@ -12532,7 +12537,7 @@ begin
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
-comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. What somebody else ships is left to them. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
+comment on function erp.complete_shipment(uuid,text[],text[],text,uuid) is 'Ships all that is open of an order: from the warehouses that it is assigned to, and what no open fulfillment order has from those of erp.plan_uncovered, for which a warehouse may be named. External fulfillment orders are left alone. Documents are only checked here. User errors NOT_FOUND, INVALID, NOT_UNIQUE, ON_HOLD, EXTERNALLY_MANAGED, INVALID_STATE_TRANSITION, INSUFFICIENT_STOCK, OUT_OF_RANGE, TOO_MANY_LINES.';
 
 CREATE OR REPLACE FUNCTION erp.converted_price(price numeric, from_tax_status text, from_tax_rate numeric, from_factor numeric, to_tax_status text, to_tax_rate numeric, to_factor numeric)
  RETURNS numeric
@@ -12584,14 +12589,14 @@ CREATE OR REPLACE FUNCTION erp.copy_supplier_prices(product_ids uuid[])
 AS $function$
 begin
   with supplier_price as (
-    -- paid in the default currency: all of them, as they are
+    -- paid in the default currency: all of them, unchanged
     select c.product_id, p.currency_id, p.net, p.gross, p.linked
     from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
     left join erp.currency u on u.id = s.currency_id
     join erp.product_supplier_price p on p.product_supplier_configuration_id = c.id
     where c.supplier_is_default and c.product_id = any (product_ids) and coalesce(u.is_default_currency, true)
     union all
-    -- paid in another one: the price in that currency, in the default currency by the rate of this moment
+    -- paid in another one: the price in that currency, and in the default currency by the present rate
     select c.product_id, d.id, round(p.net / r.factor, 2), round(p.gross / r.factor, 2), p.linked
     from erp.product_supplier_configuration c join erp.supplier s on s.id = c.supplier_id
     join erp.currency u on u.id = s.currency_id and not u.is_default_currency
@@ -12705,7 +12710,7 @@ begin
     join erp.fulfillment f on f.id = p.fulfillment_id and f.state = 'Fulfilled'
     where o.destination_order_id = create_documents.order_id order by f.created_at desc, f.id desc limit 1;
   end if;
-  -- In one order, whatever the order that is asked for: who makes documents keeps the others waiting
+  -- In a fixed order, because number ranges are locked until the end
   perform from erp.number_range r join erp.document_type t on t.number_range = r.technical_name
   where t.technical_name = any (documents) order by r.technical_name for update of r;
   for wanted in select d.name,
@@ -12841,8 +12846,7 @@ begin
   ) then
     perform mutation.refuse_missing('supplier order', '{supplier_order_ids}');
   end if;
-  -- What supplier orders say of supplier, currency and tax holds for their receipt, unless something else is
-  -- given
+  -- Supplier, currency and tax status are those of the supplier orders, unless given
   orders := case
     when made.type = 'Supplier' then erp.lock_orders_named(wanted_lines, supplier_order_ids)
     else '{}' end;
@@ -12917,7 +12921,7 @@ begin
 end
 $function$;
 grant execute on function erp.create_invoice(uuid,boolean,text[]) to service_writer;
-comment on function erp.create_invoice(uuid,boolean,text[]) is 'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Whoever cancels one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
+comment on function erp.create_invoice(uuid,boolean,text[]) is 'Makes an invoice over what no other charges of an order: of what was shipped, or of all. Cancelling one of the shipments cancels the invoice over them, too. User error INVALID when there is nothing to charge, or a line has no price.';
 
 CREATE OR REPLACE FUNCTION erp.create_product_supplier_configuration(given jsonb, prices erp.price[])
  RETURNS uuid
@@ -13034,7 +13038,7 @@ declare
   made constant uuid := uuidv7();
   is_first boolean;
 begin
-  -- Who is the default concerns all warehouses
+  -- A new default affects all warehouses
   lock table erp.warehouse in share row exclusive mode;
   is_first := not exists (select from erp.warehouse);
   perform erp.hand_over_defaults(made, is_default, is_default_receiving);
@@ -13102,7 +13106,7 @@ begin
       '{id}'
     );
   end if;
-  -- What was approved goes back to where it came from
+  -- Approved goods are booked back
   perform ledger.post(array(
     select row ('{id}', m.product_id, coalesce(b.quantity, m.quantity), b.batch_id, 'goods_receipt',
       present.id::text,
@@ -13231,7 +13235,7 @@ begin
   loop
     update erp.supplier_order o
     set state = erp.state_after_delivery(delivered.state, delivered.reached),
-      -- A person completed it; when the last goods came is then no longer a matter of its lines
+      -- A person completed it, so its delivery date no longer follows from its lines
       actual_delivery_date = case when delivered.is_complete then coalesce(o.actual_delivery_date, moment)
         when delivered.state = 'completed' then o.actual_delivery_date end
     where o.id = delivered.id;
@@ -13479,7 +13483,7 @@ AS $function$
   limit 1
 $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
-comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, for none is published on weekends and holidays. No row when there is none, as for the default currency.';
+comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as for the default currency.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_orders_named(receipt erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -13578,7 +13582,7 @@ AS $function$
       and l.id > coalesce(after, '00000000-0000-0000-0000-000000000000')
     order by l.id
     limit batch
-    -- Who changes a line or the factor of its receipt right now is left alone; another run comes by
+    -- Lines that are locked, or whose receipt is, are left to the next run
     for update of l skip locked
     for share of r skip locked
   ), filled_line as (
@@ -13641,7 +13645,7 @@ CREATE OR REPLACE FUNCTION erp.id_between(lower uuid, upper uuid, wanted integer
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- The second half of a UUID of version 7: two bits that say so, and 62 that are random
+  -- The second half of a UUID of version 7: two fixed bits, and 62 random ones
   least_tail constant numeric := -9223372036854775808;
   greatest_tail constant numeric := -4611686018427387905;
   head constant bytea := substring(uuid_send(coalesce(lower, upper)) from 1 for 8);
@@ -13651,7 +13655,7 @@ declare
     when upper > lower is not false and substring(uuid_send(upper) from 1 for 8) = head
       then substring(uuid_send(upper) from 9)::bigint::numeric - 1
     else greatest_tail end;
-  -- Evenly, so that there is room again and again; nearly, so that nobody can tell
+  -- Evenly, so that there is room again and again; nearly, so that ids can't be guessed
   room constant numeric := div(last_tail - first_tail, wanted + 1);
 begin
   return case when room > 0 and last_tail <= greatest_tail
@@ -13691,7 +13695,7 @@ begin
     from jsonb_each_text(per_euro) r join erp.currency c on c.iso_code = r.key
     where not c.is_default_currency
   ), stored as (
-    -- In one order, so that two imports of the same day do not wait for each other in a circle
+    -- In one order, so that two imports of the same day can't deadlock
     insert into erp.exchange_rate as present (currency_id, reference_date, factor, source)
     select rate.id, import_exchange_rates.reference_date, rate.factor, import_exchange_rates.source
     from rate
@@ -13773,7 +13777,7 @@ CREATE OR REPLACE FUNCTION erp.is_called_off(order_line_item_id uuid, location_i
  STABLE
 RETURN (EXISTS (SELECT FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = is_called_off.order_line_item_id) AND (a.quantity > a.fulfilled_quantity) AND (f.state = 'Cancelled'::text) AND (f.source_warehouse_location_id = is_called_off.location_id))));
 grant execute on function erp.is_called_off(uuid,uuid) to service_writer;
-comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. They are shipped from there only if somebody says so.';
+comment on function erp.is_called_off(uuid,uuid) is 'Whether a fulfillment order was cancelled by which a location was to ship units of a line of an order. They are shipped from there only on request.';
 
 CREATE OR REPLACE FUNCTION erp.is_cancelled_invoice(invoice_id uuid)
  RETURNS boolean
@@ -13833,7 +13837,7 @@ begin
   return null;
 end
 $function$;
-comment on function erp.keep_currency_factor() is 'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report counts with it, and converts the lines anew.';
+comment on function erp.keep_currency_factor() is 'Trigger after the exchange rate of a goods receipt changed: refuses when a stock valuation report counts with it, and converts the lines again.';
 
 CREATE OR REPLACE FUNCTION erp.keep_default_currency_price()
  RETURNS trigger
@@ -13857,7 +13861,7 @@ AS $function$
 declare
   products uuid[];
 begin
-  -- Each side writes only what differs, so this comes to rest: nothing changed, nothing to copy back
+  -- Each side writes only differences, so the copying back and forth ends
   if tg_table_name = 'product_supplier_price' then
     if tg_op = 'INSERT' then
       products := array(select distinct c.product_id from changed p join erp.product_supplier_configuration c
@@ -13884,7 +13888,7 @@ begin
     perform erp.copy_product_prices(products) where products <> '{}';
   elsif tg_op = 'INSERT' then
     products := array(select distinct c.product_id from changed c where c.supplier_is_default);
-    -- A new default supplier without prices takes nothing away; its prices follow
+    -- A new default supplier without prices removes nothing; its prices follow
     perform erp.copy_supplier_prices(array(select c.product_id from erp.product_supplier_configuration c
       where c.supplier_is_default and c.product_id = any (products)
         and exists (
@@ -14034,7 +14038,7 @@ declare
   named constant uuid[] := array(
     select n.id from erp.orders_named(lines, order_ids) n group by n.id order by min(n."position"));
 begin
-  -- Their supplier, currency and prices stay as they are until the lines that follow from them are written
+  -- Their supplier, currency and prices can't change until the lines that depend on them are written
   perform from erp.supplier_order o where o.id = any (named) order by o.id for share;
   return named;
 end
@@ -14054,7 +14058,7 @@ begin
   if not found then
     perform mutation.refuse_missing('assignment', '{id}');
   end if;
-  -- Of the suppliers of a product, one is changed at a time: one of them is the default
+  -- Only one supplier of a product is changed at a time, because one of them is the default
   perform ledger.lock(array[present.product_id]);
   select *
   into present
@@ -14150,7 +14154,7 @@ declare
   new_state constant text := erp.next_state('supplier_order', action, present.state);
   wanted constant erp.supplier_order := jsonb_populate_record(present, changes - 'id');
 begin
-  -- What was sent before is still received, and confirmed
+  -- Orders that were sent are still received, and so are confirmed
   if present.state = 'open' and action in ('send', 'confirm') then
     perform erp.require_placeable(present);
   end if;
@@ -14181,7 +14185,7 @@ begin
 end
 $function$;
 grant execute on function erp.next_number(text) to service_writer;
-comment on function erp.next_number(text) is 'The next number of a range, without gaps: who takes one keeps the others waiting until it is committed or given back.';
+comment on function erp.next_number(text) is 'The next number of a range, without gaps: other transactions wait until it is committed or given back.';
 
 CREATE OR REPLACE FUNCTION erp.next_state(machine text, action text, state text)
  RETURNS text
@@ -14218,8 +14222,8 @@ declare
 begin
   select d.deep_link_code into code from erp.document d where d.id = open_document.id;
 
-  -- As in auth.authenticate_credential: the time of the comparison tells nothing about the code. An unknown
-  -- id goes the same way, with a hash that nobody can present.
+  -- As in auth.authenticate_credential: the time of the comparison reveals nothing about the code. An unknown
+  -- id takes the same path, with a hash that no code has.
   if sha256(nonce || presented_hash) is distinct from sha256(
     nonce || coalesce(sha256(convert_to(code, 'UTF8')), nonce)
   ) then
@@ -14261,8 +14265,8 @@ begin
     raise exception 'Pages of lists that are followed are read by one statement in a transaction of its own.'
       using errcode = 'invalid_transaction_state';
   end if;
-  -- How many have begun whose numbers are larger than that of any that has ended. They are open, and no part
-  -- of the snapshot.
+  -- The number of transactions that are newer than the newest ended one. They are open, but not in the
+  -- snapshot's list.
   begun := age((pg_snapshot_xmax(seen))::xid);
   if oldest < beyond or begun > 0 then
     answer := '~' || oldest
@@ -14631,7 +14635,7 @@ BEGIN ATOMIC
     FROM unnest(receipt_type.lines) l(id, product_id, quantity, batch_id, batch_number, supplier_order_line_item_id, supplier_order_id, return_order_id, unit_price, tax_rate, planned_disposal_quantity, destination_bin_location_id);
 END;
 grant execute on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) to service_writer;
-comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'What a goods receipt is for, when nobody says so: supplier orders or return orders that it names make it.';
+comment on function erp.receipt_type(erp.goods_receipt,erp.goods_receipt_line[],uuid[]) is 'The default type of a goods receipt, by the supplier orders or return orders that it names.';
 
 CREATE OR REPLACE FUNCTION erp.refuse_nothing_to_ship(present erp.sales_order)
  RETURNS void
@@ -14769,7 +14773,7 @@ begin
   elsif tg_table_name = 'goods_receipt_supplier_order' then
     receipts := array(select distinct c.goods_receipt_id from changed c);
   else
-    -- What a receipt named before stays
+    -- Earlier links of a receipt are accepted
     receipts := array(
       select distinct c.goods_receipt_id from changed c where c.supplier_order_id is not null
         and not exists (
@@ -14797,7 +14801,7 @@ begin
 end
 $function$;
 alter function erp.require_one_supplier() owner to service_writer;
-comment on function erp.require_one_supplier() is 'Trigger: refuses that a goods receipt delivers orders of another supplier than its own, or of several, whoever writes. Orders and receipts whose supplier has been deleted contradict nothing. User error SUPPLIER_MISMATCH.';
+comment on function erp.require_one_supplier() is 'Trigger: refuses that a goods receipt delivers orders of another supplier than its own, or of several, for every writer. Orders and receipts whose supplier has been deleted contradict nothing. User error SUPPLIER_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION erp.require_placeable(present erp.supplier_order)
  RETURNS void
@@ -15007,7 +15011,7 @@ CREATE OR REPLACE FUNCTION erp.resolve_goods_receipt_lines(target erp.goods_rece
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Batches that are named by a number are made when they are new
+  -- Batches that are given by a new number are made
   insert into erp.batch (product_id, number)
   select l.product_id, l.batch_number from unnest(lines) with ordinality l
   where l.batch_number is not null and l.batch_id is null
@@ -15022,8 +15026,8 @@ begin
     from unnest(lines) with ordinality l
     left join erp.batch b on b.product_id = l.product_id and b.number = l.batch_number
     left join lateral (
-      -- An order alone means its line of this product: the first that still waits for some, or has some to
-      -- give back
+      -- An order without a line means its line of this product: the first that still expects some, or has
+      -- some to return
       select i.id from erp.supplier_order_line_item i
       where l.supplier_order_line_item_id is null and i.supplier_order_id = l.supplier_order_id
         and i.product_id = l.product_id
@@ -15190,7 +15194,7 @@ AS $function$
 declare
   wanted erp.product_warehouse_configuration;
 begin
-  -- So that neither goes away before its row is there
+  -- So that neither can be deleted before the row exists
   perform ledger.lock(
     array[set_product_warehouse_configuration.product_id],
     array[set_product_warehouse_configuration.warehouse_id]
@@ -15234,7 +15238,7 @@ declare
     - case target.tax_status when 'gross' then target.amount_total else target.amount_net end;
 begin
   perform erp.check_supplier_order_lines(target, lines);
-  -- The lines lock their products when they are written; in one order for all
+  -- Writing lines locks their products; all are locked here in one order
   perform ledger.lock(array(
     select l.product_id from unnest(lines) l
     union select i.product_id
@@ -15280,7 +15284,7 @@ begin
 end
 $function$;
 grant execute on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) to service_writer;
-comment on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Makes these the lines of a supplier order: those with an id are changed, those without are new, others go. They are listed in this order, but for lines that are there and change places among themselves: their positions say so. What a line leaves open, price and tax rate, comes from the supplier''s terms and the product. Totals are computed anew; a discount on the whole order stays.';
+comment on function erp.set_supplier_order_lines(erp.supplier_order,erp.supplier_order_line[]) is 'Makes these the lines of a supplier order: those with an id are changed, those without are new, others go. They are listed in this order, but for lines that are there and change places among themselves: their positions say so. What a line leaves open, price and tax rate, comes from the supplier''s terms and the product. Totals are computed again; a discount on the whole order stays.';
 
 CREATE OR REPLACE FUNCTION erp.set_supplier_prices(configuration_id uuid, prices erp.price[])
  RETURNS void
@@ -15311,7 +15315,7 @@ begin
     where p.nth > 1
   ) e (line, code, message, field);
   perform mutation.refuse(errors);
-  -- One statement, so that the product never follows half of the change
+  -- One statement, so that the product never copies half of the change
   with gone as (
     delete from erp.product_supplier_price s where s.product_supplier_configuration_id = configuration_id
       and not exists (select from unnest(prices) p where p.currency_id = s.currency_id)
@@ -15346,7 +15350,7 @@ begin
       select from erp.fulfillment_order f
       where f.destination_order_id = present.id and f.state in ('Open', 'InProgress', 'OnHold')
         and erp.has_open_lines(f.id));
-  -- An order without a delivery has one as soon as something of it is shipped
+  -- An order without a delivery state gets one when something is shipped
   wanted.delivery_state := erp.next_state('order_delivery',
     case when is_all_shipped then 'ship' else 'ship_partially' end,
     coalesce(present.delivery_state, 'open'));
@@ -15425,7 +15429,7 @@ begin
     from unnest(picks) p
     join erp.fulfillment_order_line_item l on l.id = p.line_id
     order by 1);
-  -- Last of all locks, for it keeps everybody waiting who ships something
+  -- The last lock, because it blocks all other shipping
   insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
   insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made
   from unnest(fulfillment_orders) f (id);
@@ -15461,7 +15465,7 @@ begin
 end
 $function$;
 grant execute on function erp.ship(uuid,ledger.pick[],text[],text) to service_writer;
-comment on function erp.ship(uuid,ledger.pick[],text[],text) is 'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what is fulfilled. Whoever calls holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+comment on function erp.ship(uuid,ledger.pick[],text[],text) is 'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what is fulfilled. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.start_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
@@ -15478,7 +15482,7 @@ begin
 end
 $function$;
 grant execute on function erp.start_goods_receipt(uuid) to service_writer;
-comment on function erp.start_goods_receipt(uuid) is 'Notes that somebody is putting the goods away. Answers the id.';
+comment on function erp.start_goods_receipt(uuid) is 'Notes that the goods are being put away. Answers the id.';
 
 CREATE OR REPLACE FUNCTION erp.state_after_delivery(state text, reached text)
  RETURNS text
@@ -15486,7 +15490,7 @@ CREATE OR REPLACE FUNCTION erp.state_after_delivery(state text, reached text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- Goods that come have been confirmed, whether or not somebody noted it
+  -- Goods that arrive have been confirmed, noted or not
   confirmed constant text := case when state in ('open', 'sent')
     then erp.next_state('supplier_order', 'confirm', state) else state end;
 begin
@@ -15570,7 +15574,7 @@ begin
       select from erp.fulfillment_order f
       join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
       where f.destination_order_id = present.id and l.fulfilled_quantity > 0);
-  -- What was called off stays so: parcels that come back do not bring the order back
+  -- A cancelled order stays cancelled when parcels come back
   if present.delivery_state <> 'cancelled' then
     wanted.delivery_state := erp.next_state(
       'order_delivery', case when is_some_shipped then 'unship_partially' else 'unship' end,
@@ -15786,7 +15790,7 @@ begin
     is_default_receiving = wanted.is_default_receiving,
     is_stock_available_for_sale = wanted.is_stock_available_for_sale, address = wanted.address
   where w.id = present.id;
-  -- A location that has a name of its own keeps it
+  -- A location with its own name keeps it
   update erp.location l
   set name = wanted.name
   where l.warehouse_id = present.id and l.name = present.name and l.name <> wanted.name;
@@ -16089,15 +16093,15 @@ grant update (state, next_attempt_at) on table events.delivery to service_record
 grant insert (subscription_id, sequence, event_id, entity_id, previous_sequence) on table events.delivery to service_writer;
 grant update (state, next_attempt_at, delivered_at) on table events.delivery to service_writer;
 comment on table events.delivery is 'An event on its way to a subscriber. Kept as long as the event is.';
-comment on column events.delivery.subscription_id is 'Subscription that it is for.';
+comment on column events.delivery.subscription_id is 'The subscription.';
 comment on column events.delivery.sequence is 'Number of the event in the log; null for a test, which is not in it.';
-comment on column events.delivery.event_id is 'Id of the event: what receivers know repetitions by.';
-comment on column events.delivery.entity_id is 'What deliveries are kept in order by.';
-comment on column events.delivery.previous_sequence is 'The event before it that was meant for the subscription; null for the first one. A receiver that has not seen that one has missed something.';
-comment on column events.delivery.state is 'What became of it: pending, delivered, failed or cancelled.';
-comment on column events.delivery.attempts is 'How often it was tried.';
-comment on column events.delivery.next_attempt_at is 'When it is tried again after a failure.';
-comment on column events.delivery.delivered_at is 'When the receiver took it.';
+comment on column events.delivery.event_id is 'Id of the event, by which receivers recognise repetitions.';
+comment on column events.delivery.entity_id is 'Deliveries of the same entity are sent in order.';
+comment on column events.delivery.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not seen that event has missed something.';
+comment on column events.delivery.state is 'State: pending, delivered, failed or cancelled.';
+comment on column events.delivery.attempts is 'Number of attempts.';
+comment on column events.delivery.next_attempt_at is 'Time of the next attempt after a failure.';
+comment on column events.delivery.delivered_at is 'When the receiver accepted it.';
 comment on constraint delivery_state_is_known on events.delivery is '@internal Set by functions.';
 
 create table events.delivery_attempt (
@@ -16211,10 +16215,10 @@ grant select (sequence, id, topic, entity_id, changed_fields, occurred_at) on ta
 comment on table events.event is 'The log: everything that happened in the last 30 days, in the order in which it was committed.';
 comment on column events.event.sequence is 'Number in the log, without gaps.';
 comment on column events.event.id is 'Begins with the sequence, so that ids sort as the log does.';
-comment on column events.event.topic is 'What happened, as resource.event.';
-comment on column events.event.data is 'What it happened to, as it was then.';
-comment on column events.event.changed_fields is 'Fields that were changed; null when it was no update.';
-comment on column events.event.cause is 'Which request it was: an object with credentialId, requestId and idempotencyKey, each null for what other programs did.';
+comment on column events.event.topic is 'The topic, as resource.event.';
+comment on column events.event.data is 'The subject as it was at that time.';
+comment on column events.event.changed_fields is 'Fields that the update changed; null when it was no update.';
+comment on column events.event.cause is 'The request that caused it: an object with credentialId, requestId and idempotencyKey, each null for changes by other programs.';
 comment on column events.event.occurred_at is 'When it happened.';
 
 create table events.field (
@@ -16409,7 +16413,7 @@ grant select (id, topic, url, api_version, fields, payload_query, enabled, healt
 grant update (enabled, health, health_reason, backlog_count, failing_since, consecutive_failures, last_delivered_at, next_probe_at, disabled_at, payload_failures, paused_until) on table events.webhook_subscription to service_delivery;
 grant update (backlog_count, last_sequence) on table events.webhook_subscription to service_recorder;
 grant update (credential_id, url, api_version, fields, payload_query, enabled, health, health_reason, backlog_count, last_sequence, failing_since, consecutive_failures, next_probe_at, disabled_at, payload_failures, paused_until) on table events.webhook_subscription to service_writer;
-comment on table events.webhook_subscription is 'Who is told about what.';
+comment on table events.webhook_subscription is 'Webhook subscriptions: a topic, and the address that its events are sent to.';
 comment on column events.webhook_subscription.credential_id is 'Credential that made or last changed it, and whose scopes decide what is sent; null when an administrator did, who may know everything.';
 comment on column events.webhook_subscription.topic is 'Event that is told, as resource.event, for example order.created.';
 comment on column events.webhook_subscription.url is 'Address that events are sent to.';
@@ -16420,14 +16424,14 @@ comment on column events.webhook_subscription.enabled is 'Whether events are sen
 comment on column events.webhook_subscription.health is 'HEALTHY, DEGRADED, SUSPENDED or DISABLED.';
 comment on column events.webhook_subscription.health_reason is 'Why the health is what it is.';
 comment on column events.webhook_subscription.backlog_count is 'Events that wait to be delivered.';
-comment on column events.webhook_subscription.last_sequence is 'The newest event that was meant for it; null when none was yet.';
-comment on column events.webhook_subscription.failing_since is 'First failure after the last success; null while all is well.';
+comment on column events.webhook_subscription.last_sequence is 'Sequence of the newest event for it; null when there was none yet.';
+comment on column events.webhook_subscription.failing_since is 'Time of the first failure after the last success; null after a success.';
 comment on column events.webhook_subscription.consecutive_failures is 'Attempts that failed since the last success.';
 comment on column events.webhook_subscription.last_delivered_at is 'When an event was last delivered.';
-comment on column events.webhook_subscription.next_probe_at is 'When it is tried with a single delivery, whatever the schedule says, whether the receiver is back; null while it is healthy.';
+comment on column events.webhook_subscription.next_probe_at is 'Time of the next probe by a single delivery, outside of the schedule; null while it is healthy.';
 comment on column events.webhook_subscription.disabled_at is 'When it was disabled; null while it is enabled.';
-comment on column events.webhook_subscription.payload_failures is 'How often in a row the payload query took too much.';
-comment on column events.webhook_subscription.paused_until is 'Until when nothing is sent, since the payload query took too much; null while it does not.';
+comment on column events.webhook_subscription.payload_failures is 'How many times in a row the payload query took too much.';
+comment on column events.webhook_subscription.paused_until is 'End of the pause after the payload query took too much; null without one.';
 comment on constraint webhook_subscription_backlog_is_not_negative on events.webhook_subscription is '@internal Counted by functions.';
 comment on constraint webhook_subscription_health_is_known on events.webhook_subscription is '@internal Set by functions.';
 comment on constraint webhook_subscription_payload_query_is_short on events.webhook_subscription is '@userError OUT_OF_RANGE payload_query
@@ -17105,7 +17109,7 @@ declare
   max_in_all constant integer :=
     coalesce(nullif(current_setting('service.max_subscriptions', true), ''), '1000')::integer;
 begin
-  -- Two that subscribe at the same time count each other: what is committed by now is seen from here on
+  -- Concurrent subscriptions count each other: from here on, everything committed is visible
   perform pg_advisory_xact_lock(hashtextextended('events.count_subscriptions', 0));
   if (select count(*) from events.webhook_subscription s
     where s.credential_id = new.credential_id) > max_of_credential then
@@ -17120,7 +17124,7 @@ begin
   return null;
 end
 $function$;
-comment on function events.count_subscriptions() is 'Trigger: refuses more subscriptions of one credential, and in all, than are allowed, whoever makes them. Settings service.max_subscriptions_per_token and service.max_subscriptions, 100 and 1,000 where there are none. What is there already stays. User error TOO_MANY_SUBSCRIPTIONS.';
+comment on function events.count_subscriptions() is 'Trigger: refuses more subscriptions of one credential, and in all, than are allowed, for any writer that makes them. Settings service.max_subscriptions_per_token and service.max_subscriptions, 100 and 1,000 where there are none. What is there already stays. User error TOO_MANY_SUBSCRIPTIONS.';
 
 CREATE OR REPLACE FUNCTION events.create_webhook_subscription(topic text, url text, api_version text, fields text[], payload_query text, enabled boolean)
  RETURNS uuid
@@ -17427,7 +17431,7 @@ declare
   address inet;
 begin
   if host is null or host = any (allowed) then
-    -- An address without a host is wrong, which a constraint says
+    -- A constraint refuses an address without a host
     return false;
   end if;
   if host ~ '^\d{1,3}(\.\d{1,3}){3}$' or host ~ ':' then
@@ -17493,7 +17497,7 @@ begin
 end
 $function$;
 grant execute on function events.locked_subscription(uuid) to service_writer;
-comment on function events.locked_subscription(uuid) is 'A subscription to work on, whoever asks. User error NOT_FOUND.';
+comment on function events.locked_subscription(uuid) is 'Locks a subscription to work on. User error NOT_FOUND.';
 
 CREATE OR REPLACE FUNCTION events.message_body(delivery_id uuid)
  RETURNS jsonb
@@ -17619,7 +17623,7 @@ declare
   old bigint[];
   old_tests uuid[];
 begin
-  -- The log is in the order of time, so what is old stands at its beginning
+  -- The log is ordered by time, so old events are at its beginning
   old := array(
     select e.sequence
     from (select x.sequence, x.recorded_at from events.event x order by x.sequence limit batch) e
@@ -17634,7 +17638,7 @@ begin
     select d.id from events.delivery d where d.sequence = any (old) and d.state = 'pending'
     union all select d.id from events.delivery d where d.id = any (old_tests) and d.state = 'pending'));
   delete from events.delivery d where d.id = any (old_tests);
-  -- Deliveries and their attempts go with it
+  -- This deletes deliveries and their attempts too
   delete from events.event e where e.sequence = any (old);
   delete from events.webhook_secret s where s.expires_at < now();
   return cardinality(old) + cardinality(old_tests);
@@ -17797,7 +17801,7 @@ begin
     update events.delivery d set state = 'pending', next_attempt_at = null, delivered_at = null
     where d.subscription_id = present.id and d.sequence = any (wanted) returning d.id, d.sequence
   ), missed as (
-    -- What happened before it was there, while it was disabled, or did not concern it then
+    -- Events from before it existed, while it was disabled, or outside of its fields
     insert into events.delivery as n (subscription_id, sequence, event_id, entity_id, previous_sequence)
     select present.id, e.sequence, e.id, e.entity_id, coalesce(lag(e.sequence) over (order by e.sequence),
       (
@@ -17856,7 +17860,7 @@ begin
 end
 $function$;
 grant execute on function events.require_scope(text,text[]) to service_writer;
-comment on function events.require_scope(text,text[]) is 'Sees to it that the caller may read what a topic is about. User error SCOPE_MISSING.';
+comment on function events.require_scope(text,text[]) is 'Requires that the caller may read the subject of a topic. User error SCOPE_MISSING.';
 
 CREATE OR REPLACE FUNCTION events.require_settings(subscription events.webhook_subscription)
  RETURNS void
@@ -18241,12 +18245,12 @@ declare
     ));
 begin
   perform events.require_settings(wanted);
-  -- What it sends from now on is on the account of whoever says so
+  -- From now on it belongs to the client that changes it
   update events.webhook_subscription s
   set url = wanted.url, api_version = wanted.api_version, fields = wanted.fields,
     payload_query = wanted.payload_query,
     credential_id = events.caller(),
-    -- Another query, or another bucket that pays for it, is another chance
+    -- Another query, or other points that pay for it, may succeed
     payload_failures = 0, paused_until = null
   where s.id = present.id;
   if wanted.enabled is null then
@@ -18473,7 +18477,7 @@ create policy movement_sequence_select_recorder on ledger.movement_sequence for 
 grant insert, select on table ledger.movement_sequence to service_recorder;
 grant select (sequence, movement_id) on table ledger.movement_sequence to service_api;
 comment on table ledger.movement_sequence is 'The numbers of movements, given after the commit, without gaps. That of a movement which went with its product stays, so that nothing can go unseen.';
-comment on column ledger.movement_sequence.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment, until it is given.';
+comment on column ledger.movement_sequence.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
 comment on column ledger.movement_sequence.movement_id is 'The movement, which may be gone.';
 
 create table ledger.process_type (
@@ -18709,7 +18713,7 @@ comment on column ledger.stock_movement.destination_goods_receipt_id is 'Goods r
 comment on column ledger.stock_movement.destination_stock_container_id is 'Stock container that is the destination, when the destination is one; null once it has been deleted.';
 comment on column ledger.stock_movement.destination_special_stock_location_technical_name is 'Special place that is the destination, when it is one: for example stock_correction, import, initialization or unknown.';
 comment on column ledger.stock_movement.process_type_technical_name is 'Process that booked the movement, for example shipping or stocktaking. An open list; null for movements booked without a process and for all that are older than March 2025.';
-comment on column ledger.stock_movement.comment is 'Note of whoever booked it.';
+comment on column ledger.stock_movement.comment is 'Note about the booking.';
 comment on column ledger.stock_movement.transaction_id is 'The transaction that booked it, which tells readers who saw what; null where that is long over.';
 comment on column ledger.stock_movement.microseconds is 'What the exact moment of the booking has beyond created_at. 0 where only the second is known.';
 comment on constraint stock_movement_comment_is_not_too_long on ledger.stock_movement is '@userError OUT_OF_RANGE comment
@@ -19210,9 +19214,9 @@ begin
     ),
     array(select c.owner_id from unnest(changes) c union select t.id from unnest(touched) t (id))
   );
-  -- A fulfillment order that is being deleted is gone already, and has taken its promises along
+  -- A fulfillment order that is being deleted is gone already, with its promises
   changes := ledger.promises_of(changes);
-  -- All products at once: the lines of the orders may name others
+  -- All products at once, because lines of the orders may name others
   perform ledger.lock(
     array(select c.item_id from unnest(changes) c
       union select l.product_id
@@ -19403,7 +19407,7 @@ begin
     group by c.item_id, c.owner_id
     having sum(c.quantity) <> 0
   ) c
-  -- While a warehouse or a product is being deleted its figures may be there a little longer
+  -- During the deletion of a warehouse or a product its figures may exist a little longer
   join erp.warehouse w on w.id = c.owner_id join erp.product p on p.id = c.item_id
   where s.product_id = c.item_id and s.warehouse_id = c.owner_id;
 end
@@ -19503,7 +19507,7 @@ begin
 end
 $function$;
 grant execute on function ledger.check_form(ledger.line[],ledger.named_place[],text) to service_ledger;
-comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that make no sense by themselves, whatever there is. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
+comment on function ledger.check_form(ledger.line[],ledger.named_place[],text) is 'Refuses lines of a mutation of stock that are wrong by themselves. User errors OUT_OF_RANGE, INVALID, NOT_UNIQUE.';
 
 CREATE OR REPLACE FUNCTION ledger.check_references(lines ledger.line[], places ledger.named_place[])
  RETURNS void
@@ -19657,7 +19661,7 @@ CREATE OR REPLACE FUNCTION ledger.fill_configured_stock()
  SET enable_seqscan TO 'off'
 AS $function$
 begin
-  -- A booking that is under way changes the figure after this or is seen by it
+  -- Bookings in progress either see this row or wait, and change the figure afterwards
   perform ledger.lock(array[new.product_id]);
   if tg_table_name = 'product_warehouse_configuration' then
     new.stock := coalesce((select s.quantity from ledger.warehouse_stock s
@@ -19758,7 +19762,7 @@ begin
 end
 $function$;
 alter function ledger.keep_cancellations() owner to service_ledger;
-comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, whoever inserted them: a storno cancels the invoice that it refers to, which can happen once. User error INVALID.';
+comment on function ledger.keep_cancellations() is 'Trigger after documents were inserted, by any writer: a storno cancels the invoice that it refers to, which can happen once. User error INVALID.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_count()
  RETURNS trigger
@@ -19773,7 +19777,7 @@ AS $function$
 declare
   place record;
 begin
-  -- Those of ledger.set_stock are there already, and so are those that came through here twice
+  -- ledger.set_stock has inserted its counts already, and a second run has nothing to add
   if exists (select from ledger.stock_count c where c.stock_movement_id = new.id) then
     return null;
   end if;
@@ -19812,7 +19816,7 @@ begin
 end
 $function$;
 alter function ledger.keep_count() owner to service_ledger;
-comment on function ledger.keep_count() is 'Trigger at the end of a transaction, when batches are known: a correction by a count that is inserted by hand, or by other programs, is a count of its moment; or of that of the latest one, if that is later, for the stock has changed on top of it.';
+comment on function ledger.keep_count() is 'Trigger at the end of a transaction, when batches are known: a correction by a count that is inserted by hand, or by other programs, is a count of its moment; or of that of the latest one, if that is later, because the stock has changed since.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_figures()
  RETURNS trigger
@@ -19858,7 +19862,7 @@ CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_figures()
 AS $function$
 begin
   if tg_op = 'DELETE' then
-    -- Before its lines go, for then nobody knows any more whether it stood
+    -- Before its lines are deleted, because then its state is no longer known
     if old.state = 'Fulfilled' then
       perform ledger.change_fulfilled_quantities(array(
         select row (old.id, l.fulfillment_order_line_item_id, - l.quantity)::ledger.change
@@ -19921,7 +19925,7 @@ begin
   from erp.fulfillment f
   where f.id in (select c.owner_id from unnest(changes) c)
   order by f.id for no key update;
-  -- A fulfillment that is being deleted is gone already, and has taken its quantities along
+  -- A fulfillment that is being deleted is gone already, with its quantities
   perform ledger.change_fulfilled_quantities(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
     from unnest(changes) c join erp.fulfillment f on f.id = c.owner_id where f.state = 'Fulfilled'));
@@ -19929,7 +19933,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_line_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_line_figures() is 'Trigger after lines of fulfillments changed, whoever changed them: brings the fulfilled quantities of the lines of fulfillment orders up to date.';
+comment on function ledger.keep_fulfillment_line_figures() is 'Trigger after lines of fulfillments changed, by any writer: brings the fulfilled quantities of the lines of fulfillment orders up to date.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_order_figures()
  RETURNS trigger
@@ -19946,7 +19950,7 @@ declare
   moved ledger.change[];
 begin
   if tg_op = 'DELETE' then
-    -- Before its lines go, for then nobody knows any more which warehouse was to ship them
+    -- Before its lines are deleted, because then its warehouse is no longer known
     perform ledger.change_promised_stock(ledger.promises_of(array(
       select row (old.id, l.product_id, sum(l.fulfilled_quantity - l.quantity))::ledger.change
       from erp.fulfillment_order_line_item l
@@ -19954,7 +19958,7 @@ begin
       group by l.product_id)));
     return old;
   end if;
-  -- By location: the fulfillment orders that begin or end having something to ship from there
+  -- By location: fulfillment orders that begin or cease to have open units there
   moved := array(
     select row (t.location_id, t.id, sum(t.direction))::ledger.change
     from (
@@ -19999,11 +20003,11 @@ CREATE OR REPLACE FUNCTION ledger.keep_fulfillment_order_line_figures()
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  -- By fulfillment order and product: units that are still to be fulfilled
+  -- By fulfillment order and product: open units
   changes ledger.change[];
-  -- By line of the order: units that were fulfilled
+  -- By line of the order: fulfilled units
   shipped ledger.change[];
-  -- Fulfillment orders of which something may have begun or ended being fulfilled in part
+  -- Fulfillment orders that may have begun or ceased to be partially fulfilled
   touched uuid[];
 begin
   if tg_op = 'INSERT' then
@@ -20057,7 +20061,7 @@ begin
 end
 $function$;
 alter function ledger.keep_fulfillment_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, whoever changed them: brings the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled, up to date.';
+comment on function ledger.keep_fulfillment_order_line_figures() is 'Trigger after lines of fulfillment orders changed, by any writer: brings the reserved quantities of warehouses, the shipped quantities of order lines, and whether the fulfillment orders are partially fulfilled, up to date.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
  RETURNS trigger
@@ -20067,7 +20071,7 @@ CREATE OR REPLACE FUNCTION ledger.keep_invoice_figures()
 AS $function$
 begin
   if tg_op = 'DELETE' then
-    -- Before its lines go, for then nobody knows any more whether it stood
+    -- Before its lines are deleted, because then its state is no longer known
     if old.cancellation_id is null then
       perform ledger.change_invoiced_quantities(array(
         select row (old.document_id, l.order_line_item_id, - l.quantity)::ledger.change
@@ -20109,7 +20113,7 @@ begin
     changes := changes
       || array(select row (l.document_id, l.order_line_item_id, - l.quantity)::ledger.change from old_rows l);
   end if;
-  -- An invoice that is being deleted is gone already, and has taken its quantities along
+  -- An invoice that is being deleted is gone already, with its quantities
   perform ledger.change_invoiced_quantities(array(
     select c
     from unnest(changes) c
@@ -20119,7 +20123,7 @@ begin
 end
 $function$;
 alter function ledger.keep_invoice_line_figures() owner to service_ledger;
-comment on function ledger.keep_invoice_line_figures() is 'Trigger after lines of invoices changed, whoever changed them: brings the invoiced quantities of the lines of orders up to date.';
+comment on function ledger.keep_invoice_line_figures() is 'Trigger after lines of invoices changed, by any writer: brings the invoiced quantities of the lines of orders up to date.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_label_figures()
  RETURNS trigger
@@ -20160,7 +20164,7 @@ begin
   end if;
   if cardinality(changed) > 0 then
     perform ledger.lock_orders(changed);
-    -- The trigger on orders puts the list together
+    -- The trigger on orders makes the list
     update erp.sales_order o set entered_tracking_codes = o.entered_tracking_codes where o.id = any (changed);
   end if;
   return null;
@@ -20233,7 +20237,7 @@ declare
   changes ledger.change[];
 begin
   if tg_op = 'DELETE' then
-    -- Before its lines go, for then nobody knows any more what state it was in
+    -- Before its lines are deleted, because then its state is no longer known
     if old.state in ('open', 'in_progress') then
       perform ledger.change_reserved_stock(array(
         select row (old.id, l.product_id, sum(l.shipped_quantity - l.quantity))::ledger.change
@@ -20271,9 +20275,9 @@ CREATE OR REPLACE FUNCTION ledger.keep_order_line_figures()
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  -- By order and product: units that are still to be shipped
+  -- By order and product: units that are not shipped yet
   changes ledger.change[];
-  -- Orders of which lines with a price changed
+  -- Orders with changed lines that have a price
   priced uuid[];
 begin
   if tg_op = 'INSERT' then
@@ -20305,8 +20309,8 @@ begin
     return null;
   end if;
 
-  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, and
-  -- has taken its reservations along.
+  -- The states of the orders must not change meanwhile. An order that is being deleted is gone already, with
+  -- its reservations.
   perform ledger.lock_orders(
     array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id))
   );
@@ -20323,7 +20327,7 @@ begin
 end
 $function$;
 alter function ledger.keep_order_line_figures() owner to service_ledger;
-comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, whoever changed them: brings the reserved stock of products and the amounts of the orders up to date.';
+comment on function ledger.keep_order_line_figures() is 'Trigger after lines of orders changed, by any writer: brings the reserved stock of products and the amounts of the orders up to date.';
 
 CREATE OR REPLACE FUNCTION ledger.keep_purchase_figures()
  RETURNS trigger
@@ -20387,7 +20391,7 @@ CREATE OR REPLACE FUNCTION ledger.keep_saleable_stock()
 AS $function$
 begin
   if tg_when = 'BEFORE' then
-    -- Waits for bookings that count by the old value; later ones wait for this change.
+    -- Waits for bookings that use the old value; later ones wait for this change.
     perform from erp.warehouse w where w.id = old.id for update;
     return new;
   end if;
@@ -20414,7 +20418,7 @@ declare
   present text[];
   of_labels text[];
 begin
-  -- Then the constraint refuses it
+  -- The constraint will refuse it
   if not erp.is_string_array(new.tracking_codes) then
     return new;
   end if;
@@ -20428,7 +20432,7 @@ begin
     new.entered_tracking_codes := new.entered_tracking_codes || present;
   elsif new.tracking_codes is distinct from old.tracking_codes
     and new.entered_tracking_codes = old.entered_tracking_codes then
-    -- Someone wrote the list as a whole: whatever no label brings along was entered by hand
+    -- Someone wrote the whole list: codes of no label count as entered by hand
     new.entered_tracking_codes := array(
       select p.code
       from unnest(present) p (code)
@@ -20442,7 +20446,7 @@ begin
   if new.tracking_codes is null and cardinality(new.entered_tracking_codes || of_labels) = 0 then
     return new;
   end if;
-  -- What is in the list already keeps its place
+  -- Codes that are in the list already keep their places
   new.tracking_codes := (
     select coalesce(jsonb_agg(d.code order by d.place, d.position), '[]')
     from (
@@ -20508,7 +20512,7 @@ end
 $function$;
 grant execute on function ledger.lock_orders(uuid[],uuid[]) to service_ledger;
 grant execute on function ledger.lock_orders(uuid[],uuid[]) to service_writer;
-comment on function ledger.lock_orders(uuid[],uuid[]) is 'Takes the locks of work on orders, always in this order and before those of ledger.lock: the orders, then their fulfillment orders. Whoever has the lock of an order is alone with its lines, states and shipments.';
+comment on function ledger.lock_orders(uuid[],uuid[]) is 'Takes the locks of work on orders, always in this order and before those of ledger.lock: the orders, then their fulfillment orders. Only the transaction with the lock of an order changes its lines, states and shipments.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_orders_of(changes ledger.change[])
  RETURNS void
@@ -20578,7 +20582,7 @@ end
 $function$;
 alter function ledger.lock_shipment(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock_shipment(uuid[],uuid[],uuid[]) to service_writer;
-comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on nobody else changes the stock of these products.';
+comment on function ledger.lock_shipment(uuid[],uuid[],uuid[]) is 'Takes all locks that shipping products from warehouses needs, those of the bins that hold them included, after the locks of the orders. From here on no other transaction changes the stock of these products.';
 
 CREATE OR REPLACE FUNCTION ledger.lock_way_back(fulfillment_id uuid)
  RETURNS void
@@ -20739,7 +20743,7 @@ declare
   last_number bigint;
   given bigint;
 begin
-  -- Whoever holds it is alone with the numbers.
+  -- Only one transaction at a time numbers movements.
   perform from events.log_head h for no key update;
   last_number := coalesce(
     (select s.sequence from ledger.movement_sequence s order by s.sequence desc limit 1), 0
@@ -20810,8 +20814,8 @@ CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  -- Side by side, the units that are wanted and the units that lie there form two rulers. Where a stretch of
-  -- one lies over a stretch of the other, these units go to that line.
+  -- The wanted units and the stored units form two rulers, side by side. Where stretches of both overlap,
+  -- these units go to that line.
   return array(
     with wanted as (
       select p.ordinality as line, p.field, p.line_id, p.product_id, p.warehouse_id, p.quantity,
@@ -20987,7 +20991,7 @@ CREATE OR REPLACE FUNCTION ledger.read_counts(lines ledger.line[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- Later than all that has been booked of these products, for they are locked
+  -- Later than all bookings of these products, because they are locked
   moment constant timestamptz := clock_timestamp();
 begin
   insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id)
@@ -21146,7 +21150,7 @@ AS $function$
 declare
   errors jsonb;
 begin
-  -- What each place has now, and how it changes: all lines together, so that their order does not matter.
+  -- The stock of each place, and its change by all lines together, so that their order does not matter.
   with flow as (
     select d.product_id, d.source as place, d.batch_id, - d.quantity as change, d.ordinality as line
     from unnest(drafts) with ordinality d where d.source_type <> 'special_stock_location'
@@ -21548,12 +21552,12 @@ CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  -- What leaves by shipping was promised, and is taken off the promises with it
+  -- Shipped units were promised; the promises end with them
   shipping constant text := 'api_shipping';
   suspects uuid[];
   warnings jsonb;
 begin
-  -- The figures are those after the booking. Mostly nothing is below 0, and that is all there is to do.
+  -- The figures are those after the booking. Usually none is below 0, and nothing is to be done.
   suspects := array(
     select distinct d.product_id from unnest(drafts) d join erp.product p on p.id = d.product_id
     where d.source_type in ('warehouse', 'bin_location') and d.process <> shipping
@@ -21603,7 +21607,7 @@ begin
     order by s.line, s.code)
   into warnings
   from (
-    -- One warning for each product: that all of it is short says more than where
+    -- One warning for each product: a shortage of the whole product makes those of its warehouses redundant
     select short.*,
       bool_or(short.warehouse_id is null) over (partition by short.product_id) as is_short_everywhere
     from short
@@ -21932,10 +21936,10 @@ declare
   error jsonb;
 begin
   error := case
-    -- The caller gave null for what must not be null
+    -- The caller gave null for a required value
     when state = '23502' and input ? violated_column then
       mutation.user_error('REQUIRED', 'This must not be null.', array[violated_column])
-    -- A foreign key says: on delete restrict
+    -- A foreign key with on delete restrict
     when state = '23001' then
       mutation.user_error('REFERENCE_IN_USE', 'Something else still refers to it.')
     else mutation.violation(violated_schema, violated_table, violated_constraint)
@@ -21988,7 +21992,7 @@ declare
   decoded jsonb;
   emptied jsonb;
 begin
-  -- Ids and moments have one spelling each when they come out of a column of their type
+  -- Ids and times have one spelling each after conversion to the type of their column
   execute format('select jsonb_strip_nulls(to_jsonb(jsonb_populate_record(null::%s, $1)))', input_type)
     into decoded using input;
   if takes_changes then
@@ -22035,7 +22039,7 @@ AS $function$
 begin
   update mutation.idempotency_key k set payload = answer
   where k.credential_id = mutation.caller() and k.key = idempotency_key;
-  -- Old keys go a few at a time, so that no call pays for many.
+  -- Each call deletes a few old keys, so that none takes long.
   delete from mutation.idempotency_key k where k.ctid = any (array(
     select o.ctid from mutation.idempotency_key o where o.created_at < now() - mutation.key_lifetime()
     order by o.created_at limit 5 for update skip locked));
@@ -22165,7 +22169,7 @@ declare
   violated_schema text; violated_table text; violated_column text; violated_constraint text;
 begin
   select * into target from mutation.find(version, operation);
-  -- The first fence stands before GraphQL, and may not have heard yet
+  -- GraphQL checks scopes first, but may not know of a change yet
   if (select p.name from auth.current_plan() p) is distinct from 'full' then
     raise exception 'The plan allows no mutations.' using errcode = 'UE003';
   end if;
@@ -22182,7 +22186,7 @@ begin
           'userErrors', '[]'::jsonb, 'warnings', coalesce(repeated -> 'warnings', '[]'));
       end if;
     end if;
-    -- Events say what caused them
+    -- For the cause of events
     perform set_config('service.idempotency_key', coalesce(idempotency_key, ''), true);
     perform set_config('service.warnings', '', true);
 
@@ -22190,7 +22194,7 @@ begin
       target.routine, target.input_type, case when target.takes_changes then ', $1' end)
     into result using input;
     set constraints all immediate;
-    -- A variable keeps what the end of validate_only undoes
+    -- A variable survives the rollback of validate_only
     warnings := mutation.warnings();
     if validate_only then
       raise exception 'It would have worked.' using errcode = 'UE002';
@@ -22251,7 +22255,7 @@ begin
       'OUT_OF_RANGE', 'An idempotency key has 1 to 255 characters.', '{idempotency_key}'
     );
   end if;
-  -- Whoever comes with the same key at the same time waits here until the first has committed or failed.
+  -- A concurrent call with the same key waits here until the first has committed or failed.
   insert into mutation.idempotency_key as k (credential_id, key, request)
   values (mutation.caller(), idempotency_key, digest)
   on conflict (credential_id, key) do update

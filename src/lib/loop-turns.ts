@@ -2,28 +2,47 @@
 const sliceMs = 2;
 /** Milliseconds without work after which the next request begins a new slice. */
 const gapMs = 1;
+/** Milliseconds after which a client counts as alone, when no other has asked. */
+const aloneAfterMs = 1_000;
+/** Clients that are remembered. */
+const maxClients = 10_000;
+
+interface Line {
+  /** The last slice in which the client had a turn. */
+  slice: number;
+  waiting: (() => void)[];
+}
 
 /**
- * Shares the event loop among clients. Each turn of the loop does a slice of work, and one more piece for each client
- * that has had none. Further work waits, and is done client by client, one piece in each turn, so that the requests of
- * one client, however many, don't hold up those of another.
+ * Shares the event loop among clients. Each turn of the loop does a slice of work, and one piece more for each client that
+ * has had none; whatever else has arrived waits, and is done client by client, one piece in each turn. So the requests
+ * of one client, however many it sends at once, don't hold up those of another. A client that is alone never waits.
  */
 export class LoopTurns {
-  /** Waiting work by client, longest since its last turn first. */
-  readonly #lines = new Map<string, (() => void)[]>();
-  readonly #served = new Set<string>();
+  // Not a map of what waits: one that is filled and emptied with each request leaves tables behind that keep requests alive
+  readonly #lines = new Map<string, Line>();
+  /** Those with waiting work, longest since its last turn first. */
+  readonly #waiting: Line[] = [];
+  /** The number of the present slice. */
+  #slice = 0;
   #since = -Infinity;
   #workedUntil = -Infinity;
+  /** The client that asked last, and since when only it has. */
+  #latest = { client: "", since: -Infinity };
 
-  /** Runs a piece of a client's work, at once if no other has to wait for it. */
+  /** Runs a piece of a client's work, at once if others needn't wait for it. */
   take(client: string, work: () => void): void {
     const now = performance.now();
-    if (this.#lines.size === 0 && now - this.#workedUntil > gapMs) this.#beginSlice(now);
-    const line = this.#lines.get(client);
-    if (line) return void line.push(work);
-    if (now - this.#since < sliceMs || !this.#served.has(client)) return this.#run(client, work);
-    if (this.#lines.size === 0) setImmediate(this.#turn);
-    this.#lines.set(client, [work]);
+    if (client !== this.#latest.client) this.#latest = { client, since: now };
+    if (this.#waiting.length === 0) {
+      if (now - this.#latest.since > aloneAfterMs) return work();
+      if (now - this.#workedUntil > gapMs) this.#beginSlice(now);
+    }
+    const line = this.#lineOf(client);
+    const isNext = line.waiting.length === 0 && (now - this.#since < sliceMs || line.slice !== this.#slice);
+    if (isNext) return this.#run(line, work);
+    if (this.#waiting.length === 0) setImmediate(this.#turn);
+    if (line.waiting.push(work) === 1) this.#waiting.push(line);
   }
 
   /** The same for work that follows a promise. */
@@ -31,31 +50,38 @@ export class LoopTurns {
     return new Promise((resolve) => this.take(client, resolve));
   }
 
-  /** Waiting pieces of work. */
+  /** Pieces of work that wait. */
   get waiting(): number {
-    let count = 0;
-    for (const line of this.#lines.values()) count += line.length;
-    return count;
+    return this.#waiting.reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
   readonly #turn = (): void => {
     this.#beginSlice(performance.now());
-    const [[client, line]] = this.#lines as unknown as [[string, (() => void)[]]];
-    const work = line.shift()!;
-    this.#lines.delete(client);
+    const line = this.#waiting.shift()!;
+    const work = line.waiting.shift()!;
     // Behind all others that wait
-    if (line.length > 0) this.#lines.set(client, line);
-    if (this.#lines.size > 0) setImmediate(this.#turn);
-    this.#run(client, work);
+    if (line.waiting.length > 0) this.#waiting.push(line);
+    if (this.#waiting.length > 0) setImmediate(this.#turn);
+    this.#run(line, work);
   };
+
+  #lineOf(client: string): Line {
+    let line = this.#lines.get(client);
+    if (!line) {
+      // Those with waiting work are in the other list as well
+      if (this.#lines.size >= maxClients) this.#lines.clear();
+      this.#lines.set(client, (line = { slice: -1, waiting: [] }));
+    }
+    return line;
+  }
 
   #beginSlice(now: number): void {
     this.#since = now;
-    this.#served.clear();
+    this.#slice++;
   }
 
-  #run(client: string, work: () => void): void {
-    this.#served.add(client);
+  #run(line: Line, work: () => void): void {
+    line.slice = this.#slice;
     work();
     this.#workedUntil = performance.now();
   }

@@ -74,6 +74,8 @@ class IdColumns {
     const { codec } = resource;
     const key = keyOfResource(resource)!;
     if (key.length === 1 && key[0].name === "id") {
+      if (key[0].asText)
+        throw new Error(`${codec.name}.id: a key of the type ${key[0].typeName} must have another name`);
       this.#become(codec, "id", typeName);
       this.#primaryKeys.add(codec.attributes!.id as PgCodecAttribute);
     } else {

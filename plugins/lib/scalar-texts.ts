@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import type { ValueNode } from "postgraphile/graphql";
 import { Kind, print } from "postgraphile/graphql";
 import { apiError } from "../../src/errors/api-error.ts";
@@ -18,20 +17,6 @@ const ofPattern =
   (text) =>
     pattern.test(text) ? text : undefined;
 
-/** As many digits as can't be too many for Postgres. */
-const duration =
-  /^P(?=.)(-?\d{1,6}Y)?(-?\d{1,7}M)?(-?\d{1,7}W)?(-?\d{1,8}D)?(T(?=.)(-?\d{1,9}H)?(-?\d{1,9}M)?(-?\d{1,9}(\.\d{1,6})?S)?)?$/;
-
-function readAddress(text: string): string | undefined {
-  const [address = "", bits, ...more] = text.split("/");
-  const version = address.includes("%") ? 0 : isIP(address);
-  const isRight =
-    version > 0 &&
-    more.length === 0 &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)));
-  return isRight ? text : undefined;
-}
-
 function readBase64(text: string): string | undefined {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? `\\x${bytes.toString("hex")}` : undefined;
@@ -44,11 +29,11 @@ export const readers = {
   Time: ofForm("time"),
   LocalDateTime: ofForm("timestamp"),
   DateTime: parseDateTime,
-  Duration: ofPattern(duration),
+  Duration: ofForm("interval"),
   BigInt: ofForm("int8"),
   Decimal: ofPattern(/^-?\d{1,1000}(\.\d{1,1000})?$/),
   Base64: readBase64,
-  InternetAddress: readAddress,
+  InternetAddress: ofForm("inet"),
   MacAddress: ofPattern(/^([0-9a-f]{2}:){5}([0-9a-f]{2}:[0-9a-f]{2}:)?[0-9a-f]{2}$/i),
 } satisfies Record<string, ReadText>;
 

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { isUuid } from "../lib/uuid.ts";
 
 /** How the values of a type are spelled in ids and cursors: each in one way, which Postgres reads without an error. */
@@ -51,6 +52,24 @@ const ofPattern = (name: string, pattern: RegExp): KeyForm => ({
   isRight: (text) => pattern.test(text),
 });
 
+/** As many digits as can't be too many for Postgres. */
+const duration =
+  /^P(?=.)(-?\d{1,6}Y)?(-?\d{1,7}M)?(-?\d{1,7}W)?(-?\d{1,8}D)?(T(?=.)(-?\d{1,9}H)?(-?\d{1,9}M)?(-?\d{1,9}(\.\d{1,6})?S)?)?$/;
+
+function isAddress(text: string): boolean {
+  const [address = "", bits, ...more] = text.split("/");
+  const version = address.includes("%") ? 0 : isIP(address);
+  const isMask = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version > 0 && more.length === 0 && isMask;
+}
+
+/** Whether Postgres takes it for a double, neither too large nor too small. */
+function isDouble(text: string): boolean {
+  if (/^(NaN|-?Infinity)$/.test(text)) return true;
+  if (!/^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/.test(text)) return false;
+  return Number.isFinite(Number(text)) && (Number(text) !== 0 || /^-?[0.]+(e|$)/.test(text));
+}
+
 const forms: Readonly<Record<string, KeyForm>> = {
   uuid: { name: "uuid", isRight: isUuid },
   int2: integer(16n),
@@ -66,6 +85,9 @@ const forms: Readonly<Record<string, KeyForm>> = {
   },
   time: ofPattern("time", /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?$/),
   bytea: ofPattern("hexadecimal digits", /^\\x([0-9a-f]{2})*$/),
+  interval: ofPattern("duration", duration),
+  inet: { name: "address", isRight: isAddress },
+  float8: { name: "number", isRight: isDouble },
   text: anyText,
   varchar: anyText,
   bpchar: anyText,

@@ -81,7 +81,7 @@ function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode |
       ? `array_to_json(${column})::text`
       : `'['||array_to_string(array(select ${encode("e.v")} from unnest(${column}) e(v)),',')||']'`;
     return (
-      `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
+      `case when ${column} is null then null when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
       `then ${list} else ${failure} end`
     );
   };

@@ -1,11 +1,11 @@
 import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
 import { UserError } from "../src/errors/user-error.ts";
-import { Closing } from "./closing.ts";
+import { Cleanup } from "./cleanup.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";
-import type { Options } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 import { sideBySide } from "./side-by-side.ts";
 
@@ -17,22 +17,22 @@ async function main(): Promise<void> {
     process.exitCode = options === null ? 2 : 0;
     return;
   }
-  const closing = new Closing();
+  const cleanup = new Cleanup();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       say("\nStopping");
-      void closing.close().then(() => process.exit(130));
+      void cleanup.close().then(() => process.exit(130));
     });
   }
   try {
-    const isRight = await run(options, closing);
+    const isRight = await run(options, cleanup);
     if (!isRight) process.exitCode = 1;
   } finally {
-    await closing.close();
+    await cleanup.close();
   }
 }
 
-function understand(): Options | null {
+function understand(): BenchOptions | null {
   try {
     return readOptions(process.argv.slice(2));
   } catch (error) {
@@ -43,11 +43,11 @@ function understand(): Options | null {
 }
 
 /** @returns whether all answers were right, or no attack was noticed */
-async function run(options: Options, closing: Closing): Promise<boolean> {
-  if (options.mode === "growth") return growth(options, closing);
-  if (options.mode === "memory") return memory(options, closing);
-  if (options.mode === "fairness") return fairness(options, closing);
-  return sideBySide(options, closing);
+async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
+  if (options.mode === "growth") return growth(options, cleanup);
+  if (options.mode === "memory") return memory(options, cleanup);
+  if (options.mode === "fairness") return fairness(options, cleanup);
+  return sideBySide(options, cleanup);
 }
 
 await atTheTerminal(main);

@@ -4,7 +4,7 @@ import type { ReadName } from "./queries/reads.ts";
 import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
-export interface Options {
+export interface BenchOptions {
   mode: "side by side" | "growth" | "memory" | "fairness" | "help";
   quick: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
@@ -46,7 +46,7 @@ failed, 2: not understood.
 `;
 
 /** @throws {UserError} when the arguments are invalid */
-export function readOptions(args: string[]): Options {
+export function readOptions(args: string[]): BenchOptions {
   const { values } = parse(args);
   const { quick } = values;
   const modes = ["help", "growth", "memory", "fairness"] as const;

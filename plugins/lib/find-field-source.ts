@@ -2,10 +2,9 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
+import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
-
-type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
 /** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {

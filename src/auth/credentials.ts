@@ -1,10 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { ClientBase, Pool } from "pg";
+import type { OwnerConnection } from "../database/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
-
-/** The owner's connection: credentials are made by administrators, not by clients of the API. */
-type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
 /** The resources that a credential may read or write: their names, such as `products`, or all. */
 export type Resources = "all" | readonly string[];

@@ -60,7 +60,7 @@ export interface RunningService {
  * @param processCount number of processes that answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken
  */
-export async function startService(
+export async function startFromSettings(
   settings: Settings,
   stopping: AbortSignal,
   processCount = 1,
@@ -216,7 +216,7 @@ if (import.meta.main) {
     const processCount = readProcessCount();
     const settings = readSettings();
     await untilStopped(async (stopping) => {
-      const { failed, replaceProcesses, stop } = await startService(settings, stopping, processCount);
+      const { failed, replaceProcesses, stop } = await startFromSettings(settings, stopping, processCount);
       return {
         failed,
         // Without a load balancer in front, a person at the terminal need not wait

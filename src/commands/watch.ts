@@ -4,7 +4,7 @@ import { withClient } from "../database/client.ts";
 import { watchCurrentMigration } from "../database/migrations/migrations.ts";
 import { urlAsOwner, requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
-import { startService } from "./start.ts";
+import { startFromSettings } from "./start.ts";
 import { say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ import type { Running } from "./terminal.ts";
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
-  const service = await startService(settings, stopping);
+  const service = await startFromSettings(settings, stopping);
   const adminUrl = service.database.adminUrl ?? service.database.url;
   const follow = oneAtATime(async () => {
     try {

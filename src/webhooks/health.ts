@@ -14,7 +14,7 @@ export interface HealthState {
 }
 
 /** Result of an attempt, as far as the receiver is concerned. */
-export type Outcome =
+export type DeliveryOutcome =
   | { kind: "delivered" }
   /** It answered something other than success, or not at all. */
   | { kind: "failed"; reason: string }
@@ -59,7 +59,7 @@ const suspendedByPayload = 5;
  *
  * @param now in milliseconds since 1970
  */
-export function healthAfter(state: HealthState, outcome: Outcome, now: number): HealthState {
+export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: number): HealthState {
   // An attempt that began before the 410 doesn't enable it again
   if (state.health === "DISABLED") return state;
   switch (outcome.kind) {

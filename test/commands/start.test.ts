@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { promisify } from "node:util";
-import { Visitor } from "../administration/browser.ts";
+import { HttpBrowser } from "../administration/browser.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
@@ -94,7 +94,7 @@ test("the first start prints a credential, and commands that work when pasted", 
   assert.deepEqual(Object.keys(JSON.parse(stdout)), ["data", "extensions"], stdout);
   assert.ok(commands.includes(address));
   const password = /name +admin\n +password +(\S+)/.exec(output)![1]!;
-  await new Visitor(address).logIn("admin", password);
+  await new HttpBrowser(address).logIn("admin", password);
 });
 
 test("a second start keeps the data and prints no secret", async () => {

@@ -19,7 +19,7 @@ import {
   compiled,
   hasStatements,
   isWithoutTransaction,
-  joined,
+  joinedFiles,
   migrationsFolder,
   namesOf,
   readCurrent,
@@ -125,7 +125,7 @@ export class Migrator {
    */
   async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
     const files = (current ?? (await readCurrent())).filter(hasStatements);
-    const text = compilePlaceholders(this.#settings, await compiled(joined(files), this.#settings));
+    const text = compilePlaceholders(this.#settings, await compiled(joinedFiles(files), this.#settings));
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",
     );

@@ -5,7 +5,7 @@ declare
   narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker',
     'service_limiter', 'service_delivery',
     'service_administration', 'service_writer', 'service_ledger', 'service_keeper', 'service_registrar',
-      'service_recorder'];
+      'service_recorder', 'service_booker'];
   name text;
 begin
   foreach name in array narrow || array['service_owner'] loop
@@ -26,7 +26,8 @@ grant service_api, service_auth, service_document, service_worker, service_limit
 -- and no more: an injected statement of the API can become no role that sees secrets
 grant service_api to service_api_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
-grant service_writer, service_ledger, service_document, service_keeper, service_registrar, service_recorder
+grant service_writer, service_ledger, service_booker, service_document, service_keeper, service_registrar,
+  service_recorder
   to service_owner with inherit true, set true;
 -- so that the role that sets up may run commands as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
@@ -50,8 +51,12 @@ comment on role service_writer is
   'Runs mutations, inside of mutation.run: changes master data and documents, but not the ledger. '
   'Nobody logs in as it.';
 comment on role service_ledger is
-  'Books stock, inside of the functions that it owns: adds movements, never changes or deletes one. '
-  'Nobody logs in as it.';
+  'Books stock, inside of the functions that it owns: takes the locks, checks, and has service_booker '
+  'write. Nobody logs in as it.';
+comment on role service_booker is
+  'Writes bookings, inside of the two functions that it owns: adds movements, and brings the figures and '
+  'the events up to date with them. Triggers that do so for everybody else stand aside for it. Nobody '
+  'logs in as it.';
 comment on role service_worker is
   'Takes jobs from the queue of background work, and calls the functions that they are about. Sees no '
   'table but those of the queue.';

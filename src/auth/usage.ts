@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
+import { FieldUse } from "./field-use.ts";
 
 /** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
@@ -23,6 +24,8 @@ interface Count {
  * regularly.
  */
 export class Usage {
+  /** Which fields credentials use. */
+  readonly fields = new FieldUse();
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
@@ -45,9 +48,9 @@ export class Usage {
     for (const field of fields) this.#add(credentialId, version, field, 1);
   }
 
-  /** Writes the counts in one statement. When that fails, they are kept for the next time. */
+  /** Writes the counts. When that fails, they are kept for the next time. */
   flush(): Promise<void> {
-    return (this.#writing = this.#writing.then(() => this.#write()));
+    return (this.#writing = this.#writing.then(() => this.#write()).then(() => this.#writeFields()));
   }
 
   async close(): Promise<void> {
@@ -69,6 +72,19 @@ export class Usage {
         const { credential_id, version, deprecated_field, requests, day, last_used_at } = count;
         this.#add(credential_id, version, deprecated_field, requests, day, last_used_at);
       }
+    }
+  }
+
+  async #writeFields(): Promise<void> {
+    const entries = this.fields.take();
+    if (entries.length === 0) return;
+    try {
+      await asAuthRole(this.#pool, (client) =>
+        client.query("select auth.record_fields($1)", [JSON.stringify(entries)]),
+      );
+    } catch (error) {
+      this.#logger.warn({ err: error }, "can't write which fields credentials use; trying again");
+      this.fields.add(entries);
     }
   }
 

@@ -1,11 +1,18 @@
 import type { ClientBase } from "pg";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import { apiDiff, eventDiff } from "./api-diff.ts";
+import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
+import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
+import type { OldColumns } from "./old-columns.ts";
+import { committedColumns } from "./old-columns.ts";
 import { Places } from "./places.ts";
+import type { Script } from "./script.ts";
 import { readScript } from "./script.ts";
 import type { Source, Subject } from "./source.ts";
+import type { ApiState } from "./state.ts";
 import { applyWaivers } from "./waivers.ts";
 
 /** Checks of migrations that need no database. */
@@ -15,11 +22,21 @@ const syntax: Source = {
 };
 
 /** All checks, in the order of the report. */
-export const sources: readonly Source[] = [syntax, lints];
+export const sources: readonly Source[] = [syntax, dangerousDdl, frozenVersions, apiDiff, eventDiff, lints];
 
 export interface CheckOptions {
   /** The migrations to check: files of db/current; by default all. */
   current?: readonly CurrentFile[];
+  /** The same, already read. */
+  scripts?: readonly Script[];
+  /** The columns of tables that have rows; by default what committed migrations make. */
+  oldColumns?: OldColumns;
+  /** What clients saw before these migrations; without it, the API is not compared. */
+  before?: ApiState | null;
+  /** What they see with them. */
+  after?: () => Promise<ApiState>;
+  /** The database whose service has recorded who uses what, if it is another one. */
+  recorded?: ClientBase;
   /** The checks to run; by default all. */
   only?: readonly Source[];
 }
@@ -31,9 +48,13 @@ export interface CheckOptions {
  * @returns findings, including waived ones: the worst first, and then by file and line
  */
 export async function check(client: ClientBase, options: CheckOptions = {}): Promise<Finding[]> {
-  const current = options.current ?? (await readCurrent());
-  const scripts = await Promise.all(current.map(readScript));
-  const subject: Subject = { client, scripts, places: new Places(scripts) };
+  const scripts = options.scripts ?? (await readScripts(options.current));
+  const oldColumns = options.oldColumns ?? (await committedColumns());
+  const { before = null, after = () => Promise.reject(new Error("nothing to compare with")) } = options;
+  const subject: Subject = {
+    ...{ client, scripts, oldColumns, places: new Places(scripts), before },
+    ...{ after: once(after), recorded: options.recorded ?? client },
+  };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
     try {
@@ -44,6 +65,15 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   }
   const committed = (await readCommitted()).map(({ text }) => text);
   return applyWaivers(findings, scripts, committed).sort(byWeight);
+}
+
+async function readScripts(current?: readonly CurrentFile[]): Promise<Script[]> {
+  return Promise.all((current ?? (await readCurrent())).map(readScript));
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
 }
 
 /** A check that can't run is a finding, because it proves nothing. */

@@ -2,30 +2,28 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { withClient } from "../database/client.ts";
+import type { MigrateOptions } from "../database/migrations/migrations.ts";
 import { migrateDatabase, runCurrentMigration } from "../database/migrations/migrations.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
+import { hasStatements, readCurrent } from "../database/migrations/migration-files.ts";
 import { urlAsOwner } from "../database/roles.ts";
+import { UserError } from "../errors/user-error.ts";
+import { check } from "./check.ts";
+import type { Finding } from "./finding.ts";
+import type { ApiState } from "./state.ts";
+import { readState } from "./state.ts";
 
 const fence = new URL("../../db/fence.sql", import.meta.url);
 
-/** A database for trying migrations. */
-export interface Rehearsal {
-  adminUrl: string;
-  /** As its owner. */
-  client: pg.Client;
-}
-
 /**
- * Tries migrations on a new, empty database, which is dropped afterwards: all committed ones, then db/current.
+ * Runs work on a new database with the committed migrations and no rows, which is dropped afterwards.
  *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
- * @param current the files of db/current to run; by default all
- * @throws {UserError} when they can't be run
  */
 export async function withRehearsal<T>(
   adminUrl: string,
-  work: (rehearsal: Rehearsal) => Promise<T>,
-  current?: readonly CurrentFile[],
+  work: (url: string) => Promise<T>,
+  options: MigrateOptions = {},
 ): Promise<T> {
   const name = `rehearsal_${randomUUID()}`;
   const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href;
@@ -34,11 +32,57 @@ export async function withRehearsal<T>(
     await admin.query(`create database ${identifier} owner service_owner template template0`);
     try {
       await withClient(url, async (client) => client.query(await readFile(fence, "utf8")));
-      await migrateDatabase(url);
-      await runCurrentMigration(url, {}, current);
-      return await withClient(urlAsOwner(url), (client) => work({ adminUrl: url, client }));
+      await migrateDatabase(url, options);
+      return await work(url);
     } finally {
       await admin.query(`drop database ${identifier} with (force)`);
     }
   });
+}
+
+/** What clients see of a database that has the committed migrations, and nothing else. */
+export function committedState(adminUrl: string): Promise<ApiState> {
+  return withRehearsal(adminUrl, stateAt);
+}
+
+const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));
+
+/**
+ * Checks what is being written, on a database that is made for it.
+ *
+ * @param adminUrl the database at hand, whose service has noted who uses what
+ * @param wanted files of db/current; all of them when not given
+ */
+export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFile[]): Promise<Finding[]> {
+  const current = wanted ?? (await readCurrent());
+  return withRehearsal(adminUrl, async (url) => {
+    const before = current.some(hasStatements) ? await stateAt(url) : null;
+    const failure = await failureOf(runCurrentMigration(url, {}, current));
+    if (failure !== null) return [failure];
+    return withClient(urlAsOwner(adminUrl), (recorded) =>
+      withClient(urlAsOwner(url), (client) =>
+        check(client, { current, before, recorded, after: () => readState(client, urlAsOwner(url)) }),
+      ),
+    );
+  });
+}
+
+/** Why a migration can't be run, as a finding; null when it can. */
+async function failureOf(run: Promise<void>): Promise<Finding | null> {
+  try {
+    await run;
+    return null;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const [, file = null, line] = /\b(db\/[\w./-]+\.sql)(?:, line |:)(\d+)/.exec(error.message) ?? [];
+    return {
+      ...{ rule: "migration-fails", severity: "error", file, line: line === undefined ? null : Number(line) },
+      ...{
+        object: null,
+        what: error.message,
+        why: "It can't be run on a database with all that is committed.",
+      },
+      wayOut: "mend what the message names.",
+    };
+  }
 }

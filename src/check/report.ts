@@ -14,12 +14,13 @@ export function printFindings(findings: readonly Finding[], { color = false } = 
     const [{ severity, rule, why }] = group as [Finding, ...Finding[]];
     const heading = paint(colors[severity], `${severity} ${rule}`);
     const wayOuts = new Set(group.map(({ wayOut }) => wayOut));
-    const ways = wayOuts.size === 1 ? [`  Way out: ${[...wayOuts][0]}`] : [];
+    const [way] = wayOuts;
+    const ways = wayOuts.size === 1 && way !== "" ? [`  Way out: ${way}`] : [];
     const lines = group.flatMap((finding) => [
       `  ${paint("bold", placeOf(finding))}${aboutOf(finding)}`,
       ...(wayOuts.size > 1 ? [`    Way out: ${finding.wayOut}`] : []),
     ]);
-    return [heading, ...lines, `  ${why}`, ...ways].join("\n");
+    return [heading, ...lines, ...(why === "" ? [] : [`  ${why}`]), ...ways].join("\n");
   });
   const waived = findings.filter((finding) => finding.waived !== undefined).map(printWaived);
   return [...blocks, ...(waived.length > 0 ? [waived.join("\n")] : []), summaryOf(findings)].join("\n\n");

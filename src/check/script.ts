@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import type { Node } from "libpg-query";
-import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
+import { hasSqlDetails, loadModule, parsePlPgSQLSync, parseSync } from "libpg-query";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { withIncludes } from "../database/migrations/migration-files.ts";
+import { isWithoutTransaction, withIncludes } from "../database/migrations/migration-files.ts";
 import type { Finding, Place } from "./finding.ts";
 
 /** A statement of a migration. */
 export interface Statement {
-  /** Postgres' parse tree. */
-  node: Node;
+  /** Postgres' parse tree, and those of the statements within `do`. */
+  nodes: [Node, ...Node[]];
   text: string;
   /** The comments before it. */
   comments: string;
@@ -20,6 +20,7 @@ export interface Script {
   file: string;
   text: string;
   statements: Statement[];
+  isInTransaction: boolean;
   /** The error when Postgres couldn't parse it. */
   fault?: Finding;
 }
@@ -29,17 +30,21 @@ export async function readScript({ name, text }: CurrentFile): Promise<Script> {
   return parsed(join("db/current", name), await withIncludes(text));
 }
 
-/** Splits a migration into statements. */
-export async function parsed(file: string, text: string): Promise<Script> {
+/** Splits a migration into statements. @param origins the files that its lines are from */
+export async function parsed(
+  file: string,
+  text: string,
+  origins: readonly Place[] = originsOf(text, file),
+): Promise<Script> {
   await loadModule();
-  const origins = originsOf(text, file);
+  const isInTransaction = !isWithoutTransaction(text);
   try {
-    return { file, text, statements: statementsOf(text, origins) };
+    return { file, text, isInTransaction, statements: statementsOf(text, origins) };
   } catch (error) {
     if (!hasSqlDetails(error)) throw error;
     const { message, cursorPosition = 0 } = error.sqlDetails!;
     const place = origins[text.slice(0, cursorPosition).split("\n").length - 1]!;
-    return { file, text, statements: [], fault: syntaxFault(place, message) };
+    return { file, text, isInTransaction, statements: [], fault: syntaxFault(place, message) };
   }
 }
 
@@ -62,11 +67,39 @@ function statementsOf(text: string, origins: readonly Place[]): Statement[] {
     const place = origins[line]!;
     line += linesIn(own) - linesIn(begun);
     end = from + length;
-    return { node: stmt as Node, text: own.slice(begun.length), comments: before + begun, place };
+    const statement = own.slice(begun.length);
+    return { nodes: nodesOf(stmt as Node, statement), text: statement, comments: before + begun, place };
   });
 }
 
+/** A statement, and those within `do`, as far as they are written out there. */
+function nodesOf(node: Node, text: string): Statement["nodes"] {
+  if (!("DoStmt" in node)) return [node];
+  try {
+    const queries = statementsWithin(parsePlPgSQLSync(text));
+    return [
+      node,
+      ...queries.flatMap((query) => parseSync(query).stmts?.map(({ stmt }) => stmt as Node) ?? []),
+    ];
+  } catch {
+    // In another language than PL/pgSQL
+    return [node];
+  }
+}
+
+function statementsWithin(tree: unknown): string[] {
+  if (typeof tree !== "object" || tree === null) return [];
+  const { PLpgSQL_stmt_execsql: own, ...rest } = tree as {
+    PLpgSQL_stmt_execsql?: { sqlstmt: { PLpgSQL_expr: { query: string } } };
+  };
+  return [...(own ? [own.sqlstmt.PLpgSQL_expr.query] : []), ...Object.values(rest).flatMap(statementsWithin)];
+}
+
 const linesIn = (text: string): number => text.split("\n").length - 1;
+
+/** The lines of a file, whatever was included into it. */
+export const linesOf = (text: string, file: string): Place[] =>
+  text.split("\n").map((_, index) => ({ file, line: index + 1 }));
 
 /** For each line of a migration, the file that it was included from, and the line there. */
 export function originsOf(text: string, file: string): Place[] {

@@ -1,7 +1,8 @@
+import "../process/graphile-env.ts";
 import { parseArgs } from "node:util";
-import { check } from "../check/check.ts";
 import { isRefused } from "../check/finding.ts";
-import { withRehearsal } from "../check/rehearsal.ts";
+import { requireHarmlessPending } from "../check/pending.ts";
+import { checkCurrent } from "../check/rehearsal.ts";
 import { printFindings, printJson } from "../check/report.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
@@ -15,20 +16,22 @@ import { watch } from "./watch.ts";
 const usage = `Usage: npm run db:<command>
 
   db:setup [-- --new-password]   roles, grants and migrations in the database of DATABASE_URL (an administrator's)
+                 [-- --accept RULE]  though the check refuses pending migrations by that rule
   db:watch                       the service, with db/current run again and the API rebuilt at every change
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit                    bring the newest committed migration back into db/current
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make`;
 
-async function setUp(renewPassword: boolean): Promise<void> {
+async function setUp(renewPassword: boolean, accepted: readonly string[]): Promise<void> {
   const { databaseUrl, migrationLocks: locks } = readSettings();
   if (databaseUrl === undefined) {
     throw new UserError(
       "Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.",
     );
   }
-  const url = await setUpDatabase(databaseUrl, { renewPassword, locks, onProgress: say });
+  const approve = (adminUrl: string) => requireHarmlessPending(adminUrl, { accepted, onNote: say });
+  const url = await setUpDatabase(databaseUrl, { approve, renewPassword, locks, onProgress: say });
   if (url === null)
     console.error("Done. The role service_login keeps its password; --new-password gives it another.");
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
@@ -44,10 +47,10 @@ async function asAdmin(work: (adminUrl: string) => Promise<void>): Promise<void>
   }
 }
 
-/** Checks what is being written, on a database that is made for it. Exit code 1: the check refuses. */
-async function checkCurrent(isJson: boolean): Promise<void> {
+/** Says what the check finds. Exit code 1: it refuses. */
+async function tellFindings(isJson: boolean): Promise<void> {
   await asAdmin(async (adminUrl) => {
-    const findings = await withRehearsal(adminUrl, ({ client }) => check(client));
+    const findings = await checkCurrent(adminUrl);
     if (isJson) process.stdout.write(printJson(findings));
     else say(printFindings(findings, { color: process.stderr.isTTY }));
     if (isRefused(findings)) process.exitCode = 1;
@@ -56,7 +59,7 @@ async function checkCurrent(isJson: boolean): Promise<void> {
 
 /** @throws {UserError} with what the check finds, when it refuses */
 async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
-  const findings = await withRehearsal(adminUrl, ({ client }) => check(client, { current }), current);
+  const findings = await checkCurrent(adminUrl, current);
   if (findings.length === 0) return;
   const report = printFindings(findings, { color: process.stderr.isTTY });
   if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);
@@ -68,12 +71,13 @@ await atTheTerminal(async () => {
     allowPositionals: true,
     options: {
       "new-password": { type: "boolean", default: false },
+      accept: { type: "string", multiple: true, default: [] },
       json: { type: "boolean", default: false },
     },
   });
   const [command, message, ...files] = positionals;
-  if (command === "setup") await setUp(values["new-password"]);
-  else if (command === "check") await checkCurrent(values.json);
+  if (command === "setup") await setUp(values["new-password"], values.accept);
+  else if (command === "check") await tellFindings(values.json);
   else if (command === "watch") await untilStopped(watch);
   else if (command === "commit" && message) {
     const options = { locks: readSettings().migrationLocks, onWait: say };

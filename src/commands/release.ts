@@ -1,27 +1,42 @@
 import "../process/graphile-env.ts";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { makePgService } from "postgraphile/adaptors/pg";
+import { apiChanges } from "../check/api-changes.ts";
+import { printChangelog, printDifference } from "../check/changelog.ts";
+import { check } from "../check/check.ts";
+import { isRefused } from "../check/finding.ts";
+import { withRehearsal } from "../check/rehearsal.ts";
+import { printFindings } from "../check/report.ts";
 import { withClient } from "../database/client.ts";
 import { startCluster } from "../database/cluster/cluster.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration } from "../database/migrations/migrations.ts";
 import { setUpDatabase } from "../database/open.ts";
+import { urlAsOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { printVersion } from "../versions/sdl.ts";
+import { retirementOf } from "../versions/lifetime.ts";
+import { dayOf } from "../versions/timetable.ts";
+import type { Version } from "../versions/versions.ts";
 import { versionOf, versions } from "../versions/versions.ts";
 import { atTheTerminal, say } from "./terminal.ts";
 
-const usage = `Releases a version: freezes what \`unstable\` offers now under a name.
+const usage = `Versions of the API.
 
-Usage: npm run release -- SLUG [--date YYYY-MM-DD]
+Usage: npm run release -- SLUG [--date YYYY-MM-DD]   freezes what \`unstable\` offers now under a name
+       npm run release -- diff A B                   what is different in version B, for clients of A
+       npm run release -- extend SLUG VIEW…          gives a stable version the columns that these views have gained,
+                                                     and types and functions that it lacks
+       npm run release -- retire SLUG                drops a version that has ended
 
   SLUG      2027-01 for a stable version, of January, April, July or October; 2027-02-unstable for a dated preview
   --date    the first day on which it is served; today if not given
 
-It writes a committed migration, schema/SLUG.graphql, for a stable version schema/released/SLUG.graphql too, and a
-line in src/versions/versions.json. Look at them, and commit.
+A release is refused unless the check is clean. It writes a committed migration, schema/SLUG.graphql, for a stable
+version schema/released/SLUG.graphql too, docs/versions/SLUG.md with what is different, and a line in
+src/versions/versions.json. Look at them, and commit.
 `;
 
 const stable = /^20\d\d-(01|04|07|10)$/;
@@ -34,45 +49,50 @@ await atTheTerminal(async () => {
     allowPositionals: true,
     options: { date: { type: "string" }, help: { type: "boolean", short: "h" } },
   });
-  const [slug] = positionals;
-  if (values.help || slug === undefined || positionals.length > 1) {
-    console.error(usage);
-    process.exitCode = values.help ? 0 : 2;
-    return;
+  const [first, ...rest] = positionals;
+  const [slug, ...others] = rest;
+  if (values.help) say(usage);
+  else if (first === "diff" && slug !== undefined && others.length === 1)
+    console.log(await printDifference(await sdlOf(slug), await sdlOf(others[0]!)));
+  else if (first === "retire" && slug !== undefined && others.length === 0) await retire(slug);
+  else if (first === "extend" && slug !== undefined) await extend(slug, others);
+  else if (first !== undefined && rest.length === 0)
+    await release(first, values.date ?? new Date().toISOString().slice(0, 10));
+  else {
+    say(usage);
+    process.exitCode = 2;
   }
-  await release(slug, values.date ?? new Date().toISOString().slice(0, 10));
 });
 
 async function release(slug: string, releasedOn: string): Promise<void> {
-  await check(slug, releasedOn);
+  await requireReleasable(slug, releasedOn);
   const version = versionOf({ slug, releasedOn });
-  say("Trying and committing the migration");
+  say("Checking, trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
+    await requireClean(adminUrl);
     // Not through db/current, which `db:watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
-    const pgService = makePgService({ connectionString: adminUrl, pubsub: false });
-    try {
-      return await printVersion(version, pgService);
-    } finally {
-      await pgService.release?.();
-    }
+    return printed(version, adminUrl);
   });
-  const printed = inRoot(`schema/${slug}.graphql`);
-  await writeFile(printed, sdl);
+  await writeChangelog(slug, releasedOn, sdl);
+  const file = inRoot(`schema/${slug}.graphql`);
+  await writeFile(file, sdl);
   if (version.kind === "stable") {
     await mkdir(inRoot("schema/released/"), { recursive: true });
-    await copyFile(printed, inRoot(`schema/released/${slug}.graphql`));
+    await copyFile(file, inRoot(`schema/released/${slug}.graphql`));
   }
-  const list = inRoot("src/versions/versions.json");
-  const known = JSON.parse(await readFile(list, "utf8")) as { slug: string }[];
-  const unstableIndex = known.findIndex((other) => other.slug === "unstable");
-  const lines = known.toSpliced(unstableIndex, 0, { slug, releasedOn } as { slug: string });
-  await writeFile(list, `[\n${lines.map((line) => `  ${spaced(line)}`).join(",\n")}\n]\n`);
+  await changeList((known) =>
+    known.toSpliced(
+      known.findIndex((other) => other.slug === "unstable"),
+      0,
+      { slug, releasedOn } as { slug: string },
+    ),
+  );
   say(`Released ${slug}, to be served from ${releasedOn} on.`);
 }
 
-async function check(slug: string, releasedOn: string): Promise<void> {
+async function requireReleasable(slug: string, releasedOn: string): Promise<void> {
   if (!stable.test(slug) && !preview.test(slug))
     throw new UserError(`“${slug}” is no name of a version.\n\n${usage}`);
   if (versions.some((version) => version.slug === slug))
@@ -83,12 +103,106 @@ async function check(slug: string, releasedOn: string): Promise<void> {
     throw new UserError(
       `A stable version is named for the month of its release: ${slug} can't be released on ${releasedOn}.`,
     );
+  await requireNoCurrent();
+  const later = (await readdir(inRoot("schema/"))).includes(`${slug}.graphql`);
+  if (later) throw new UserError(`schema/${slug}.graphql is there already.`);
+}
+
+async function requireNoCurrent(): Promise<void> {
   if (await hasCurrentMigration())
     throw new UserError(
       "There is a migration in db/current. Commit it first: a release is a migration of its own.",
     );
-  const later = (await readdir(inRoot("schema/"))).includes(`${slug}.graphql`);
-  if (later) throw new UserError(`schema/${slug}.graphql is there already.`);
+}
+
+/** @throws {UserError} with what the check finds in what is committed */
+async function requireClean(adminUrl: string): Promise<void> {
+  const findings = await withClient(urlAsOwner(adminUrl), (client) => check(client, { current: [] }));
+  if (isRefused(findings)) throw new UserError(`${printFindings(findings)}\n\nNothing was released.`);
+}
+
+/** The SDL of a version, as the database makes it. */
+async function printed(version: Version, url: string): Promise<string> {
+  const pgService = makePgService({ connectionString: url, pubsub: false });
+  try {
+    return await printVersion(version, pgService);
+  } finally {
+    await pgService.release?.();
+  }
+}
+
+/** The SDL of a version, as it is committed. */
+async function sdlOf(slug: string): Promise<string> {
+  if (!versions.some((version) => version.slug === slug)) throw new UserError(`There is no version ${slug}.`);
+  return readFile(inRoot(`schema/${slug}.graphql`), "utf8");
+}
+
+/** Writes the page of a version: what is different from the newest one that clients come from. */
+async function writeChangelog(slug: string, releasedOn: string, sdl: string): Promise<void> {
+  const frozen = versions.filter(({ kind }) => kind !== "floating");
+  const last = frozen.findLast(({ kind }) => kind === "stable") ?? frozen.at(-1);
+  const previous = last === undefined ? null : { slug: last.slug, sdl: await sdlOf(last.slug) };
+  await mkdir(inRoot("docs/versions/"), { recursive: true });
+  await writeFile(
+    inRoot(`docs/versions/${slug}.md`),
+    await printChangelog({ slug, releasedOn, previous, sdl }),
+  );
+}
+
+async function changeList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {
+  const list = inRoot("src/versions/versions.json");
+  const lines = change(JSON.parse(await readFile(list, "utf8")) as { slug: string }[]);
+  await writeFile(list, `[\n${lines.map((line) => `  ${spaced(line)}`).join(",\n")}\n]\n`);
+}
+
+/** Drops a version that has ended: its schema, by a migration, its files, and its line in the list. */
+async function retire(slug: string): Promise<void> {
+  const version = versions.find((one) => one.slug === slug);
+  if (version === undefined || version.kind === "floating")
+    throw new UserError(`There is no version ${slug} that could end.`);
+  const end = retirementOf(version, versions);
+  if (end === null)
+    throw new UserError(`${slug} is served until three months after the next stable version has come.`);
+  if (Date.now() < end.sunsetAt)
+    throw new UserError(`${slug} is served until ${dayOf(end.sunsetAt)}, as its clients were told.`);
+  await requireNoCurrent();
+  const text = `drop schema ${version.schemaName} cascade;\nselect api_meta.forget_version('${version.schemaName}');\n`;
+  await onBlankDatabase((adminUrl) => commitText(adminUrl, `retire-${slug}`, text));
+  for (const file of [`schema/${slug}.graphql`, `schema/released/${slug}.graphql`])
+    await rm(inRoot(file), { force: true });
+  await changeList((known) => known.filter((one) => one.slug !== slug));
+  say(`${slug} is gone with the next set-up. docs/versions keeps its page.`);
+}
+
+/** Gives a stable version what it lacks: columns at the end of views, types and functions. */
+async function extend(slug: string, views: readonly string[]): Promise<void> {
+  const version = versions.find((one) => one.slug === slug);
+  if (version?.kind !== "stable")
+    throw new UserError(
+      `${slug} is no stable version. Previews stay as they are, and \`unstable\` grows by itself.`,
+    );
+  await requireNoCurrent();
+  const wrong = views.find((view) => !/^[a-z_0-9]+$/.test(view));
+  if (wrong !== undefined) throw new UserError(`“${wrong}” is no name of a view.`);
+  const names = [version.schemaName, ...views].map((name) => `'${name}'`).join(", ");
+  const text = `select api_meta.extend(${names});\n`;
+  const before = await sdlOf(slug);
+  const sdl = await onBlankDatabase(async (adminUrl) => {
+    await withRehearsal(adminUrl, async (url) => {
+      await withClient(urlAsOwner(url), (client) => client.query(text));
+      const breaking = (await apiChanges(before, await printed(version, url))).filter(
+        ({ weight }) => weight === "breaking",
+      );
+      if (breaking.length > 0)
+        throw new UserError(
+          `${slug} would break:\n${breaking.map(({ message }) => `  ${message}`).join("\n")}`,
+        );
+    });
+    await commitText(adminUrl, `extend-${slug}`, text);
+    return printed(version, adminUrl);
+  });
+  await writeFile(inRoot(`schema/${slug}.graphql`), sdl);
+  say(`${slug} has grown:\n\n${await printDifference(before, sdl)}`);
 }
 
 /** Runs work on a database that is set up and otherwise empty, in a temporary Postgres. */

@@ -10,6 +10,7 @@ import { createCredential } from "../auth/credentials.ts";
 import { randomPassword } from "../auth/passwords.ts";
 import { withClient } from "../database/client.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
+import { requireHarmlessPending } from "../check/pending.ts";
 import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
@@ -70,7 +71,9 @@ export async function startFromSettings(
     say(step);
   };
   const logger = pino({ level: settings.logLevel });
-  const database = await openDatabase(settings, onProgress);
+  const database = await openDatabase(settings, onProgress, (url) =>
+    requireHarmlessPending(url, { onNote: onProgress }),
+  );
   for (const warning of database.warnings) say(`Warning: ${warning}`);
   const closing = new Closing();
   closing.add(() => database.close());

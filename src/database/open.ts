@@ -49,11 +49,13 @@ export interface OpenDatabase {
  * The database of the settings: an existing one, checked; or the service's own, started, made and migrated.
  *
  * @param onProgress called with messages about slow steps
+ * @param approve see {@link SetUpOptions}; for the service's own Postgres, in production
  * @throws {UserError} when it can't be used
  */
 export async function openDatabase(
   settings: DatabaseSettings,
   onProgress: (step: string) => void = () => {},
+  approve?: SetUpOptions["approve"],
 ): Promise<OpenDatabase> {
   if (settings.databaseUrl !== undefined) {
     const url = settings.databaseUrl;
@@ -69,7 +71,10 @@ export async function openDatabase(
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
     const locks = settings.migrationLocks;
-    const url = (await setUpDatabase(adminUrl, { renewPassword: true, locks, onProgress }))!;
+    const url = (await setUpDatabase(adminUrl, {
+      ...{ renewPassword: true, locks, onProgress },
+      ...(settings.production && approve ? { approve } : {}),
+    }))!;
     if (!settings.production && (await hasCurrentMigration()))
       await runCurrentMigration(adminUrl, { locks, onWait: onProgress });
     const keepRunning = (logger: Logger) => cluster.keepRunning(logger);
@@ -84,6 +89,8 @@ export async function openDatabase(
 }
 
 export interface SetUpOptions {
+  /** Called before anything is changed; what it throws refuses the set-up. */
+  approve?: (adminUrl: string) => Promise<void>;
   /** Whether the login roles get a new password even if they exist. */
   renewPassword?: boolean;
   /** How long migrations wait for locks. */
@@ -99,12 +106,13 @@ export interface SetUpOptions {
  */
 export async function setUpDatabase(
   adminUrl: string,
-  { renewPassword = false, locks, onProgress = () => {} }: SetUpOptions,
+  { approve, renewPassword = false, locks, onProgress = () => {} }: SetUpOptions,
 ): Promise<string | null> {
   await withClient(adminUrl, async (client) => {
     await requireVersion(client);
     await requireSameMigrations(client);
   });
+  await approve?.(adminUrl);
   onProgress("Setting up roles");
   const url = await setUpRoles(adminUrl, { renewPassword, onNote: onProgress });
   onProgress("Migrating");

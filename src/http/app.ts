@@ -7,7 +7,7 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
-import { countDeprecatedFields } from "./middleware/count-deprecated-fields.ts";
+import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { pdfDownload, pdfPath } from "./middleware/pdf-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
@@ -83,7 +83,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
-    countDeprecatedFields(usage, served),
+    countFields(usage, served),
     spending.forOperation,
     refuseOperation,
     refuseMissingScopes(served),

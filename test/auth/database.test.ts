@@ -44,6 +44,7 @@ const tables = [
   "auth.signing_key_overview",
   "auth.credential_overview",
   "auth.credential_use",
+  "auth.field_use",
   "auth.administrator",
   "auth.administrator_session",
   "auth.live_session",

@@ -51,6 +51,38 @@ test("requests are counted by version, of both processes, and shown on the page 
   assert.match(text, /It used no deprecated fields/);
 });
 
+test("the last day on which a credential used a field is noted, also while a later one is known", async () => {
+  const credentials = await service.credential();
+  const token = await service.tokenFor(credentials);
+  const process = await service.another();
+  await process.ask(token, { query: "{ countrys(first: 1) { edges { node { name } } } __typename }" });
+  await process.close();
+  const usesOfFields = async () =>
+    (
+      await service.owner.query(
+        "select version, field, last_used_on::text as day from auth.field_use where credential_id = $1 order by field",
+        [credentials.id],
+      )
+    ).rows;
+  const day = new Date().toISOString().slice(0, 10);
+  assert.deepEqual(
+    await usesOfFields(),
+    [
+      "Country.name",
+      "CountryConnection.edges",
+      "CountryEdge.node",
+      "Query.countrys",
+      "Query.countrys(first:)",
+    ].map((field) => ({ version: "unstable", field, day })),
+  );
+  const usage = new Usage(service.pool, logger, 60_000);
+  usage.fields.note(credentials.id, "unstable", ["Country.name", "Country.id"], Date.UTC(2020, 0, 1));
+  await usage.close();
+  const uses = await usesOfFields();
+  assert.equal(uses.find(({ field }) => field === "Country.name").day, day);
+  assert.equal(uses.find(({ field }) => field === "Country.id").day, "2020-01-01");
+});
+
 test("requests without a valid token aren't counted", async () => {
   const { rows: before } = await service.owner.query("select sum(requests) from auth.credential_use");
   const process = await service.another();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { withClient } from "../../src/database/client.ts";
 import { Project } from "../commands/project.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -25,6 +26,8 @@ after(async () => {
   await project.remove();
 });
 afterEach(() => rm(join(project.path, file), { force: true }));
+
+const query = (text: string) => withClient(database.adminUrl, (client) => client.query(text));
 
 const mistake = "select 1;\ncreate table erp.leave (id uuid primary key);\n";
 
@@ -55,4 +58,31 @@ test("db:commit refuses what the check refuses, and changes nothing", async () =
   assert.match(output, /error row-level-security\n[^]*Nothing was committed\./);
   assert.deepEqual(await project.list("db/committed"), committed);
   assert.equal(await project.read(file), mistake);
+});
+
+test("db:setup refuses what would block a database that serves, before anything is changed; the operator may accept it", async () => {
+  await project.commit("harmless", "create table erp.early (id uuid primary key);\n");
+  await project.commit(
+    "dangerous",
+    "alter table erp.early enable row level security;\n\ncreate index on erp.tag (lower(name));\n",
+  );
+  await project.commit(
+    "broken-promise",
+    "drop schema api_2026_06_unstable cascade;\nselect api_meta.forget_version('api_2026_06_unstable');\n",
+  );
+  const refused = await project.run(["database.ts", "setup"], settings);
+  assert.equal(refused.code, 1, refused.output);
+  assert.match(
+    refused.output,
+    /error index-blocks-writes\n {2}db\/committed\/\d+-dangerous\.sql:6 erp\.tag\n.*\n {2}Way out: .*concurrently/,
+  );
+  assert.match(refused.output, /error version-still-served\n {2}api_2026_06_unstable: nobody has used it/);
+  assert.match(refused.output, /Nothing was changed/);
+  const { rows } = await query("select to_regclass('erp.early') as early");
+  assert.equal(rows[0].early, null);
+  await project.uncommit();
+  const accepted = await project.run(["database.ts", "setup", "--accept", "index-blocks-writes"], settings);
+  assert.equal(accepted.code, 0, accepted.output);
+  assert.match(accepted.output, /waived index-blocks-writes .*accepted by the operator/);
+  assert.notEqual((await query("select to_regclass('erp.early') as early")).rows[0].early, null);
 });

@@ -13,7 +13,8 @@ import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
 
-// The tests use one data folder in turn, as the starts of one installation do.
+// The tests use one data folder in turn, as the starts of one installation do. A start takes seconds of processor time, so
+// some show how a process starts, and how it ends, too.
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let credentials: { client_id: string; client_secret: string };
 let running: CommandProcess | undefined;
@@ -79,7 +80,38 @@ async function tidyUp(): Promise<void> {
   await rm(join(folder.path, "postgres/postmaster.pid"), { force: true });
 }
 
-test("the first start prints a credential, and commands that work when pasted", async () => {
+test("a set-up of Postgres may be broken off", async () => {
+  const killed = start();
+  // Some of the data is there, but not yet in its place
+  const isUnderWay = async () => {
+    const names = await readdir(folder.path, { recursive: true });
+    return names.some((name) => /^postgres\.new-[^/]+\/base$/.test(name));
+  };
+  await until(isUnderWay);
+  killed.kill("SIGKILL");
+  await killed.ended;
+});
+
+test(
+  "the next start sets it up; a taken port is named, and Postgres doesn't stay behind",
+  { timeout: 90_000 },
+  async (t) => {
+    const other = createServer().listen(0, "127.0.0.1");
+    t.after(() => other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const service = start({ PORT: String(port) });
+    assert.equal(await service.ended, 1);
+    assert.match(
+      service.output(),
+      new RegExp(`Can't listen on 127.0.0.1:${port}: another program uses it\\. Set PORT`),
+    );
+    assert.doesNotMatch(service.output(), /\n\s+at /);
+    assert.equal(await postgresPid(), null);
+  },
+);
+
+test("the first start that succeeds prints a credential, and commands that work when pasted; SIGINT stops it", async () => {
   const service = start();
   const address = await addressOf(service);
   await service.said(/availableStock.*\n/);
@@ -95,25 +127,20 @@ test("the first start prints a credential, and commands that work when pasted", 
   assert.ok(commands.includes(address));
   const password = /name +admin\n +password +(\S+)/.exec(output)![1]!;
   await new HttpBrowser(address).logIn("admin", password);
+  service.kill("SIGINT");
+  await assertStops(service);
 });
 
-test("a second start keeps the data and prints no secret", async () => {
+test("another start keeps the data and prints no secret; SIGTERM stops it", async () => {
   const service = start();
   await assertAnswers(service);
   assert.match(service.output(), /The administration is at http:\S+\/admin\n/);
   assert.doesNotMatch(service.output(), /client_secret|password/);
+  service.kill("SIGTERM");
+  await assertStops(service);
 });
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal} stops the service and its Postgres`, async () => {
-    const service = start();
-    await assertAnswers(service);
-    service.kill(signal);
-    await assertStops(service);
-  });
-}
-
-test("a second process on the same data is refused, and the first continues", async () => {
+test("a second process on the same data is refused, and the first continues until the terminal ends", async () => {
   const first = start();
   await assertAnswers(first);
   const second = startCommand(["start.ts"], { DATA_DIRECTORY: folder.path });
@@ -121,16 +148,36 @@ test("a second process on the same data is refused, and the first continues", as
   assert.match(second.output(), /Another process is using the database in .+\. Stop it first\./);
   assert.doesNotMatch(second.output(), /\n\s+at /);
   await assertAnswers(first);
+  first.kill("SIGHUP");
+  await assertStops(first);
 });
 
-test("after the service was killed, the next start takes over its Postgres", async () => {
+test("a start takes over the Postgres of one that was killed, or recovers it; two Ctrl-C stop it cleanly", async () => {
   const killed = start();
   await assertAnswers(killed);
   killed.kill("SIGKILL");
   await killed.ended;
   assert.notEqual(await postgresPid(), null);
+
+  const killedWithPostgres = start();
+  await assertAnswers(killedWithPostgres);
+  killedWithPostgres.kill("SIGKILL");
+  await killedWithPostgres.ended;
+  await endPostgres();
+  assert.notEqual(await postgresPid(), null, "it could not tidy up");
+
   const service = start();
   await assertAnswers(service);
+  const address = await addressOf(service);
+  // Under npm it reaches the process twice
+  service.kill("SIGINT");
+  // Two at the same time may arrive as one
+  await until(() =>
+    fetch(`${address}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
   service.kill("SIGINT");
   await assertStops(service);
 });
@@ -153,53 +200,6 @@ test("an address where no Postgres answers is told without the password", async 
   assert.doesNotMatch(service.output(), /hunter2|\n\s+at /);
 });
 
-test("after the service and its Postgres were killed, the next start recovers", async () => {
-  const killed = start();
-  await assertAnswers(killed);
-  killed.kill("SIGKILL");
-  await killed.ended;
-  await endPostgres();
-  assert.notEqual(await postgresPid(), null, "it could not tidy up");
-  await assertAnswers(start());
-});
-
-test("a taken port is named, and Postgres doesn't stay behind", { timeout: 60_000 }, async (t) => {
-  const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
-  const service = start({ PORT: String(port) });
-  assert.equal(await service.ended, 1);
-  assert.match(
-    service.output(),
-    new RegExp(`Can't listen on 127.0.0.1:${port}: another program uses it\\. Set PORT`),
-  );
-  assert.doesNotMatch(service.output(), /\n\s+at /);
-  assert.equal(await postgresPid(), null);
-});
-
-test("Ctrl-C, which reaches the process twice under npm, stops it cleanly", async () => {
-  const service = start();
-  const address = await addressOf(service);
-  service.kill("SIGINT");
-  // Two at the same time may arrive as one
-  await until(() =>
-    fetch(`${address}/healthz`).then(
-      () => false,
-      () => true,
-    ),
-  );
-  service.kill("SIGINT");
-  await assertStops(service);
-});
-
-test("the terminal's end stops the service and its Postgres", async () => {
-  const service = start();
-  await assertAnswers(service);
-  service.kill("SIGHUP");
-  await assertStops(service);
-});
-
 test("SIGINT during the start stops Postgres too", async () => {
   const service = start();
   await service.said(/Migrating/);
@@ -212,48 +212,3 @@ test("a file of Postgres that names another program's process doesn't stop the s
   await writeFile(join(folder.path, "postgres/postmaster.pid"), `${process.pid}\n`);
   await assertAnswers(start());
 });
-
-test("a first start that fails doesn't use up the credential", { timeout: 90_000 }, async (t) => {
-  const fresh = await temporaryFolder();
-  t.after(() => fresh.remove());
-  const other = createServer().listen(0, "127.0.0.1");
-  t.after(() => other.close());
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
-  const settings = { DATA_DIRECTORY: fresh.path };
-  const failed = startCommand(["start.ts"], { ...settings, PORT: String(port) });
-  assert.equal(await failed.ended, 1);
-  const service = startCommand(["start.ts"], settings);
-  try {
-    await service.said(/client_secret\s+sk_/);
-  } finally {
-    service.kill("SIGINT");
-    await service.ended;
-  }
-});
-
-test(
-  "a set-up of Postgres that was broken off doesn't stop the next start",
-  { timeout: 90_000 },
-  async (t) => {
-    const fresh = await temporaryFolder();
-    t.after(() => fresh.remove());
-    const settings = { DATA_DIRECTORY: fresh.path };
-    const killed = startCommand(["start.ts"], settings);
-    // Some of the data is there, but not yet in its place
-    const isUnderWay = async () => {
-      const names = await readdir(fresh.path, { recursive: true });
-      return names.some((name) => /^postgres\.new-[^/]+\/base$/.test(name));
-    };
-    await until(isUnderWay);
-    killed.kill("SIGKILL");
-    await killed.ended;
-    const service = startCommand(["start.ts"], settings);
-    try {
-      await service.said(/client_secret\s+sk_/);
-    } finally {
-      service.kill("SIGINT");
-      await service.ended;
-    }
-  },
-);

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 
-const narrowRoles = ["service_login", "service_api", "service_auth", "service_writer", "service_ledger"];
+const narrowRoles = [
+  "service_login",
+  "service_api",
+  "service_auth",
+  "service_writer",
+  "service_ledger",
+  "service_booker",
+];
 const ledgerTables = ["ledger.stock_movement", "ledger.stock_movement_batch", "ledger.stock_count"];
 const denied = { code: "42501" };
 
@@ -55,13 +62,14 @@ describe("the ledger", () => {
       });
     }
 
-    it("and by the booking role alone", async () => {
+    it("and by the booking roles alone", async () => {
       for (const table of ledgerTables) {
         const adding = await rows(
           "select r as role from unnest($2::text[]) r where has_any_column_privilege(r, $1, 'insert')",
           [table, narrowRoles],
         );
-        assert.deepEqual(adding, [{ role: "service_ledger" }]);
+        const adder = table === "ledger.stock_count" ? "service_ledger" : "service_booker";
+        assert.deepEqual(adding, [{ role: adder }]);
       }
       const some = "(product_id, quantity) select id, 1 from erp.product limit 1";
       await assert.rejects(as("service_writer", `insert into ledger.stock_movement ${some}`), denied);
@@ -93,6 +101,9 @@ describe("the ledger", () => {
       "select ledger.post(array[]::ledger.draft[], null)",
       "select ledger.set_stock(array[]::ledger.line[], null)",
       "select ledger.adjust_stock(array[]::ledger.line[], null)",
+      "select ledger.book(array[]::ledger.draft[], null)",
+      "select ledger.write_movements(array[]::ledger.draft[], now(), null)",
+      "select ledger.write_figures(array[]::ledger.place_change[], false, false, false)",
       "select ledger.transfer_stock(array[]::ledger.line[], null)",
       "select erp.create_warehouse('X', 'X', true, true, true, null)",
       "select erp.delete_warehouse(id) from erp.warehouse",
@@ -109,7 +120,7 @@ describe("the ledger", () => {
 
     it("nor can a role that logs in become one that may", async () => {
       const within = await rows(
-        `select r as role from unnest(array['service_owner', 'service_writer', 'service_ledger']) r
+        `select r as role from unnest(array['service_owner', 'service_writer', 'service_ledger', 'service_booker']) r
          where pg_has_role('service_login', r, 'member') or pg_has_role('service_api', r, 'member')`,
       );
       assert.deepEqual(within, []);

@@ -23,6 +23,7 @@ const mistakes: Record<string, string> = {
   description: "comment on column api_unstable.tags.name is null",
   "foreign-key-index": "create table erp.t (tag_id uuid references erp.tag)",
   "frozen-versions": "create view api_2026_06_unstable.t as select id from api_unstable.tags",
+  "index-use": "create index on erp.tag (created_at)",
   "insert-order":
     "create function erp.f() returns void language sql set search_path = pg_catalog, pg_temp as $$ with made as (insert into erp.tag (name) select x.name from (select name from erp.tag order by name) x returning id) select from made $$",
   "one-scope-per-table":
@@ -37,6 +38,7 @@ const mistakes: Record<string, string> = {
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
   "topic-scope": "update events.topic set scope = 'tags:read' where name = 'order.created'",
+  "upheld-rules": "alter table erp.tag add constraint tag_is_short check (length(name) < 9) not enforced",
   "view-tags":
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@filters nmae'",
 };

@@ -47,13 +47,12 @@ describe("who may do what with events", () => {
         ).rows,
         [],
       );
+      assert.deepEqual((await roles(`has_table_privilege(r.oid, '${table}', 'delete')`)).rows, [
+        { name: "service_recorder" },
+      ]);
       assert.deepEqual(
-        (
-          await roles(
-            `has_any_column_privilege(r.oid, '${table}', 'insert') or has_table_privilege(r.oid, '${table}', 'delete')`,
-          )
-        ).rows,
-        [{ name: "service_recorder" }],
+        (await roles(`has_any_column_privilege(r.oid, '${table}', 'insert')`)).rows.map(({ name }) => name),
+        table === "events.outbox" ? ["service_booker", "service_recorder"] : ["service_recorder"],
       );
     }
     for (const role of [

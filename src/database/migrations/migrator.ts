@@ -33,6 +33,8 @@ export interface MigrateOptions {
   locks?: LockLimits;
   /** Called with a line whenever a migration waits for locks. */
   onWait?: (line: string) => void;
+  /** How many committed migrations the database is to have; all when not given. */
+  upTo?: number;
 }
 
 /** The lock of running migrations; graphile-migrate takes it too. */
@@ -53,6 +55,7 @@ export class Migrator {
   readonly #settings: ParsedSettings;
   readonly #locks: LockLimits;
   readonly #observer: LockObserver;
+  readonly #upTo: number;
   readonly #onWait: (line: string) => void;
 
   private constructor(
@@ -65,6 +68,7 @@ export class Migrator {
     this.#settings = settings;
     this.#observer = observer;
     this.#locks = options.locks ?? defaultLockLimits;
+    this.#upTo = options.upTo ?? Infinity;
     this.#onWait = options.onWait ?? (() => {});
   }
 
@@ -99,7 +103,8 @@ export class Migrator {
       _migrateMigrationSchema(this.#client, this.#settings),
     );
     const last = await getLastMigration(this.#client, this.#settings);
-    const wanted = await getMigrationsAfter(this.#settings, last);
+    const after = await getMigrationsAfter(this.#settings, last);
+    const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {
       requireUntouched(migration);
       await this.#run(migration.realFilename, migration.body, () =>

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildSchema, parse } from "postgraphile/graphql";
-import { deprecatedFieldsOf } from "../../src/graphql/deprecated-fields.ts";
+import { usedFieldsOf } from "../../src/graphql/used-fields.ts";
 
 const schema = buildSchema(`
   type Query { product(id: ID, number: String @deprecated): Product, old: Product @deprecated(reason: "Use product.") }
   type Product { name: String, weight: Int @deprecated(reason: ""), parent: Product }
 `);
-const found = (text: string) => deprecatedFieldsOf(schema, parse(text));
+const found = (text: string) => usedFieldsOf(schema, parse(text)).deprecated;
 
 test("deprecated fields and arguments are found, each once, also in fragments", () => {
   assert.deepEqual(found("{ product { name parent { name } } }"), []);
@@ -18,5 +18,15 @@ test("deprecated fields and arguments are found, each once, also in fragments", 
   assert.deepEqual(found('{ product(id: 1, number: "x") { ...f } } fragment f on Product { weight }'), [
     "Product.weight",
     "Query.product(number:)",
+  ]);
+});
+
+test("all fields and arguments that a document uses are found, but for introspection", () => {
+  const text =
+    "{ __schema { types { name } } product(id: 1) { __typename ...f } } fragment f on Product { n: name }";
+  assert.deepEqual(usedFieldsOf(schema, parse(text)).all, [
+    "Product.name",
+    "Query.product",
+    "Query.product(id:)",
   ]);
 });

@@ -1,0 +1,66 @@
+import type { Change } from "@graphql-inspector/core";
+import { CriticalityLevel, diff } from "@graphql-inspector/core";
+import type { GraphQLSchema } from "graphql";
+import { buildSchema, isObjectType, print } from "graphql";
+
+/** What a change means for clients that are there. */
+export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
+
+/** A change of the API, or of the bodies of events. */
+export interface ApiChange {
+  weight: Weight;
+  /** Type, Type.field, Type.field.argument, Enum.VALUE, or topic.field. */
+  path: string;
+  message: string;
+}
+
+/** What differs between two SDLs, but for descriptions. What belongs to something new is not told by itself. */
+export async function apiChanges(before: string, after: string): Promise<ApiChange[]> {
+  if (before === after) return [];
+  const [old, next] = [buildSchema(before), buildSchema(after)];
+  const changes = (await diff(old, next)).filter(
+    ({ type, path = "" }) =>
+      !/DESCRIPTION|DIRECTIVE_USAGE|DEPRECATION_REASON/.test(type as string) && path !== "",
+  );
+  const added = new Set(
+    changes.filter(({ type }) => /_ADDED$/.test(type as string)).map(({ path }) => path!),
+  );
+  const own = changes.filter(({ path }) => !isWithin(path!, added));
+  return [...own.map(told), ...scopeChanges(old, next)].sort((a, b) => a.path.localeCompare(b.path));
+}
+
+const isWithin = (path: string, wholes: ReadonlySet<string>): boolean =>
+  path.split(".").some((_, index, words) => index > 0 && wholes.has(words.slice(0, index).join(".")));
+
+function told({ type, path = "", message, criticality }: Change): ApiChange {
+  const weight = ((): Weight => {
+    if (/DEPRECATION_ADDED/.test(type as string)) return "deprecated";
+    if (criticality.level === CriticalityLevel.Breaking) return "breaking";
+    if (criticality.level === CriticalityLevel.Dangerous) return "dangerous";
+    return /_ADDED$/.test(type as string) ? "added" : "changed";
+  })();
+  return { weight, path: path.replace(/\.@deprecated$/, ""), message: `${message}.` };
+}
+
+/** Fields that need other scopes than before, which breaks whoever lacks them. */
+function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
+  const scopes = scopesOf(old);
+  return [...scopesOf(next)].flatMap(([path, needed]): ApiChange[] => {
+    const before = scopes.get(path);
+    if (before === undefined || before === needed) return [];
+    const message = `Field '${path}' requires ${needed || "no scope"}, not ${before || "no scope"}.`;
+    return [{ weight: needed === "" ? "changed" : "breaking", path, message }];
+  });
+}
+
+function scopesOf(schema: GraphQLSchema): Map<string, string> {
+  return new Map(
+    Object.values(schema.getTypeMap()).flatMap((type) => {
+      if (!isObjectType(type) || type.name.startsWith("__")) return [];
+      return Object.values(type.getFields()).map((field): [string, string] => {
+        const directive = field.astNode?.directives?.find(({ name }) => name.value === "requiresScopes");
+        return [`${type.name}.${field.name}`, directive?.arguments?.map(print).join(", ") ?? ""];
+      });
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+import { buildSchema } from "graphql";
+import type { ApiChange, Weight } from "./api-changes.ts";
+import { apiChanges } from "./api-changes.ts";
+import { eventChanges } from "./event-changes.ts";
+import type { Finding, Severity } from "./finding.ts";
+import type { BrokenOperation } from "./operations.ts";
+import { brokenOperations, readOperations } from "./operations.ts";
+import type { Places } from "./places.ts";
+import type { Source } from "./source.ts";
+import { readUsers, usersAt } from "./users.ts";
+
+const whys: Record<Weight, string> = {
+  breaking:
+    "Operations of clients of unstable that ask for it are refused, or answered otherwise, from the next start on.",
+  dangerous: "Clients that don't expect it may fail: programs that list the values of an enum, for one.",
+  deprecated: "Clients are told to stop using it.",
+  added: "",
+  changed: "",
+};
+const wayOuts: Record<Weight, string> = {
+  breaking:
+    "keep it beside the new one, with @deprecated in the view's comment, until nobody uses it (docs/evolving.md). If it has to be, say so: -- waive api-breaking PATH: why.",
+  dangerous: "tell clients in the changelog of the release.",
+  deprecated: "",
+  added: "",
+  changed: "",
+};
+const severities: Record<Weight, Severity> = {
+  ...{ breaking: "warning", dangerous: "warning", deprecated: "note", added: "note", changed: "note" },
+};
+
+/** What the head of the API gains, loses and changes, and whom that breaks. */
+export const apiDiff: Source = {
+  name: "changes of the API",
+  async find({ before, after, places, recorded }) {
+    if (before === null) return [];
+    const now = await after();
+    const changes = await apiChanges(before.sdl, now.sdl);
+    const findings = await Promise.all(changes.map((change) => findingOf("api", change, places)));
+    if (changes.every(({ weight }) => weight !== "breaking")) return findings;
+    const schema = buildSchema(before.sdl);
+    const users = await readUsers(recorded, "unstable");
+    const broken = brokenOperations(await readOperations(), before.sdl, now.sdl);
+    return [
+      ...findings.map((finding) => {
+        if (finding.rule !== "api-breaking") return finding;
+        const names = usersAt(users, finding.object!, schema);
+        if (names.length === 0) return finding;
+        const whom = names.map(({ name, lastUsedOn }) => `${name} (last on ${lastUsedOn})`).join(", ");
+        return { ...finding, severity: "error" as const, what: `${finding.what} It would break: ${whom}.` };
+      }),
+      ...broken.map(brokenFinding),
+    ];
+  },
+};
+
+/** What receivers of webhooks gain and lose. */
+export const eventDiff: Source = {
+  name: "changes of events",
+  async find({ before, after, places }) {
+    if (before === null) return [];
+    const changes = eventChanges(before.events, (await after()).events);
+    return Promise.all(changes.map((change) => findingOf("event", change, places)));
+  },
+};
+
+async function findingOf(kind: "api" | "event", change: ApiChange, places: Places): Promise<Finding> {
+  const { weight, path, message } = change;
+  const place = kind === "api" ? await placeOf(path, places) : await places.of("events.topic");
+  const isBreach = kind === "event" && weight === "breaking";
+  return {
+    ...{ rule: `${kind}-${weight}`, severity: isBreach ? "error" : severities[weight], object: path },
+    ...{ what: message, file: place?.file ?? null, line: place?.line ?? null },
+    why: isBreach
+      ? "Receivers of webhooks of all versions get these bodies, and may rely on it."
+      : whys[weight],
+    wayOut: (isBreach ? "keep the field; -- waive event-breaking PATH: why." : wayOuts[weight]).replaceAll(
+      "PATH",
+      path,
+    ),
+  };
+}
+
+const brokenFinding = ({ file, line, reason }: BrokenOperation): Finding => ({
+  ...{ rule: "operation-breaks", severity: "error", file, line, object: null, what: reason },
+  why: "The API of the database as it is committed takes this operation, and the changed one doesn't.",
+  wayOut: "keep what it asks for, or change the operation in the same step.",
+});
+
+const snake = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
+
+/** Where the view, type or function is written that a path of the API comes from. */
+async function placeOf(path: string, places: Places) {
+  const [type = "", field = ""] = path.split(".");
+  const name = snake(
+    /^(Query|Mutation)$/.test(type) ? field : type.replace(/(Connection|Edge|FilterInput)$/, ""),
+  );
+  const names = [name, `${name}s`, `${name}es`, name.replace(/y$/, "ies")];
+  for (const one of names) {
+    const place = await places.of(`api_unstable.${one}`);
+    if (place !== null) return place;
+  }
+  return null;
+}

@@ -1,0 +1,81 @@
+import type { ClientBase } from "pg";
+import type { Finding } from "../finding.ts";
+import type { Script } from "../script.ts";
+import type { Source, Subject } from "../source.ts";
+import { columnRules } from "./columns.ts";
+import { addedConstraints, constraintRules } from "./constraints.ts";
+import { indexRules } from "./indexes.ts";
+import type { Danger, DdlRule, Known } from "./rule.ts";
+import { nameOf } from "./rule.ts";
+import { tableRules } from "./tables.ts";
+
+/** All rules about statements that block, rewrite or lose something. */
+export const ddlRules: readonly DdlRule[] = [
+  ...columnRules,
+  ...constraintRules,
+  ...indexRules,
+  ...tableRules,
+];
+
+/** Statements that block readers or writers of tables with rows, rewrite them, or lose what is in them. */
+export const dangerousDdl: Source = {
+  name: "dangerous statements",
+  async find(subject) {
+    const catalogue = await readCatalogue(subject.client);
+    return subject.scripts.flatMap((script) => dangersIn(script, subject, catalogue));
+  },
+};
+
+function dangersIn(script: Script, subject: Subject, catalogue: Catalogue): Finding[] {
+  const known = knownOf(script, subject, catalogue);
+  return script.statements.flatMap(({ nodes, place }) =>
+    nodes.flatMap((node) =>
+      ddlRules.flatMap((rule) =>
+        rule.find(node, known).map((danger) => ({ ...findingOf(rule, danger), ...place })),
+      ),
+    ),
+  );
+}
+
+const findingOf = ({ name, severity, why, wayOut }: DdlRule, danger: Danger) => ({
+  ...{ rule: name, severity, object: danger.object, what: danger.what, why },
+  wayOut: (danger.wayOut ?? wayOut).replaceAll("TABLE", danger.object),
+});
+
+function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue): Known {
+  return {
+    isOld: (relation) => relation !== undefined && oldColumns.has(nameOf(relation)),
+    isNewColumn: (relation, column) => oldColumns.get(nameOf(relation!))?.has(column) !== true,
+    isVolatile: (name) => catalogue.volatile.has(name),
+    isCheckedNotNull: (table, column) => catalogue.notNull.has(`${table}.${column}`),
+    isCheckedType: (name) => catalogue.domains.has(name),
+    addedConstraints: new Set(script.statements.flatMap(({ nodes }) => nodes.flatMap(addedConstraints))),
+    isInTransaction: script.isInTransaction,
+    statementCount: script.statements.length,
+  };
+}
+
+/** What the rules have to know of the database. */
+interface Catalogue {
+  volatile: ReadonlySet<string>;
+  /** Columns, as `table.column`. */
+  notNull: ReadonlySet<string>;
+  domains: ReadonlySet<string>;
+}
+
+async function readCatalogue(client: ClientBase): Promise<Catalogue> {
+  const names = async (query: string) => {
+    const { rows } = await client.query<{ name: string }>(query);
+    return new Set(rows.map(({ name }) => name));
+  };
+  return {
+    volatile: await names("select distinct proname as name from pg_proc where provolatile = 'v'"),
+    notNull: await names(`select format('%s.%s', c.conrelid::regclass, a.attname) as name
+      from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+      where c.convalidated and (c.contype = 'c' and cardinality(c.conkey) = 1
+        and pg_get_constraintdef(c.oid) ~ '^CHECK \\(\\(\\w+ IS NOT NULL\\)\\)')`),
+    domains: await names(`select n.nspname || '.' || t.typname as name from pg_type t
+      join pg_namespace n on n.oid = t.typnamespace
+      where t.typtype = 'd' and (t.typnotnull or exists (select from pg_constraint c where c.contypid = t.oid))`),
+  };
+}

@@ -1,0 +1,95 @@
+import type { RangeVar } from "libpg-query";
+import type { DdlRule } from "./rule.ts";
+import { changesOf, nameOf } from "./rule.ts";
+
+const rewriting: Record<string, string> = {
+  AT_SetTableSpace: "set tablespace",
+  AT_SetUnLogged: "set unlogged",
+  AT_SetLogged: "set logged",
+  AT_SetAccessMethod: "set access method",
+};
+
+const rewritesTable: DdlRule = {
+  name: "rewrites-table",
+  severity: "error",
+  why: "The whole table is written anew, while nobody else can read or write it.",
+  wayOut:
+    "do it outside of migrations, at a time when the service may stand still; vacuum without full suffices mostly.",
+  find(node, known) {
+    if ("ClusterStmt" in node) return [{ object: nameOf(node.ClusterStmt.relation!), what: "cluster" }];
+    if ("VacuumStmt" in node) {
+      const { options = [], rels = [] } = node.VacuumStmt;
+      if (!options.some((one) => "DefElem" in one && one.DefElem.defname === "full")) return [];
+      const [first] = rels;
+      const relation = first && "VacuumRelation" in first ? first.VacuumRelation.relation : undefined;
+      return [{ object: relation ? nameOf(relation) : "", what: "vacuum full" }];
+    }
+    return changesOf(node, known).flatMap(({ table, change }) => {
+      const what = rewriting[change.subtype ?? ""];
+      return what === undefined ? [] : [{ object: table, what }];
+    });
+  },
+};
+
+const refresh: DdlRule = {
+  name: "refresh-blocks-reads",
+  severity: "error",
+  why: "Nobody can read the materialized view until it is full again.",
+  wayOut: "refresh materialized view concurrently …; it needs a unique index.",
+  find: (node) =>
+    "RefreshMatViewStmt" in node && !node.RefreshMatViewStmt.concurrent && !node.RefreshMatViewStmt.skipData
+      ? [{ object: nameOf(node.RefreshMatViewStmt.relation!), what: "" }]
+      : [],
+};
+
+const locks: DdlRule = {
+  name: "locks-table",
+  severity: "error",
+  why: "Others wait for the table until the migration has ended.",
+  wayOut: "leave it out: each statement takes the lock that it needs.",
+  find: (node, known) =>
+    "LockStmt" in node
+      ? (node.LockStmt.relations ?? []).flatMap((one) =>
+          "RangeVar" in one && known.isOld(one.RangeVar) ? [{ object: nameOf(one.RangeVar), what: "" }] : [],
+        )
+      : [],
+};
+
+const changesAllRows: DdlRule = {
+  name: "changes-all-rows",
+  severity: "warning",
+  why: "Every row stays locked until the migration ends, is written to the log of events, and leaves a dead one behind.",
+  wayOut:
+    "change a batch at a time by background work (docs/evolving.md); waive it for a table that stays small.",
+  find(node, known) {
+    const statement =
+      "UpdateStmt" in node ? node.UpdateStmt : "DeleteStmt" in node ? node.DeleteStmt : undefined;
+    if (statement === undefined || statement.whereClause !== undefined) return [];
+    if ("usingClause" in statement || !known.isOld(statement.relation)) return [];
+    return [{ object: nameOf(statement.relation!), what: "UpdateStmt" in node ? "update" : "delete" }];
+  },
+};
+
+const renames: DdlRule = {
+  name: "renames",
+  severity: "warning",
+  why: "Views and foreign keys follow, but functions name tables and columns in their texts, and fail from then on; processes of the release before may still call them.",
+  wayOut:
+    "include the fixtures that name it in the same migration. Or keep the name: the API's names are those of its views.",
+  find(node, known) {
+    if ("AlterObjectSchemaStmt" in node) {
+      const { relation, newschema } = node.AlterObjectSchemaStmt;
+      return known.isOld(relation) ? [{ object: nameOf(relation!), what: `moves to ${newschema}` }] : [];
+    }
+    if (!("RenameStmt" in node)) return [];
+    const { renameType, relationType, relation, subname, newname } = node.RenameStmt;
+    const isColumn = renameType === "OBJECT_COLUMN" && relationType === "OBJECT_TABLE";
+    if (!(isColumn || renameType === "OBJECT_TABLE") || !known.isOld(relation)) return [];
+    if (isColumn && known.isNewColumn(relation, subname!)) return [];
+    const object = nameOf(relation as RangeVar);
+    return [{ object: isColumn ? `${object}.${subname}` : object, what: `becomes ${newname}` }];
+  },
+};
+
+/** Rules about whole tables, and their rows. */
+export const tableRules: readonly DdlRule[] = [rewritesTable, refresh, locks, changesAllRows, renames];

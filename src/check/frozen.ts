@@ -1,0 +1,85 @@
+import type { ClientBase } from "pg";
+import { isServed } from "../versions/lifetime.ts";
+import { versions } from "../versions/versions.ts";
+import type { Finding } from "./finding.ts";
+import type { Source } from "./source.ts";
+import type { FrozenPart } from "./state.ts";
+import { readParts } from "./state.ts";
+
+const keyOf = ({ version, kind, name }: FrozenPart) => `${version} ${kind} ${name}`;
+const firstLine = (text: string) => text.split("\n")[0]!;
+
+/**
+ * Which views, columns, types and functions of frozen versions a migration alters. What alters one without recording it
+ * is refused when it runs; this tells what was recorded on purpose.
+ */
+export const frozenVersions: Source = {
+  name: "frozen versions",
+  async find({ before, client, places, recorded }) {
+    if (before === null) return [];
+    const old = new Map(before.parts.map((part) => [keyOf(part), part]));
+    const next = new Map((await readParts(client)).map((part) => [keyOf(part), part]));
+    const known = new Set(before.parts.map(({ version }) => version));
+    const left = new Set([...next.values()].map(({ version }) => version));
+    const dropped = [...known].filter((version) => !left.has(version));
+    const gone = [...old.values()].filter((part) => left.has(part.version) && !next.has(keyOf(part)));
+    const changed = [...next.values()].filter((part) => isChanged(old.get(keyOf(part)), part));
+    const added = [...next.values()].filter((part) => known.has(part.version) && !old.has(keyOf(part)));
+    const findings = [
+      ...(await Promise.all(dropped.map((version) => dropping(version, recorded)))).flat(),
+      ...gone.map((part) => breach(part, "is gone")),
+      ...changed.map((part) => breach(part, changeOf(old.get(keyOf(part))!, part))),
+      ...added.map(growth),
+    ];
+    return Promise.all(
+      findings.map(async (finding) => {
+        const place = await places.of(finding.object!);
+        return { ...finding, file: place?.file ?? null, line: place?.line ?? null };
+      }),
+    );
+  },
+};
+
+/** Queries and bodies are hashes, which a renaming changes too; require_frozen_versions has looked at those. */
+const isChanged = (old: FrozenPart | undefined, { kind, definition }: FrozenPart): boolean =>
+  old !== undefined && old.definition !== definition && kind !== "query" && kind !== "body";
+
+const changeOf = ({ definition: old }: FrozenPart, { definition }: FrozenPart): string =>
+  firstLine(old) === firstLine(definition)
+    ? "has another comment"
+    : `was: ${firstLine(old)}; is: ${firstLine(definition)}`;
+
+const breach = ({ version, kind, name }: FrozenPart, what: string): Omit<Finding, "file" | "line"> => ({
+  ...{ rule: "frozen-version", severity: "error", object: `${version}.${name}`, what: `${kind} ${what}` },
+  why: "A frozen version stays as it was released: programs of its clients were written for it.",
+  wayOut:
+    "leave the version as it is, and change the head. If a fault has to be mended there: -- waive frozen-version OBJECT: why.".replace(
+      "OBJECT",
+      `${version}.${name}`,
+    ),
+});
+
+/** A version that is served goes: for whom, if the service knows. */
+async function dropping(schemaName: string, recorded: ClientBase): Promise<Omit<Finding, "file" | "line">[]> {
+  const version = versions.find((one) => one.schemaName === schemaName);
+  if (version === undefined || !isServed(version, versions, Date.now())) return [];
+  const { rows } = await recorded.query<{ name: string; day: string }>(
+    `select c.name, max(u.day)::text as day from auth.credential_use u join auth.credential c on c.id = u.credential_id
+     where u.version = $1 and u.day > current_date - 90 group by 1 order by 2 desc`,
+    [version.slug],
+  );
+  const users = rows.map(({ name, day }) => `${name} (last on ${day})`).join(", ");
+  return [
+    {
+      ...{ rule: "version-still-served", severity: "error", object: schemaName },
+      what: users === "" ? "nobody has used it in 90 days" : `used by ${users}`,
+      why: "The version is dropped before its end, which clients were told of.",
+      wayOut: `retire it first: npm run release -- retire ${version.slug}.`,
+    },
+  ];
+}
+
+const growth = ({ version, kind, name }: FrozenPart): Omit<Finding, "file" | "line"> => ({
+  ...{ rule: "frozen-version-grows", severity: "note", object: `${version}.${name}`, what: `${kind} is new` },
+  ...{ why: "Clients of the version will see it.", wayOut: "" },
+});

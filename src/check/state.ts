@@ -1,0 +1,46 @@
+import { makePgService } from "postgraphile/adaptors/pg";
+import type { ClientBase } from "pg";
+import { printVersion } from "../versions/sdl.ts";
+
+/** A part of a frozen version, as it was recorded. */
+export interface FrozenPart {
+  version: string;
+  kind: string;
+  name: string;
+  definition: string;
+}
+
+/** What of a database its clients see. */
+export interface ApiState {
+  /** The SDL of the head, `unstable`. */
+  sdl: string;
+  /** The JSON Schemas of the bodies of events, by their topics. */
+  events: Record<string, object>;
+  parts: FrozenPart[];
+}
+
+/** Reads what clients see of a database. @param url the same database, for what builds the SDL */
+export async function readState(client: ClientBase, url: string): Promise<ApiState> {
+  const { rows: topics } = await client.query<{ name: string; schema: object }>(
+    "select name, events.schema(name) as schema from events.topic order by name",
+  );
+  const events = Object.fromEntries(topics.map(({ name, schema }) => [name, schema]));
+  return { sdl: await sdlOf(url), events, parts: await readParts(client) };
+}
+
+/** What frozen versions consist of, in the words of what they were recorded as. */
+export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
+  const { rows } = await client.query<FrozenPart>(
+    "select version, kind, name, definition from api_meta.frozen_part order by 1, 2, 3",
+  );
+  return rows;
+}
+
+async function sdlOf(url: string): Promise<string> {
+  const pgService = makePgService({ connectionString: url, pubsub: false });
+  try {
+    return await printVersion({ schemaName: "api_unstable" }, pgService);
+  } finally {
+    await pgService.release?.();
+  }
+}

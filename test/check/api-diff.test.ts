@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { before, describe, test } from "node:test";
+import { apiChanges } from "../../src/check/api-changes.ts";
+import { apiDiff, eventDiff } from "../../src/check/api-diff.ts";
+import { check } from "../../src/check/check.ts";
+import { eventChanges } from "../../src/check/event-changes.ts";
+import type { Finding } from "../../src/check/finding.ts";
+import { frozenVersions } from "../../src/check/frozen.ts";
+import { brokenOperations, readOperations } from "../../src/check/operations.ts";
+import { readState } from "../../src/check/state.ts";
+import { useDatabase } from "../lib/database.ts";
+
+const migration = `
+drop view api_unstable.currencies;
+create view api_unstable.currencies with (security_invoker = true) as
+  select id, iso_code, symbol, erp.localized(name) as label, erp.localized(short_name) as short_name, factor,
+    position, is_default_currency
+  from erp.currency;
+comment on view api_unstable.currencies is $$
+@primaryKey id
+@requiresScopes currencies:read
+@nullable label,short_name,position
+@filters factor,iso_code,symbol,position
+@ref salesChannels to:SalesChannel plural
+@refVia salesChannels via:(id)->sales_channel_currencies(currency_id);(sales_channel_id)->sales_channels(id)
+A currency.$$;
+comment on column api_unstable.currencies.label is 'Its name.';
+alter table erp.salutation add column note text;
+comment on column erp.salutation.note is 'A note.';
+alter view api_2026_06_unstable.salutations rename column letter_name to letter;
+select api_meta.derive();
+select api_meta.record_version('api_2026_06_unstable');
+`;
+
+describe("what a migration changes for clients", () => {
+  const used = useDatabase("template_schema");
+  let findings: Finding[];
+  before(async () => {
+    const { client, database } = used;
+    const state = await readState(client, database.ownerUrl);
+    await client.query(
+      "select auth.create_credential('Shop connector', '{currencies:read}', 'shop-connector-access', sha256('secret'))",
+    );
+    await client.query(
+      "insert into auth.field_use select id, 'unstable', 'Currency.name', current_date - 3 from auth.credential",
+    );
+    await client.query(migration);
+    findings = await check(client, {
+      current: [{ name: "5-try.sql", text: migration }],
+      before: state,
+      after: () => readState(client, database.ownerUrl),
+      only: [frozenVersions, apiDiff, eventDiff],
+    });
+  });
+  const found = (rule: string, object: string) =>
+    findings.find((finding) => finding.rule === rule && finding.object === object);
+
+  test("names what is gone, where, and who used it when", () => {
+    const finding = found("api-breaking", "Currency.name")!;
+    assert.equal(finding.severity, "error");
+    assert.deepEqual([finding.file, finding.line], ["db/current/5-try.sql", 3]);
+    assert.match(
+      finding.what,
+      /^Field 'name' was removed .* It would break: Shop connector \(last on \d{4}-\d\d-\d\d\)\.$/,
+    );
+  });
+
+  test("names what is new", () => assert.equal(found("api-added", "Currency.label")!.severity, "note"));
+
+  test("names what of a frozen version was altered and recorded", () => {
+    const finding = found("frozen-version", "api_2026_06_unstable.salutations.letter_name")!;
+    assert.deepEqual([finding.severity, finding.what], ["error", "column is gone"]);
+    assert.ok(found("frozen-version-grows", "api_2026_06_unstable.salutations.letter"));
+  });
+});
+
+test("operations of guides, examples and tests that would break are named", async () => {
+  const before = await readFile(new URL("../../schema/unstable.graphql", import.meta.url), "utf8");
+  const operations = await readOperations();
+  assert.ok(operations.length > 50);
+  assert.deepEqual(brokenOperations(operations, before, before), []);
+  const after = before.replace(/^ {2}availableStock: /gm, "  stockAvailable: ");
+  const broken = brokenOperations(operations, before, after);
+  assert.ok(broken.some(({ file, line }) => file === "README.md" && line > 1));
+  for (const { reason } of broken) assert.match(reason, /availableStock/);
+});
+
+const sdl = (query: string, rest = "") => `
+  directive @requiresScopes(anyOf: [String!]) on FIELD_DEFINITION
+  type Query { ${query} } ${rest}`;
+
+test("changes of an API are told by what they mean", async () => {
+  const cases: [one: string, other: string, expected: string[]][] = [
+    [sdl("a: Int"), sdl("a: Int"), []],
+    [sdl("a: Int b: Int"), sdl("a: Int"), ["breaking Query.b"]],
+    [sdl("a: Int"), sdl("a: Int t: T", "type T { x: Int }"), ["added Query.t", "added T"]],
+    [sdl("a: Int!"), sdl("a: Int"), ["breaking Query.a"]],
+    [sdl("a(x: Int): Int"), sdl("a(x: Int!): Int"), ["breaking Query.a.x"]],
+    [sdl("a: E", "enum E { A }"), sdl("a: E", "enum E { A B }"), ["dangerous E.B"]],
+    [sdl("a: Int"), sdl('a: Int @deprecated(reason: "b")'), ["deprecated Query.a"]],
+    [
+      sdl('a: Int @requiresScopes(anyOf: ["a:read"])'),
+      sdl('a: Int @requiresScopes(anyOf: ["b:read"])'),
+      ["breaking Query.a"],
+    ],
+    [sdl("a: Int"), sdl('"""Words.""" a: Int'), []],
+  ];
+  for (const [one, other, expected] of cases) {
+    const changes = await apiChanges(one, other);
+    assert.deepEqual(
+      changes.map(({ weight, path }) => `${weight} ${path}`),
+      expected,
+      other,
+    );
+  }
+});
+
+test("changes of the bodies of events are told by what they mean", () => {
+  const schema = (properties: object, required = Object.keys(properties)) => ({
+    t: { type: "object", properties, required },
+  });
+  const told = (...[one, other]: Parameters<typeof eventChanges>) =>
+    eventChanges(one, other).map(({ weight, path }) => `${weight} ${path}`);
+  const text = { type: "string" };
+  assert.deepEqual(told(schema({ a: text }), schema({ a: text })), []);
+  assert.deepEqual(told(schema({ a: text }), schema({ b: text })), ["breaking t.a", "added t.b"]);
+  assert.deepEqual(told(schema({ a: text }), schema({ a: { type: ["string", "null"] } })), ["breaking t.a"]);
+  assert.deepEqual(told(schema({ a: text }), schema({ a: text }, [])), ["breaking t.a"]);
+  const state = (...values: string[]) => schema({ a: { type: "string", enum: values } });
+  assert.deepEqual(told(state("x", "y"), state("x", "z")), ["dangerous t.a", "breaking t.a"]);
+  assert.deepEqual(told(schema({}), {}), ["breaking t"]);
+  assert.deepEqual(told({}, schema({})), ["added t"]);
+});

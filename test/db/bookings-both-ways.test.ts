@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import fc from "fast-check";
+import { rowsOf, useDatabase } from "../lib/database.ts";
+
+// A booking writes everything itself; for whoever inserts into the ledger by hand, triggers do. Random bookings are done in
+// both ways, each undone again, and must leave the same rows and the same events behind.
+
+type Place = [type: string, key: string];
+
+/** What the database must hold afterwards, but for ids that are drawn and moments. */
+const state = `
+  with place as (select id, product_id || ' ' || place as name from ledger.stock)
+  select jsonb_build_object(
+    'movements', (select jsonb_agg(to_jsonb(m) - '{id,transaction_id,created_at,microseconds}'::text[] order by m.id)
+      from ledger.stock_movement m where m.id > $1::uuid),
+    'batches', (select jsonb_agg(jsonb_build_array(b.batch_id, b.quantity, n.nth) order by n.nth, b.batch_id)
+      from ledger.stock_movement_batch b
+      join (select id, row_number() over (order by id) as nth from ledger.stock_movement where id > $1) n
+        on n.id = b.stock_movement_id),
+    'stock', (select jsonb_agg(to_jsonb(s) - '{id,created_at,updated_at}'::text[] order by s.product_id, s.place)
+      from ledger.stock s where s.product_id = any ($2)),
+    'batch stock', (select jsonb_agg(jsonb_build_array(p.name, b.batch_id, b.quantity) order by p.name, b.batch_id)
+      from ledger.batch_stock b join place p on p.id = b.stock_id),
+    'warehouse stock', (select jsonb_agg(to_jsonb(s) - '{id,created_at,updated_at}'::text[] order by s.product_id, s.warehouse_id)
+      from ledger.warehouse_stock s where s.product_id = any ($2)),
+    'products', (select jsonb_agg(to_jsonb(p) - '{updated_at}'::text[] order by p.id) from erp.product p),
+    'lots', (select jsonb_agg(to_jsonb(b) - '{updated_at}'::text[] order by b.id) from erp.batch b),
+    'settings', (select jsonb_agg(to_jsonb(c) - '{updated_at}'::text[] order by c.id) from erp.product_warehouse_configuration c),
+    'settings of places', (select jsonb_agg(to_jsonb(c) - '{updated_at}'::text[] order by c.id)
+      from erp.product_stock_location_configuration c),
+    'counts', (select jsonb_agg(jsonb_build_array(p.name, c.batch_id, c.quantity, c.difference) order by c.id)
+      from ledger.stock_count c join place p on p.id = c.stock_id where c.stock_movement_id is not null and c.id > $4),
+    'events', (select jsonb_agg(jsonb_build_array(o.topic, o.entity_id, o.changed_fields, o.cause,
+        case when o.topic in ('stock_movement.created', 'stock.changed') then o.data - 'id' else o.data end
+          - '{createdAt,updatedAt}'::text[]) order by o.position)
+      from events.outbox o where o.position > $3)
+  ) as state`;
+
+const columns = ["source", "destination"]
+  .flatMap((side) =>
+    ["location_type", "warehouse", "bin_location", "order", "goods_receipt", "special_stock_location"].map(
+      (what) => (/type|special/.test(what) ? `${side}_${what}_technical_name` : `${side}_${what}_id`),
+    ),
+  )
+  .join();
+
+describe("bookings, directly and by triggers", () => {
+  const used = useDatabase("template_demo");
+  const rows = rowsOf(() => used.client);
+  let products: { id: string; batches: string[] }[];
+  let places: Place[];
+
+  before(async () => {
+    products = await rows(
+      `(select p.id, '{}'::uuid[] as batches from erp.product p where not is_batch_managed
+          and not exists (select from erp.product v where v.parent_id = p.id) order by p.id limit 4)
+       union all
+       (select p.id, (array_agg(b.id order by b.id))[:2] from erp.product p join erp.batch b on b.product_id = p.id
+        where p.is_batch_managed group by p.id order by p.id limit 2)`,
+    );
+    // One with settings in a bin, too
+    await rows(
+      `insert into erp.product_stock_location_configuration (product_id, bin_location_id)
+       select $1, (select id from erp.bin_location order by id limit 1) on conflict do nothing`,
+      [products[0]!.id],
+    );
+    const found = await rows(
+      `(select 'warehouse' as type, id::text as key from erp.warehouse order by id)
+       union all (select 'bin_location', id::text from erp.bin_location order by id limit 3)
+       union all (select 'order', id::text from erp.sales_order order by id limit 2)
+       union all (select 'goods_receipt', id::text from erp.goods_receipt order by id limit 1)
+       union all select 'special_stock_location', n from unnest('{stock_correction,unknown}'::text[]) n`,
+    );
+    places = found.map(({ type, key }) => [type, key]);
+  });
+
+  const draft = fc.record({
+    product: fc.nat(5),
+    batch: fc.nat(2),
+    quantity: fc.integer({ min: 1, max: 30 }),
+    from: fc.nat(20),
+    to: fc.nat(20),
+  });
+  type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never;
+
+  /** A draft in terms of the database; what comes from a special place is frequent, so that there is stock. */
+  const asRow = ({ product, batch, quantity, from, to }: Draft) => {
+    const { id, batches } = products[product % products.length]!;
+    const source = from < 10 ? places.at(-1)! : places[from % places.length]!;
+    let destination = places[to % places.length]!;
+    if (destination === source) destination = places[(to + 1) % places.length]!;
+    // Batches may be named or left out, rightly or wrongly
+    const batch_id = batches[batch] ?? null;
+    return { product_id: id, quantity, batch_id, source, destination };
+  };
+
+  const post = (drafts: ReturnType<typeof asRow>[]) =>
+    rows(
+      `select ledger.post(array(
+         select row ('{lines,0,quantity}', d.product_id, d.quantity, d.batch_id, d.source ->> 0, d.source ->> 1,
+           d.destination ->> 0, d.destination ->> 1, 'api_relocation')::ledger.draft
+         from jsonb_to_recordset($1) d (product_id uuid, quantity integer, batch_id uuid, source jsonb, destination jsonb)),
+         'a note')`,
+      [JSON.stringify(drafts)],
+    );
+  /** What `stockSet` does, where stock lies that is in no batch. */
+  const count = (product: string, quantity: number) =>
+    rows(
+      `select ledger.set_stock(array(
+         select row (s.product_id, s.warehouse_id, s.bin_location_id, null, null, $2, null, null, null)::ledger.line
+         from ledger.stock s where s.product_id = $1 and s.quantity not in (0, $2) and
+           s.location_type_technical_name in ('warehouse', 'bin_location') order by s.place limit 2), 'counted')`,
+      [product, quantity],
+    );
+  /** Inserts by hand what a booking booked: its movements by one statement, their batches by another. */
+  const insert = async (movements: any[], batches: any[]) => {
+    const inserted = await rows(
+      `insert into ledger.stock_movement (product_id, quantity, process_type_technical_name, comment, ${columns})
+       select product_id, quantity, process_type_technical_name, comment, ${columns}
+       from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id`,
+      [JSON.stringify(movements)],
+    );
+    const named = batches.map(([batch_id, quantity, nth]) => ({ ...inserted[nth - 1], batch_id, quantity }));
+    if (named.length > 0)
+      await rows(
+        `insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
+         select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer)`,
+        [JSON.stringify(named)],
+      );
+  };
+
+  /** Does something from the present state on; answers what it leaves behind, and undoes it unless it is to stay. */
+  const resultOf = async (work: () => Promise<unknown>, stays = false) => {
+    const [from] = await rows(
+      `select coalesce((select max(id::text) from ledger.stock_movement), '00000000-0000-0000-0000-000000000000') as movement,
+         coalesce((select max(position) from events.outbox), 0) as position, coalesce((select max(id) from ledger.stock_count), 0) as count`,
+    );
+    await rows("savepoint before");
+    await work();
+    await rows("set constraints all immediate");
+    await rows("set constraints all deferred");
+    const [row] = await rows(state, [from.movement, products.map(({ id }) => id), from.position, from.count]);
+    assert.deepEqual(await rows("select * from ledger.proof limit 5"), []);
+    if (!stays) await rows("rollback to before");
+    return row.state;
+  };
+
+  /** @returns whether it was booked, and not refused */
+  const bothWays = async (book: () => Promise<unknown>): Promise<boolean> => {
+    let directly;
+    try {
+      directly = await resultOf(book);
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, "UE001", String(error));
+      await rows("rollback to before");
+      return false;
+    }
+    if (directly.movements === null) return false;
+    const byTriggers = await resultOf(() => insert(directly.movements, directly.batches ?? []), true);
+    assert.deepEqual(byTriggers, directly);
+    return true;
+  };
+
+  it("leave the same behind", async () => {
+    let booked = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof({ weight: 4, arbitrary: fc.array(draft, { minLength: 1, maxLength: 6 }) }, fc.nat(3)),
+          {
+            minLength: 4,
+            maxLength: 8,
+          },
+        ),
+        async (calls) => {
+          await rows("begin");
+          try {
+            await rows("select set_config('service.request_id', 'both ways', true)");
+            for (const call of calls) {
+              const book = Array.isArray(call)
+                ? () => post(call.map(asRow))
+                : () => count(products[call]!.id, 40 + call);
+              if (await bothWays(book)) booked++;
+            }
+          } finally {
+            await rows("rollback");
+          }
+        },
+      ),
+      { numRuns: Number(process.env.BOOKINGS ?? 12) },
+    );
+    assert.ok(booked >= 12, `${booked} were booked`);
+  });
+});

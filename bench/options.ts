@@ -42,7 +42,7 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
   --with NAMES   beside them directus, which is installed for that: about 700 MB
 
 Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong, an attack was noticed or it
-failed, 2: not understood.
+failed, 2: invalid arguments.
 `;
 
 /** @throws {UserError} when the arguments are invalid */

@@ -16,16 +16,17 @@ import { checkPageSize, defaultPageSize } from "../src/graphql/page-size.ts";
 import { followedOf } from "./lib/followed.ts";
 import type { EdgeOfRows, ListDetails, RowsStep } from "./lib/page.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
+import type { Key } from "../src/reads/keys.ts";
+import { keyOfResource } from "./lib/keys.ts";
 import { preservesSource } from "../src/reads/field-source.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
 
-/** The single primary key column of a view, which orders its lists. */
-function keyOf(resource: PgResource): string {
-  const attributes = resource.uniques.find((unique) => unique.isPrimary)?.attributes;
-  if (attributes?.length !== 1)
-    throw new Error(`${resource.name} can't be listed: it has no @primaryKey of one column`);
-  return attributes[0]!;
+/** The primary key of a view, which orders its lists. */
+function keyOf(resource: PgResource): Key {
+  const key = keyOfResource(resource);
+  if (!key) throw new Error(`${resource.name} can't be listed: it has no @primaryKey`);
+  return key;
 }
 
 /** The page that the arguments of a list request. */
@@ -33,7 +34,7 @@ function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageO
   const $rawFirst = args.getRaw("first");
   const $rawAfter = args.getRaw("after");
   const decode = (cursor: string | null | undefined) =>
-    cursor == null ? null : decodeCursor(details.list, cursor, details.followed !== undefined);
+    cursor == null ? null : decodeCursor(details, cursor);
   const $first = lambda($rawFirst, checkPageSize);
   const $after = lambda($rawAfter, decode);
   return new PageOfRows($rows, details, { $rawFirst, $rawAfter, $first, $after });

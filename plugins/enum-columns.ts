@@ -29,7 +29,7 @@ function textEnumCodec(enumCodec: PgEnumCodec): PgCodec {
     executor: null,
     hasNaturalEquality: true,
     hasNaturalOrdering: false,
-    extensions: { enumOfText: enumCodec },
+    extensions: { enumOfText: enumCodec, pgType: "text" },
   };
   textCodecs.set(enumCodec, codec);
   return codec;
@@ -48,6 +48,33 @@ function describeValues(codec: PgEnumCodec): void {
   }
 }
 
+/** A label as a name of GraphQL: signs that names can't have become underscores, and letters lose their marks. */
+function nameOfLabel(label: string): string {
+  if (/^[_A-Za-z]\w*$/.test(label) && !/^(__|(true|false|null)$)/.test(label)) return label;
+  const plain = label
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replaceAll("ß", "ss")
+    .replace(/[^A-Za-z0-9]+/g, "_");
+  const trimmed = plain.replace(/^_+|_+$/g, "");
+  const codes = () => Array.from(label, (sign) => `u${sign.codePointAt(0)!.toString(16)}`).join("_");
+  const name = trimmed === "" ? codes() || "EMPTY" : trimmed;
+  return /^(\d|(true|false|null)$)/.test(name) ? `_${name}` : name;
+}
+
+function requireDistinctNames(build: GraphileBuild.Build, codec: PgEnumCodec): void {
+  const labels = new Map<string, string>();
+  for (const { value } of codec.values) {
+    const name = build.inflection.enumValue(value, codec);
+    const other = labels.get(name);
+    if (other !== undefined)
+      throw new Error(
+        `The enum ${codec.name}: its labels "${other}" and "${value}" would both be called ${name}`,
+      );
+    labels.set(name, value);
+  }
+}
+
 /**
  * Shows text columns with the tag `@enum order_state` as the GraphQL enum of the Postgres enum type of that name in the
  * same schema. SQL keeps the text: with a cast in the view, Postgres could not use the index on the table's column.
@@ -56,6 +83,13 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
   name: "EnumColumnsPlugin",
   description: "Shows text columns with the tag @enum as GraphQL enums, and describes the values of enums",
   version: "1.0.0",
+  inflection: {
+    replace: {
+      enumValue(previous, _preset, value, codec) {
+        return nameOfLabel(previous!(value, codec));
+      },
+    },
+  },
   gather: {
     hooks: {
       async pgCodecs_attribute(info, { serviceName, pgClass, pgAttribute, attribute }) {
@@ -80,6 +114,7 @@ export const EnumColumnsPlugin: GraphileConfig.Plugin = {
       init: {
         before: ["PgCodecs"],
         callback(_, build) {
+          for (const codec of build.allPgCodecs) if (isEnumCodec(codec)) requireDistinctNames(build, codec);
           // The library would do the same later, which is too late to name the type for the text codec.
           for (const codec of build.allPgCodecs) {
             const enumCodec = codec.extensions?.enumOfText;

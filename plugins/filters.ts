@@ -1,10 +1,5 @@
 import type {} from "postgraphile";
-import type {
-  PgCodec,
-  PgCodecWithAttributes,
-  PgResource,
-  PgSelectQueryBuilder,
-} from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { FilterColumns, FilterValue } from "../src/reads/filter-conditions.ts";
@@ -49,7 +44,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
             )
               continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
-            const columns = columnsOf(build, codec as PgCodecWithAttributes);
+            const columns = columnsOf(build, resource);
             build.filterColumns.set(codec, columns);
             for (const column of columns.values()) scalars.set(column.typeName, column.operators);
             registerFilterInput(build, codec, columns);

@@ -6,43 +6,18 @@ import type {
   PgRegistry,
   PgResource,
 } from "postgraphile/@dataplan/pg";
-import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
-import { encodeGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import { listOfCodec } from "postgraphile/@dataplan/pg";
 import { attributesOf, elementOf } from "../src/reads/codecs.ts";
+import { addId, keyOfResource, makeGlobalIdCodec } from "./lib/keys.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
-declare global {
-  namespace DataplanPg {
-    interface PgCodecExtensions {
-      /** The GraphQL type, or the name of a kind of object without one, whose global ids the codec reads and writes. */
-      globalIdOf?: string;
-    }
-  }
-}
-
-/** A codec for uuid columns whose values are global ids of one type outside SQL. */
-function makeGlobalIdCodec(typeName: string): PgCodec {
-  const { sqlType, castFromPg } = TYPES.uuid;
-  return {
-    name: `globalIdOf${typeName}`,
-    sqlType,
-    ...(castFromPg ? { castFromPg } : {}),
-    fromPg: (uuid: string) => encodeGlobalId(typeName, uuid),
-    toPg: (id: string) => requireUuid(typeName, id),
-    attributes: undefined,
-    executor: null,
-    hasNaturalEquality: true,
-    hasNaturalOrdering: true,
-    extensions: { globalIdOf: typeName },
-  };
-}
-
 /**
- * Turns uuid columns into ids: primary keys, foreign keys, and those with the tag @gid (`@gid StockContainer` on the
- * column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list of them.
+ * Makes ids of columns: of primary keys called `id`, of foreign keys that point to one, and of what the tag @gid names
+ * (`@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list
+ * of them. A view whose key is called otherwise, or has several columns, gets the id as a field beside them.
  *
- * The columns get another codec, so that fields, filters, `node` and arguments of functions all convert uuids in one
- * place.
+ * The columns get another codec. So there is one place that turns keys into global ids and back, whatever the way:
+ * fields, filters, `node`, arguments of functions.
  */
 export const IdColumnsPlugin: GraphileConfig.Plugin = {
   name: "IdColumnsPlugin",
@@ -51,48 +26,8 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
   gather: {
     hooks: {
       pgRegistry_PgRegistry(info, event) {
-        const { pgCodecs, pgRelations, pgResources } = event.registry as PgRegistry;
-        const codecs = new Map<string, PgCodec>();
-        const primaryKeys = new Set<PgCodecAttribute>();
-        const become = (owner: PgCodec, attributeName: string, typeName: string) => {
-          const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
-          if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
-          const column = `${owner.name}.${attributeName}`;
-          const listed = elementOf(attribute.codec);
-          const element = listed ?? attribute.codec;
-          const known = element.extensions?.globalIdOf;
-          // A primary key may be a foreign key too; it stays the id of its own row.
-          if (known === typeName || primaryKeys.has(attribute)) return;
-          if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
-          if (element !== TYPES.uuid) throw new Error(`${column} is an id but no uuid`);
-          let codec = codecs.get(typeName);
-          if (!codec) codecs.set(typeName, (codec = makeGlobalIdCodec(typeName)));
-          attribute.codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
-        };
-
-        for (const resource of Object.values(pgResources) as PgResource[]) {
-          const key = resource.uniques?.find((unique) => unique.isPrimary);
-          if (resource.parameters || key?.attributes.length !== 1) continue;
-          become(resource.codec, key.attributes[0]!, info.inflection.tableType(resource.codec));
-          primaryKeys.add(resource.codec.attributes![key.attributes[0]!]!);
-        }
-        for (const [codecName, relations] of Object.entries(pgRelations)) {
-          for (const relation of Object.values(relations ?? {})) {
-            if (relation.isReferencee || relation.localAttributes.length !== 1) continue;
-            const target = info.inflection.tableType((relation.remoteResource as PgResource).codec);
-            become(pgCodecs[codecName] as PgCodec, relation.localAttributes[0]!, target);
-          }
-        }
-        for (const codec of Object.values<PgCodec>(pgCodecs)) {
-          for (const line of tagLines(codec, "gid")) {
-            const [attributeName, typeName] = line.split(/\s+/);
-            become(codec, attributeName!, typeName!);
-          }
-          for (const [attributeName, attribute] of attributesOf(codec)) {
-            const typeName = tagText(attribute, "gid");
-            if (typeName) become(codec, attributeName, typeName);
-          }
-        }
+        const nameOf = (codec: PgCodec) => info.inflection.tableType(codec);
+        new IdColumns(event.registry as PgRegistry, nameOf).make();
       },
     },
   },
@@ -111,3 +46,97 @@ export const IdColumnsPlugin: GraphileConfig.Plugin = {
     },
   },
 };
+
+/** The ids of one version. */
+class IdColumns {
+  readonly #registry: PgRegistry;
+  readonly #nameOf: (codec: PgCodec) => string;
+  readonly #codecs = new Map<string, PgCodec>();
+  readonly #primaryKeys = new Set<PgCodecAttribute>();
+  /** By the names of types: the views that have a key. */
+  readonly #views = new Map<string, PgResource>();
+
+  constructor(registry: PgRegistry, nameOf: (codec: PgCodec) => string) {
+    this.#registry = registry;
+    this.#nameOf = nameOf;
+    for (const resource of Object.values(registry.pgResources) as PgResource[]) {
+      if (!resource.parameters && keyOfResource(resource)) this.#views.set(nameOf(resource.codec), resource);
+    }
+  }
+
+  make(): void {
+    for (const [typeName, resource] of this.#views) this.#makeId(typeName, resource);
+    this.#makeForeignKeys();
+    this.#makeNamed();
+  }
+
+  #makeId(typeName: string, resource: PgResource): void {
+    const { codec } = resource;
+    const key = keyOfResource(resource)!;
+    if (key.length === 1 && key[0].name === "id") {
+      this.#become(codec, "id", typeName);
+      this.#primaryKeys.add(codec.attributes!.id as PgCodecAttribute);
+    } else {
+      addId(resource, key, this.#codecOf(typeName, `${codec.name}.id`));
+    }
+  }
+
+  #makeForeignKeys(): void {
+    for (const [codecName, relations] of Object.entries(this.#registry.pgRelations)) {
+      for (const relation of Object.values(relations ?? {})) {
+        const { isReferencee, localAttributes, remoteAttributes } = relation;
+        const target = relation.remoteResource as PgResource;
+        const remote = target.codec.attributes?.[remoteAttributes[0]!];
+        if (isReferencee || localAttributes.length !== 1 || !remote || !this.#primaryKeys.has(remote))
+          continue;
+        const owner = this.#registry.pgCodecs[codecName] as PgCodec;
+        this.#become(owner, localAttributes[0]!, this.#nameOf(target.codec));
+      }
+    }
+  }
+
+  /** What tags name. */
+  #makeNamed(): void {
+    for (const codec of Object.values<PgCodec>(this.#registry.pgCodecs)) {
+      for (const line of tagLines(codec, "gid")) {
+        const [attributeName, typeName] = line.split(/\s+/);
+        this.#become(codec, attributeName!, typeName!);
+      }
+      for (const [attributeName, attribute] of attributesOf(codec)) {
+        const typeName = tagText(attribute, "gid");
+        if (typeName) this.#become(codec, attributeName, typeName);
+      }
+    }
+  }
+
+  #become(owner: PgCodec, attributeName: string, typeName: string): void {
+    const attribute: PgCodecAttribute | undefined = owner.attributes?.[attributeName];
+    if (!attribute) throw new Error(`@gid: ${owner.name} has no column ${attributeName}`);
+    const listed = elementOf(attribute.codec);
+    const element = listed ?? attribute.codec;
+    const known = element.extensions?.globalIdOf;
+    // A primary key may be a foreign key too; it stays the id of its own row.
+    if (known === typeName || this.#primaryKeys.has(attribute)) return;
+    const column = `${owner.name}.${attributeName}`;
+    if (known) throw new Error(`${column} can't be the id of a ${known} and of a ${typeName}`);
+    const codec = this.#codecOf(typeName, column, element);
+    attribute.codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
+  }
+
+  /**
+   * The codec of a type's ids.
+   *
+   * @param owner the column, for messages
+   * @param column that of a column that holds keys; by default one for texts of keys
+   */
+  #codecOf(typeName: string, owner: string, column?: PgCodec): PgCodec {
+    const view = this.#views.get(typeName);
+    const name = `globalIdOf${typeName}${column ? `As${column.name}` : ""}`;
+    let codec = this.#codecs.get(name);
+    if (!codec) {
+      codec = makeGlobalIdCodec({ name, owner, typeName, key: view && keyOfResource(view), column });
+      this.#codecs.set(name, codec);
+    }
+    return codec;
+  }
+}

@@ -22,6 +22,7 @@ import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
+import { ValueTypesPlugin } from "./value-types.ts";
 
 export { readCatalog };
 
@@ -129,6 +130,7 @@ export function createPreset({
       RelationsPlugin,
       // GraphQL types of columns
       ScalarsPlugin,
+      ValueTypesPlugin,
       EnumColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,

@@ -1,9 +1,46 @@
 import type {} from "postgraphile";
+import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, Step } from "postgraphile/grafast";
-import { lambda } from "postgraphile/grafast";
+import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
 import type { GraphQLInterfaceType } from "postgraphile/graphql";
-import { decodeGlobalId, requireGlobalId, requireUuid } from "../src/graphql/global-id.ts";
+import type { KeyOf } from "../src/graphql/global-id.ts";
+import { requireGlobalId, requireKey, splitGlobalId } from "../src/graphql/global-id.ts";
+import { uuidKey } from "../src/graphql/key-forms.ts";
 import { preservesSource } from "../src/reads/field-source.ts";
+import type { Key } from "../src/reads/keys.ts";
+import { findByKey, keyOfResource } from "./lib/keys.ts";
+
+declare global {
+  namespace GraphileBuild {
+    interface Build {
+      /** The key of each type that has a view, by its name. */
+      keyOfType: Map<string, Key>;
+    }
+  }
+}
+
+type NodeIdHandler = Parameters<NonNullable<GraphileBuild.Build["registerNodeIdHandler"]>>[0];
+
+/** Finds rows by the values of their key where the id is no column: the library knows columns only. */
+function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandler {
+  const { typeName } = handler;
+  const resource = (Object.values(build.pgResources) as PgResource[]).find(
+    ({ parameters, codec }) =>
+      !parameters && codec.attributes && build.inflection.tableType(codec) === typeName,
+  )!;
+  if (!resource.codec.attributes!.id!.expression) return handler;
+  return {
+    ...handler,
+    getSpec: ($list: Step) => ({ id: inhibitOnNull(access($list, [1])) }),
+    get: ({ id }: { id: Step }) => findByKey(resource, id),
+  };
+}
+
+/** The keys of types whose rows can be found. */
+const keyOf =
+  (build: GraphileBuild.Build): KeyOf =>
+  (typeName) =>
+    build.getNodeIdHandler!(typeName) ? build.keyOfType.get(typeName) : undefined;
 
 /**
  * The `Node` interface, `node(id:)`, and one root field by id for each type.
@@ -34,11 +71,22 @@ export const NodePlugin: GraphileConfig.Plugin = {
           name: "globalId",
           encode: (specifier: [string, string] | null) => specifier?.[1] ?? null,
           decode(id: unknown) {
-            const decoded = decodeGlobalId(id);
+            const decoded = splitGlobalId(id);
             return decoded && [decoded.typeName, id];
           },
         });
-        return build;
+        const { pgResources } = build as GraphileBuild.Build;
+        const keyOfType = new Map<string, Key>();
+        for (const resource of Object.values(pgResources) as PgResource[]) {
+          const key = resource.parameters ? undefined : keyOfResource(resource);
+          if (key) keyOfType.set(build.inflection.tableType(resource.codec), key);
+        }
+        const register = build.registerNodeIdHandler!;
+        build.registerNodeIdHandler = (handler) => register(byKey(build as GraphileBuild.Build, handler));
+        return build.extend(build, { keyOfType }, "Adding the keys of types");
+      },
+      GraphQLSchema(config, build) {
+        return { ...config, extensions: { ...config.extensions, keyOf: keyOf(build) } };
       },
       GraphQLObjectType_interfaces(interfaces, build, { Self }) {
         if (!build.getNodeIdHandler!(Self.name)) return interfaces;
@@ -47,7 +95,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
       GraphQLObjectType_fields_field(field, build, { scope }) {
         if (scope.isRootNodeField) {
           const check = (id: string) => {
-            const { typeName } = requireGlobalId(id);
+            const { typeName } = requireGlobalId(id, keyOf(build));
             return build.getNodeIdHandler!(typeName) ? id : null;
           };
           const plan = (_$root: Step, args: FieldArgs) => lambda(args.getRaw("id"), check);
@@ -57,7 +105,7 @@ export const NodePlugin: GraphileConfig.Plugin = {
         if (typeName) {
           const fetch = build.nodeFetcherByTypeName!(typeName)!;
           const check = (id: string) => {
-            requireUuid(typeName, id);
+            requireKey(typeName, build.keyOfType.get(typeName) ?? uuidKey, id);
             return id;
           };
           const plan = (_$root: Step, args: FieldArgs) => fetch(lambda(args.getRaw("id"), check));

@@ -2,24 +2,32 @@ import type {} from "postgraphile";
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import { Kind, print } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { parseDateTime } from "./lib/date-time.ts";
 
 const timestamptzOid = "1184";
 const format = sql.literal('YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
 
-/** Postgres itself prints times in UTC, so that answers don't depend on the session's time zone. */
+const inUtc = (moment: SQL): SQL => sql`to_char((${moment}) at time zone 'UTC', ${format}::text)`;
+
+/** Postgres prints moments in UTC itself, so that answers don't depend on the session's time zone. */
 const dateTimeCodec: PgCodec = {
   name: "dateTime",
   sqlType: TYPES.timestamptz.sqlType,
-  castFromPg: (expression) => sql`to_char((${expression}) at time zone 'UTC', ${format}::text)`,
+  castFromPg: inUtc,
+  listCastFromPg(list) {
+    const moment = sql.identifier(Symbol("moment"));
+    const texts = sql`array(select ${inUtc(moment)} from unnest(${list}) ${moment})::text`;
+    return sql`(case when ${list} is null then null else ${texts} end)`;
+  },
   fromPg: (value: string) => value,
   toPg: (value: string) => value,
   attributes: undefined,
   executor: null,
   hasNaturalEquality: true,
   hasNaturalOrdering: true,
-  extensions: { oid: timestamptzOid },
+  extensions: { oid: timestamptzOid, pgType: "timestamptz" },
 };
 
 /** GraphQL scalars for SQL types for which PostGraphile chooses another one. */

@@ -1,5 +1,5 @@
-// `npm run check`: everything about the files that can be told without running the service, as many parts at once as the
-// machine has cores. What takes longest comes first.
+// `npm run check`: all checks that don't run the service, as many at once as the machine has cores. The longest ones
+// come first.
 import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { delimiter } from "node:path";
@@ -21,7 +21,7 @@ const env = {
   FORCE_COLOR: "1",
 };
 
-/** Runs a part, and then shows all that it said. */
+/** Runs a check, and then shows its output. */
 function check(part: string): Promise<void> {
   const begin = performance.now();
   const [program, ...parameters] = part.split(" ");

@@ -1,12 +1,21 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/graphql";
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import type { FilterColumn } from "../../src/reads/filter-conditions.ts";
 import type { Operator } from "../../src/reads/filter-operators.ts";
-import { enumOperators, operators, operatorsOfScalar } from "../../src/reads/filter-operators.ts";
+import {
+  enumOperators,
+  keyOperators,
+  operators,
+  operatorsOfScalar,
+} from "../../src/reads/filter-operators.ts";
+import { apiError } from "../../src/errors/api-error.ts";
+import { requireKey } from "../../src/graphql/global-id.ts";
+import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
+import { keyOfResource } from "./keys.ts";
 import { tagText } from "./tags.ts";
 
 /** A column with the GraphQL type of its values. */
@@ -16,6 +25,8 @@ export interface TypedColumn extends FilterColumn {
 
 /** Operators for a GraphQL type, or undefined when its values can't be filtered. */
 function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator> | undefined {
+  // Its values can't be given
+  if (codec.extensions?.pgType === "other") return undefined;
   const isEnum = isEnumCodec(codec) || codec.extensions?.enumOfText !== undefined;
   const names = isEnum ? enumOperators : operatorsOfScalar[typeName];
   return names && Object.fromEntries(names.map((name) => [name, operators[name]]));
@@ -27,11 +38,23 @@ function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
   return build.getGraphQLTypeNameByPgCodec(codec, "input") ?? "";
 }
 
-/** The columns that the filter of a view offers: its id, and those in the tag @filters. */
-export function columnsOf(
-  build: GraphileBuild.Build,
-  codec: PgCodecWithAttributes,
-): Map<string, TypedColumn> {
+/** A Float that is compared with a bigint. */
+const wholeFloat: PgCodec = {
+  ...(TYPES.bigint as PgCodec),
+  name: "wholeFloat",
+  toPg(value: number) {
+    if (Number.isSafeInteger(value)) return String(value);
+    throw apiError("BAD_USER_INPUT", `${value} is no whole number up to 2^53.`);
+  },
+};
+
+/** A smallint is compared as an integer, so that a larger value is merely not found. */
+const operandOf = (codec: PgCodec): PgCodec =>
+  codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
+
+/** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
+export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
+  const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
   const names = wanted.split(/[\s,]+/).filter(Boolean);
   const missing = names.find((name) => name !== "*" && !codec.attributes[name]);
@@ -47,12 +70,25 @@ export function columnsOf(
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
-    // A smallint is compared as an integer, so that a larger value is not found instead of refused.
-    const operandCodec = (attribute.codec === TYPES.int2 ? TYPES.int : attribute.codec) as PgCodecAnyScalar;
+    const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
-    columns.set(fieldName, { name, codec: operandCodec, operators: offered, typeName });
+    const made = { name, codec: operandCodec, operators: offered, typeName };
+    columns.set(fieldName, attribute.expression ? { ...made, ...ofKey(build, resource) } : made);
   }
   return columns;
+}
+
+/** What an id is compared by that is worked out of the columns of the key. */
+function ofKey(
+  build: GraphileBuild.Build,
+  resource: PgResource,
+): Pick<TypedColumn, "expression" | "operators"> {
+  const key = keyOfResource(resource)!;
+  const typeName = build.inflection.tableType(resource.codec);
+  return {
+    expression: (rows) => rowOf(orderOf(key, rows)),
+    operators: keyOperators(key, (id) => requireKey(typeName, key, id)),
+  };
 }
 
 /** Makes the filter input of a type, for example `ProductFilterInput`. */

@@ -2,6 +2,7 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
+import { keyOfResource } from "./keys.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
@@ -12,13 +13,12 @@ function isPlain(resource: PgResource | null | undefined): resource is PgResourc
   return typeof resource.from !== "function" && Reflect.get(resource, "selectAuth") == null;
 }
 
-/** The view of a type, if one column identifies its rows. */
+/** The view of a type, if its rows have a key. */
 export function findRows(build: GraphileBuild.Build, codec: PgCodec | undefined): Rows | undefined {
   if (!codec?.attributes || codec.polymorphism) return undefined;
   const resource = build.pgTableResource(codec as PgCodecWithAttributes);
-  const key = isPlain(resource) ? resource.uniques.find(({ isPrimary }) => isPrimary)?.attributes : undefined;
-  if (!isPlain(resource) || key?.length !== 1) return undefined;
-  return codec.attributes[key[0]!]!.codec.extensions?.globalIdOf ? { resource, key: key[0]! } : undefined;
+  const key = isPlain(resource) ? keyOfResource(resource) : undefined;
+  return key && isPlain(resource) ? { resource, key } : undefined;
 }
 
 /** The source of a field, according to the scope that the library and our plugins give it. */
@@ -51,7 +51,7 @@ function isPageInfoField(name: string) {
 }
 
 function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
-  if (!attribute || attribute.via || attribute.expression || attribute.identicalVia) return undefined;
+  if (!attribute || attribute.via || attribute.identicalVia) return undefined;
   const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
   return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };

@@ -14,6 +14,7 @@ import {
 import { sql } from "postgraphile/pg-sql2";
 import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import { isOutput } from "./mutation-functions.ts";
+import { findByKey } from "./keys.ts";
 import { payloadBound } from "./payload-bounds.ts";
 import { hasTag, tagText } from "./tags.ts";
 
@@ -91,20 +92,22 @@ export function payloadField(
       plan($payload: Step) {
         const $value: Step = get($payload, name);
         if (!target) return $value;
-        return codec.arrayOfCodec
-          ? findThoseThere(target, $value)
-          : target.get({ id: inhibitOnNull($value) });
+        return codec.arrayOfCodec ? findThoseThere(target, $value) : findRow(target, $value);
       },
     },
   };
 }
 
-/** The rows with these ids, in the order of the ids, without those that are deleted or invisible by now. */
+/** The row with this id, which is whatever the ids of its type are made of. */
+const findRow = (target: PgResource, $id: Step): Step =>
+  target.codec.attributes!.id!.expression ? findByKey(target, $id) : target.get({ id: inhibitOnNull($id) });
+
+/** The rows with these ids, in the order of the ids. An id whose row is gone by now, or out of sight, has none. */
 function findThoseThere(target: PgResource, $ids: Step): Step {
-  const { codec } = target.codec.attributes!.id!;
+  const { codec, expression } = target.codec.attributes!.id!;
   const $rows = target.find();
   const wanted = $rows.placeholder($ids, listOfCodec(codec as typeof TYPES.uuid));
-  const id = sql`${$rows.alias}.${sql.identifier("id")}`;
+  const id = expression ? expression($rows.alias) : sql`${$rows.alias}.${sql.identifier("id")}`;
   $rows.where(sql`${id} = any (${wanted})`);
   $rows.orderBy({ fragment: sql`array_position(${wanted}, ${id})`, codec: TYPES.int, direction: "ASC" });
   $rows.setOrderIsUnique();

@@ -2,6 +2,7 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecWithAttributes } from "postgraphile/@dataplan/pg";
 import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
+import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import type { Mutation } from "./mutation-functions.ts";
@@ -46,11 +47,13 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   const element = elementOf(codec);
   if (element) return unlessNull(toEach(payloadDecoder(build, element)));
   const { globalIdOf } = codec.extensions ?? {};
-  if (globalIdOf) return unlessNull((uuid) => encodeGlobalId(globalIdOf, uuid as string));
+  if (globalIdOf) return unlessNull(idEncoder(build, globalIdOf));
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
-    const decode = entity ? decodeEntity(entity, attribute.codec) : payloadDecoder(build, attribute.codec);
+    const decode = entity
+      ? decodeEntity(build, entity, attribute.codec)
+      : payloadDecoder(build, attribute.codec);
     return [name, decode] as const;
   });
   return unlessNull((value) => {
@@ -59,8 +62,14 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   });
 }
 
-function decodeEntity(typeName: string, codec: PgCodec): Converter {
-  const encode: Converter = (uuid) => encodeGlobalId(typeName, uuid as string);
+/** What makes the global id of a type of a value: of the one column of its key, or the text of a key of several. */
+function idEncoder(build: GraphileBuild.Build, typeName: string): Converter {
+  const isText = (build.keyOfType.get(typeName)?.length ?? 1) > 1;
+  return (value) => encodeGlobalId(typeName, isText ? (value as string) : writeKey([String(value)]));
+}
+
+function decodeEntity(build: GraphileBuild.Build, typeName: string, codec: PgCodec): Converter {
+  const encode = idEncoder(build, typeName);
   return unlessNull(codec.arrayOfCodec ? toEach(encode) : encode);
 }
 

@@ -14,7 +14,10 @@ import type { Position } from "../../src/graphql/cursor.ts";
 import { decodeCursor, encodeCursor, openRanges } from "../../src/graphql/cursor.ts";
 import type { Followed, NamedRows, StageSql } from "../../src/reads/followed.ts";
 import { given, notYetGiven, openTransactions } from "../../src/reads/followed.ts";
-import { decodeGlobalId } from "../../src/graphql/global-id.ts";
+import { splitGlobalId } from "../../src/graphql/global-id.ts";
+import { readKey } from "../../src/graphql/key-forms.ts";
+import type { Key } from "../../src/reads/keys.ts";
+import { orderOf, parameterType, rowOf } from "../../src/reads/keys.ts";
 
 type View = PgResource<string, PgCodecWithAttributes>;
 /** The library's steps for rows of a view, and for edges of its pages. */
@@ -26,8 +29,8 @@ export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 export interface ListDetails {
   /** The field, for example `Tag.products`. */
   list: string;
-  /** The primary key column, which orders the list. */
-  key: string;
+  /** The primary key, which orders the list. */
+  key: Key;
   /** How it is followed, if it is. */
   followed: Followed | undefined;
 }
@@ -58,19 +61,22 @@ type Values = readonly [id: unknown, open: string, cursor: string | null];
 
 /** The cursor of a row of a list. */
 export function cursorOf($row: RowStep): Step {
-  const { list, key, followed, after } = listOf.get($row.getClassStep())!;
+  const details = listOf.get($row.getClassStep())!;
+  const { list, followed, after } = details;
+  // Called `id` whatever the key is made of (plugins/id-columns.ts)
+  const $id = $row.get("id");
   if (!followed)
-    return lambda($row.get(key), (id) => {
-      const uuid = decodeGlobalId(id)?.uuid;
-      return uuid ? encodeCursor(list, uuid) : null;
+    return lambda($id, (id) => {
+      const key = splitGlobalId(id)?.key;
+      return key === undefined ? null : encodeCursor(list, key);
     });
   // In the statement that reads the rows, because its snapshot matters
   const $open = $row.select(openTransactions, TYPES.text);
   const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
-  return lambda([$row.get(key), $open, $after] as const, ([id, open, cursor]: Values) => {
-    const uuid = decodeGlobalId(id)?.uuid;
-    if (!uuid) return null;
-    return encodeCursor(list, uuid, open, cursor == null ? [] : decodeCursor(list, cursor, true));
+  return lambda([$id, $open, $after] as const, ([id, open, cursor]: Values) => {
+    const key = splitGlobalId(id)?.key;
+    if (key === undefined) return null;
+    return encodeCursor(list, key, open, cursor == null ? [] : decodeCursor(details, cursor));
   });
 }
 
@@ -78,9 +84,11 @@ export function cursorOf($row: RowStep): Step {
 function beside({ key, followed }: ListDetails, side: Side): (after: Position | null) => Condition {
   return (after) => (rows) => {
     if (after === null) return;
-    const stages = after.map(({ uuid, open }) => ({
-      uuid: sql`${sql.value(uuid)}::uuid`,
-      open: open === "" ? null : sql`${sql.value(openRanges(open))}::int8multirange`,
+    const stages = after.map((stage) => ({
+      key: rowOf(
+        readKey(key, stage.key)!.map((value, part) => sql`${sql.value(value)}::${parameterType(key[part]!)}`),
+      ),
+      open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
     }));
     rows.where(sql.parens(side({ alias: rows.alias, key, followed }, stages as [StageSql, ...StageSql[]])));
   };
@@ -129,7 +137,8 @@ export class PageOfRows extends ConnectionStep<
       ...details,
       after: remembersAfter ? $rows.placeholder($rawAfter, TYPES.text) : null,
     });
-    $rows.orderBy({ attribute: details.key, direction: "ASC" });
+    for (const fragment of orderOf(details.key, $rows.alias))
+      $rows.orderBy({ fragment, codec: TYPES.text, direction: "ASC" });
     $rows.setOrderIsUnique();
     this.setFirst($first);
     if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details)));

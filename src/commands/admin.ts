@@ -5,7 +5,7 @@ import type { Administrator } from "../auth/administrators.ts";
 import { randomPassword } from "../auth/passwords.ts";
 import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
-const usage = `Administrators: who may use the administration in the browser, at /admin.
+const usage = `Manages administrators, who may use the administration in the browser, at /admin.
 
 Usage: npm run admin -- <command> [options]
 
@@ -16,13 +16,13 @@ Usage: npm run admin -- <command> [options]
   deactivate NAME      end all sessions of an administrator and refuse further log-ins
 
 Options:
-  --password-stdin     take the password from standard input, instead of making one up
+  --password-stdin     take the password from standard input, instead of generating one
   --json               print one line of JSON instead of text
   --help               print this
 
-A password that is made up is shown once; the database has only its hash. Works on the embedded Postgres, whether the
+A generated password is shown once; the database has only its hash. Works on the embedded Postgres, whether the
 service runs or not, or on DATABASE_URL, which then must be an administrator's. Exit code 0: done, 1: refused or
-failed, 2: not understood.
+failed, 2: invalid arguments.
 `;
 
 function parseCommandLine() {

@@ -97,7 +97,7 @@ Usage: npm run demo -- [--scale N] [--reset]
   --reset     delete all data first; without it, a database that has data is refused
 
 Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
-administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
+administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
 interface CommandLine {

@@ -9,7 +9,7 @@ import type { Settings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
-const usage = `Keys: those that sign access tokens, and the encryption of secrets in the database.
+const usage = `Manages the keys that sign access tokens, and the encryption of secrets in the database.
 
 Usage: npm run keys -- <command> [options]
 
@@ -26,7 +26,7 @@ Options:
   --help            print this
 
 Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
-administrator's. Needs the SECRETS_KEY of the service. Exit code 0: done, 1: refused or failed, 2: not understood.
+administrator's. Needs the SECRETS_KEY of the service. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
 /** A key as `list` shows it. */

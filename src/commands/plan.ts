@@ -16,7 +16,7 @@ Usage: npm run plan -- show
   full        everything
 
   --limits    limits that differ from the settings while the plan is current, such as '{"cost": 4000}';
-              '{}' takes back those that it had
+              '{}' removes them
 
 A change takes effect at once on every process.
 `;

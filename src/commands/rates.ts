@@ -8,7 +8,7 @@ import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheTerminal } from "./terminal.ts";
 
-const usage = `Imports exchange rates, in the form in which the European Central Bank publishes them.
+const usage = `Imports exchange rates, in the form of the European Central Bank.
 
 Usage: npm run rates -- --from <file or address>
 
@@ -17,7 +17,7 @@ Usage: npm run rates -- --from <file or address>
              https://www.ecb.europa.eu/stats/eurofxref/eurofxref-hist-90d.xml
 
 A day that has been imported before is corrected. All days are imported, or none. Works on the embedded Postgres,
-whether the service runs or not, or on DATABASE_URL. Exit code 0: done, 1: refused or failed, 2: not understood.
+whether the service runs or not, or on DATABASE_URL. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
 /** Null when the arguments are invalid. */

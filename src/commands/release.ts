@@ -36,7 +36,7 @@ Usage: npm run release -- SLUG [--date YYYY-MM-DD]   freezes what \`unstable\` o
 
 A release is refused unless the check is clean. It writes a committed migration, schema/SLUG.graphql, for a stable
 version schema/released/SLUG.graphql too, docs/versions/SLUG.md with what is different, and a line in
-src/versions/versions.json. Look at them, and commit.
+src/versions/versions.json. Review and commit them.
 `;
 
 const stable = /^20\d\d-(01|04|07|10)$/;

@@ -4,7 +4,7 @@ import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, ClientCredentials, Resources } from "../auth/credentials.ts";
 import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
 
-const usage = `API credentials: a key and a secret, which clients exchange for access tokens.
+const usage = `Manages API credentials: a key and a secret, which clients exchange for access tokens.
 
 Usage: npm run token -- <command> [options]
 
@@ -25,7 +25,7 @@ Options:
 
 ID is what list shows. The secret is shown once, by create and rotate; the database has only its hash.
 Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
-administrator's. Exit code 0: done, 1: refused or failed, 2: not understood.
+administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
 function parseCommandLine() {

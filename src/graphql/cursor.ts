@@ -1,15 +1,16 @@
 import { crc32 } from "node:zlib";
 import { apiError } from "../errors/api-error.ts";
 import { isUuid } from "../lib/uuid.ts";
+import type { KeyPart } from "./key-forms.ts";
+import { readKey } from "./key-forms.ts";
 
 /**
- * How far a list has been read: all rows up to `uuid` have been returned, except rows of transactions that were open
- * then.
+ * How far a list has been read: rows up to `key` have been given, but for those of transactions that were open then.
  */
 export interface Stage {
-  /** Primary key of the last returned row. */
-  uuid: string;
-  /** Transactions that were open at that time, as `erp.open_transactions()` writes them; "" for none. */
+  /** Primary key of the last row that was given, as a text (key-forms.ts). */
+  key: string;
+  /** The transactions that were open when it was read, as `erp.open_transactions()` spells them; "" for none. */
   open: string;
 }
 
@@ -20,9 +21,17 @@ export interface Stage {
  */
 export type Position = readonly [Stage, ...Stage[]];
 
-// The text of a cursor before encoding: list, stages, checksum.
-const form = /^([A-Za-z0-9]+\.[A-Za-z0-9]+):([^:]{36,}):([0-9a-f]{8})$/;
-// What erp.open_transactions() returns
+/** The list that a cursor is for: its name, such as `Tag.products`, and the key of its rows. */
+export interface CursorList {
+  list: string;
+  key: readonly KeyPart[];
+  /** Its cursors remember open transactions, if it is there. Such a list has a uuid for a key. */
+  followed?: object | undefined;
+}
+
+// What a cursor says, before it is made opaque: list, stages, checksum.
+const form = /^(\w+\.\w+):(.*):([0-9a-f]{8})$/s;
+// The same that erp.open_transactions() makes
 const openForm = /^~\d{1,18}(\.\d{1,18})*(-\d{1,18}\.\d{1,18})?$/;
 /** Enough for any server: each connection may have a transaction open, at each stage. */
 const maxCharacters = 500_000;
@@ -33,31 +42,31 @@ const maxCharacters = 500_000;
 const maxStages = 100;
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
 
-/** A stage as cursors contain it. */
-export const stageText = ({ uuid, open }: Stage): string => uuid + open;
+/** A stage as it stands in cursors. */
+export const stageText = ({ key, open }: Stage): string => key + open;
 
 /**
  * The cursor of an entry.
  *
- * @param list the field that lists it, for example `Tag.products`; a cursor is valid for that list only
- * @param uuid the primary key, by which lists are ordered
- * @param open the transactions that were open at the time, if the list is followed
- * @param before the position where its page began
+ * @param list the field that lists it, for example `Tag.products`; a cursor is good for that list only
+ * @param key the text of the primary key, which is what lists are ordered by
+ * @param open the transactions that were open when it was read, in a list that is followed
+ * @param before where the page began that it is on
  */
-export function encodeCursor(list: string, uuid: string, open = "", before: readonly Stage[] = []): string {
-  // Text order of uuids is their order as keys. Stages that reach less far than this entry are complete.
-  const stages = [...before.filter((stage) => stage.uuid > uuid), { uuid, open }];
+export function encodeCursor(list: string, key: string, open = "", before: readonly Stage[] = []): string {
+  // Uuids are ordered as their texts are. Of what goes less far than this entry, nothing is left to say.
+  const stages = [...before.filter((stage) => stage.key > key), { key, open }];
   const position = `${list}:${stages.map(stageText).join("/")}`;
   return Buffer.from(`${position}:${checksum(position)}`).toString("base64url");
 }
 
 function readStages(text: string): Position | null {
-  const stages = text.split("/").map((stage) => ({ uuid: stage.slice(0, 36), open: stage.slice(36) }));
+  const stages = text.split("/").map((stage) => ({ key: stage.slice(0, 36), open: stage.slice(36) }));
   const isRight = stages.every(
-    ({ uuid, open }, index) =>
-      isUuid(uuid) &&
+    ({ key, open }, index) =>
+      isUuid(key) &&
       (open === "" ? index === stages.length - 1 : openForm.test(open)) &&
-      (index === 0 || uuid < stages[index - 1]!.uuid),
+      (index === 0 || key < stages[index - 1]!.key),
   );
   return isRight && stages.length <= maxStages ? (stages as [Stage, ...Stage[]]) : null;
 }
@@ -65,29 +74,30 @@ function readStages(text: string): Position | null {
 /**
  * The position in a cursor. Its entry may have been deleted.
  *
- * @param isFollowed whether cursors of this list remember open transactions
- * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or was made by an incompatible release
+ * @throws CURSOR_INVALID when the cursor is damaged, belongs to another list, or has a form of another release
  */
-export function decodeCursor(list: string, cursor: string, isFollowed = false): Position {
+export function decodeCursor({ list, key, followed }: CursorList, cursor: string): Position {
   const match = cursor.length > maxCharacters ? null : form.exec(Buffer.from(cursor, "base64url").toString());
   const [text, foundList, stages, sum] = match ?? [];
-  const position = stages === undefined ? null : readStages(stages);
-  // Decoding skips characters that are not base64url; encoding it again finds them.
+  // Decoding skips over characters that are not base64url; the round trip does not.
   if (
-    !position ||
+    stages === undefined ||
     checksum(`${foundList}:${stages}`) !== sum ||
-    Buffer.from(text!).toString("base64url") !== cursor ||
-    (!isFollowed && foundList === list && (position.length > 1 || position[0].open !== ""))
-  ) {
-    throw apiError(
-      "CURSOR_INVALID",
-      "The cursor is damaged or out of date. Start again without `after`, and pass cursors on as they came.",
-    );
-  }
+    Buffer.from(text!).toString("base64url") !== cursor
+  )
+    return refuseDamaged();
   if (foundList !== list) {
     throw apiError("CURSOR_INVALID", `The cursor belongs to the list ${foundList}; here is ${list}.`);
   }
-  return position;
+  if (followed) return readStages(stages) ?? refuseDamaged();
+  return readKey(key, stages) ? [{ key: stages, open: "" }] : refuseDamaged();
+}
+
+function refuseDamaged(): never {
+  throw apiError(
+    "CURSOR_INVALID",
+    "The cursor is damaged or out of date. Start again without `after`, and pass cursors on as they came.",
+  );
 }
 
 /** Transactions of a cursor as a multirange of Postgres. */

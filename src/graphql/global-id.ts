@@ -1,46 +1,66 @@
 import { apiError } from "../errors/api-error.ts";
-import { isUuid } from "../lib/uuid.ts";
+import type { KeyPart } from "./key-forms.ts";
+import { describeKey, readKey, uuidKey } from "./key-forms.ts";
 
-const globalId = /^gid:\/\/service\/([A-Z][A-Za-z0-9]*)\/(.{36})$/;
+const globalId = /^gid:\/\/service\/([A-Z]\w*)\/(.*)$/s;
+
+/** A global id, in its parts. */
+export interface GlobalId {
+  typeName: string;
+  /** The text of the key (key-forms.ts). */
+  key: string;
+}
+
+/** The key columns of a type; undefined of one that isn't known. */
+export type KeyOf = (typeName: string) => readonly KeyPart[] | undefined;
 
 /** The beginning of every global id of a type. */
 export const globalIdPrefix = (typeName: string): string => `gid://service/${typeName}/`;
 
-/** The global id of a row. */
-export const encodeGlobalId = (typeName: string, id: string): string => globalIdPrefix(typeName) + id;
-
 /**
- * Type and uuid of a global id, or null if the text is none. Clients compare ids as text, so a uuid has exactly one
- * spelling.
+ * The global id of a row.
+ *
+ * @param key the text of its key
  */
-export function decodeGlobalId(text: unknown): { typeName: string; uuid: string } | null {
+export const encodeGlobalId = (typeName: string, key: string): string => globalIdPrefix(typeName) + key;
+
+/** Type and key of what has the form of a global id; null when the text is none. The key may still be wrong. */
+export function splitGlobalId(text: unknown): GlobalId | null {
   const match = typeof text === "string" ? globalId.exec(text) : null;
-  return match && isUuid(match[2]) ? { typeName: match[1]!, uuid: match[2] } : null;
+  return match && { typeName: match[1]!, key: match[2]! };
 }
 
 /**
- * The uuid in the global id of a row of one type.
+ * The values of the key columns in the global id of a row of one type.
  *
  * @throws BAD_USER_INPUT when the text is no global id, or one of another type
  */
-export function requireUuid(typeName: string, text: unknown): string {
-  const decoded = requireGlobalId(text, typeName);
-  if (decoded.typeName === typeName) return decoded.uuid;
-  throw apiError("BAD_USER_INPUT", `Expected the id of a ${typeName}, but got one of a ${decoded.typeName}.`);
+export function requireKey(typeName: string, parts: readonly KeyPart[], text: unknown): string[] {
+  const id = splitGlobalId(text);
+  if (id && id.typeName !== typeName)
+    throw apiError("BAD_USER_INPUT", `Expected the id of a ${typeName}, but got one of a ${id.typeName}.`);
+  const values = id && readKey(parts, id.key);
+  return values ?? refuse(text, typeName, parts);
 }
 
 /**
- * Type and uuid of a global id.
+ * The type of a global id, with the values of its key columns. Of what has no type the key is a uuid.
  *
  * @throws BAD_USER_INPUT when the text is no global id
  */
-export function requireGlobalId(text: unknown, typeName = "<Type>"): { typeName: string; uuid: string } {
-  const decoded = decodeGlobalId(text);
-  if (decoded) return decoded;
-  // Shortened, because it is the client's input and goes into the answer and the log.
+export function requireGlobalId(text: unknown, keyOf: KeyOf): { typeName: string; values: string[] } {
+  const id = splitGlobalId(text);
+  if (!id) return refuse(text, "<Type>", uuidKey);
+  const parts = keyOf(id.typeName) ?? uuidKey;
+  const values = readKey(parts, id.key);
+  return values ? { typeName: id.typeName, values } : refuse(text, id.typeName, parts);
+}
+
+function refuse(text: unknown, typeName: string, parts: readonly KeyPart[]): never {
+  // Shortened, because it comes from the client and goes back and into the log.
   const shown = JSON.stringify(String(text).slice(0, 80));
   throw apiError(
     "BAD_USER_INPUT",
-    `${shown} is not an id. Ids have the form ${globalIdPrefix(typeName)}<uuid>.`,
+    `${shown} is not an id. Ids have the form ${globalIdPrefix(typeName)}${describeKey(parts)}.`,
   );
 }

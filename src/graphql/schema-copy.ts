@@ -1,10 +1,10 @@
 import type { GraphQLNamedType, GraphQLSchemaConfig } from "postgraphile/graphql";
 import { buildSchema, GraphQLSchema, printSchema, specifiedScalarTypes } from "postgraphile/graphql";
 
-/** A schema as data, for a thread that doesn't share objects: what introspection shows of it. */
+/** A schema as data, for a thread that doesn't share objects: everything that introspection shows of it. */
 export interface SchemaText {
   sdl: string;
-  /** Names in the order of the schema, which SDL doesn't keep for what is part of every schema. */
+  /** Names in the order of the schema, which SDL doesn't keep for built-in parts. */
   types: string[];
   directives: string[];
 }
@@ -17,7 +17,9 @@ export function textOfSchema(schema: GraphQLSchema): SchemaText {
   };
 }
 
-/** A schema that answers introspection like the original. Its scalars take all values, and its fields can't be read. */
+/**
+ * A schema that answers introspection like the original. Its scalars accept all values, and its fields can't be read.
+ */
 export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLSchema {
   const built = buildSchema(sdl, { assumeValid: true, assumeValidSDL: true, noLocation: true });
   const config = built.toConfig();
@@ -25,7 +27,7 @@ export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLS
   return new OrderedSchema(
     {
       ...config,
-      // Those that no field has are left out of SDL
+      // SDL leaves out those that no field has
       types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
       directives: directives.map((name) => built.getDirective(name)!),
     },

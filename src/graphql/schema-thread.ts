@@ -9,11 +9,11 @@ import type { SchemaText } from "./schema-copy.ts";
 import { textOfSchema } from "./schema-copy.ts";
 import type { CheckTask, Done, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
 
-/** Work that may wait: in all, and of one client. */
+/** Waiting work: in all, and of one client. */
 const maxWaiting = { ofAll: 200, ofOne: 10 };
-/** Milliseconds that a client waits for its turn, and that a piece of work may take. Most take 20. */
+/** Milliseconds that a client waits for its turn, and that a piece of work may take. Most pieces take 20. */
 const timeoutsMs = { wait: 5_000, work: 10_000 };
-/** Lower priority than the event loop has, where the system knows that for threads. */
+/** A lower priority than the event loop's, if the system supports that for threads. */
 const niceIncrement = 5;
 
 /** Called when work for a client is done, with its duration in milliseconds. */
@@ -42,7 +42,7 @@ export class SchemaThread {
 
   constructor(onWorked: OnWorked) {
     this.#onWorked = onWorked;
-    // The request whose work breaks the thread gets the error
+    // The request whose work crashes the thread gets the error
     this.#threads.on("error", () => {});
   }
 

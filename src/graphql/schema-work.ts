@@ -7,13 +7,13 @@ import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { schemaFromText } from "./schema-copy.ts";
 
-/** Which schema some work is about; its text when the thread has asked for it. */
+/** The schema for some work; its text when the thread has asked for it. */
 export interface ForSchema {
   schemaId: number;
   schemaText?: SchemaText;
 }
 
-/** What came of some work and how long it took; null when the thread needs the text of the schema. */
+/** The result and duration of some work; null when the thread needs the text of the schema. */
 export type Done<Result> = { result: Result; ms: number } | null;
 
 /** An error as data. */
@@ -23,12 +23,12 @@ export interface ErrorData {
   positions: readonly number[] | undefined;
 }
 
-/** Schemas that are kept: one for each version, and some for versions that have just been rebuilt. */
+/** Cached schemas: one for each version, and some for versions that have just been rebuilt. */
 const maxSchemas = 6;
 const schemas = new LRUCache<number, GraphQLSchema>({ max: maxSchemas });
-/** The scalars of the copy take all values. */
+/** The scalars of the copy accept all values. */
 const rules = specifiedRules.filter((rule) => rule !== ValuesOfCorrectTypeRule);
-/** Errors of a document that are worth sending. Each needs its place in the text to be found. */
+/** Most errors of a document that are sent. Finding the place of each in the text takes time. */
 const maxErrors = 20;
 
 export interface CheckTask extends ForSchema {

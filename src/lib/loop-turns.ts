@@ -4,9 +4,9 @@ const sliceMs = 2;
 const gapMs = 1;
 
 /**
- * Shares the event loop among clients. Each turn of the loop does a slice of work, and one piece more for each client that
- * has had none; whatever else has arrived waits, and is done client by client, one piece in each turn. So the requests
- * of one client, however many it sends at once, don't hold up those of another.
+ * Shares the event loop among clients. Each turn of the loop does a slice of work, and one more piece for each client
+ * that has had none. Further work waits, and is done client by client, one piece in each turn, so that the requests of
+ * one client, however many, don't hold up those of another.
  */
 export class LoopTurns {
   /** Waiting work by client, longest since its last turn first. */
@@ -15,7 +15,7 @@ export class LoopTurns {
   #since = -Infinity;
   #workedUntil = -Infinity;
 
-  /** Runs a piece of a client's work, at once if others needn't wait for it. */
+  /** Runs a piece of a client's work, at once if no other has to wait for it. */
   take(client: string, work: () => void): void {
     const now = performance.now();
     if (this.#lines.size === 0 && now - this.#workedUntil > gapMs) this.#beginSlice(now);
@@ -31,7 +31,7 @@ export class LoopTurns {
     return new Promise((resolve) => this.take(client, resolve));
   }
 
-  /** Pieces of work that wait. */
+  /** Waiting pieces of work. */
   get waiting(): number {
     let count = 0;
     for (const line of this.#lines.values()) count += line.length;

@@ -1,12 +1,14 @@
-import type { ArgumentNode, FieldNode, GraphQLField, ValueNode } from "postgraphile/graphql";
+import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import { checkPageSize } from "../graphql/page-size.ts";
 import type { Position } from "../graphql/cursor.ts";
 import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
-import { requireGlobalId, requireUuid } from "../graphql/global-id.ts";
+import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
+import { readKey } from "../graphql/key-forms.ts";
 import type { FieldSource } from "./field-source.ts";
+import type { Key } from "./keys.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
@@ -31,10 +33,10 @@ export interface PageArguments {
   filterIndex: number;
 }
 
-/** Indexes of the values of a cursor's stage: its key, its text in cursors, its open transactions. */
+/** Where the values of a stage of a cursor are: those of its key, how it stands in cursors, what was open. */
 export interface StageValues {
-  uuid: number;
-  /** Null where new cursors don't contain this stage. */
+  key: readonly number[];
+  /** Null where cursors that follow have no use for it. */
   text: number | null;
   /** Null where nothing was open. */
   open: number | null;
@@ -49,19 +51,22 @@ export type ReadArguments = (variables: Coerced) => Given;
  * It throws what the field itself would refuse the arguments with.
  */
 export function argumentsReader(
+  { schema }: { schema: GraphQLSchema },
   source: FieldSource,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ReadArguments {
   const value = valueReaders(field, node);
+  const keyOf = schema.extensions.keyOf!;
   if (source.kind === "row") {
     const { name: typeName } = getNamedType(field.type);
-    return (variables) => ({ shape: "", values: [requireUuid(typeName, value("id")(variables))] });
+    const key = keyOf(typeName)!;
+    return (variables) => ({ shape: "", values: requireKey(typeName, key, value("id")(variables)) });
   }
   if (source.kind === "node") {
     return (variables) => {
-      const id = requireGlobalId(value("id")(variables));
-      return { shape: id.typeName, values: [id.uuid], typeName: id.typeName };
+      const { typeName, values } = requireGlobalId(value("id")(variables), keyOf);
+      return { shape: typeName, values, typeName };
     };
   }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
@@ -72,9 +77,7 @@ export function argumentsReader(
     const wanted = readWanted(variables) as FilterValue | null | undefined;
     const filter = wanted == null ? null : readFilter(source.filterColumns!, wanted);
     const values: unknown[] = [];
-    const isFollowed = source.followed !== undefined;
-    const after =
-      cursor == null ? null : describePosition(decodeCursor(source.list, cursor, isFollowed), values);
+    const after = cursor == null ? null : describePosition(source.key, decodeCursor(source, cursor), values);
     const filterIndex = values.length;
     const shape = `${first}${after?.shape ?? ""}${describe(filter, values)}`;
     return { shape, values, page: { first, after: after?.stages ?? null, filter, filterIndex } };
@@ -119,13 +122,14 @@ function hasVariables(value: ValueNode): boolean {
 
 /** Adds the form of a cursor and its values. */
 function describePosition(
+  key: Key,
   position: Position,
   values: unknown[],
 ): { shape: string; stages: readonly StageValues[] } {
   const note = (value: unknown): number => values.push(value) - 1;
   const isPlain = position.length === 1 && position[0].open === "";
   const stages = position.map((stage) => ({
-    uuid: note(stage.uuid),
+    key: readKey(key, stage.key)!.map(note),
     text: isPlain ? null : note(stageText(stage)),
     open: stage.open === "" ? null : note(openRanges(stage.open)),
   }));
@@ -142,5 +146,5 @@ function describe(tree: FilterTree, values: unknown[]): string {
   }
   const { column, name, flag, parameters } = tree.comparison;
   for (const { value } of parameters) values.push(value);
-  return `${column}.${name}${flag ?? parameters.length}`;
+  return `${column.name}.${name}${flag ?? parameters.length}`;
 }

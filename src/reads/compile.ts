@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import type { FieldNode, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
 import type { Slot } from "./compilation.ts";
 import { Compilation, fromOf, typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
-import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
+import { concatenated, expression, json, objectPieces, textOfSql } from "./json-text.ts";
+import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
 import { rowsOfType } from "./field-source.ts";
 import { objectExpression } from "./objects.ts";
@@ -54,9 +56,12 @@ function root(compilation: Compilation, query: GraphQLObjectType, selected: Sele
   const rows = rowsOfType(type);
   if (!rows) throw new NotCovered(`rows of ${type.name}`);
   const alias = compilation.alias();
-  const key = `${alias}.${identifier(rows.key)}=${compilation.parameter(selected.node, 0, "uuid")}`;
+  const compared = orderOf(rows.key, sql.identifier(alias)).map((column, index) => {
+    const type = textOfSql(parameterType(rows.key[index]!));
+    return `${textOfSql(column)}=${compilation.parameter(selected.node, index, type)}`;
+  });
   const object = objectExpression(compilation, type, selected, alias);
   return expression(
-    `coalesce((select ${object} from ${fromOf(rows.resource)} ${alias} where ${key}),'null')`,
+    `coalesce((select ${object} from ${fromOf(rows.resource)} ${alias} where ${compared.join(" and ")}),'null')`,
   );
 }

@@ -2,6 +2,8 @@ import type {} from "postgraphile";
 import type { PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
+import type { Key } from "./keys.ts";
+import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 
 /** Two columns that must be equal: of the present row, and of the wanted row. */
@@ -25,7 +27,7 @@ export type FieldSource =
   | {
       kind: "list";
       resource: PgResource;
-      key: string;
+      key: Key;
       list: string;
       hops: readonly Hop[];
       filterColumns: FilterColumns | undefined;
@@ -39,10 +41,10 @@ export type FieldSource =
   | { kind: "edges" | "pageInfo" | "entry" | "cursor" }
   | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };
 
-/** A view with its key column. */
+/** A view with its key. */
 export interface Rows {
   resource: PgResource;
-  key: string;
+  key: Key;
 }
 
 declare module "postgraphile/graphql" {
@@ -53,6 +55,10 @@ declare module "postgraphile/graphql" {
   interface GraphQLObjectTypeExtensions<_TSource, _TContext> {
     /** The view of the type's rows. */
     rows?: Rows;
+  }
+  interface GraphQLSchemaExtensions {
+    /** The key columns of types. */
+    keyOf?: KeyOf;
   }
 }
 

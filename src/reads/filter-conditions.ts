@@ -9,6 +9,8 @@ import { checkText } from "./filter-operators.ts";
 export interface FilterColumn {
   /** Name in SQL. */
   name: string;
+  /** What is compared, where it isn't the column of that name. */
+  expression?: (rows: SQL) => SQL;
   /** How its values become parameters. */
   codec: PgCodecAnyScalar;
   operators: Readonly<Record<string, Operator>>;
@@ -34,7 +36,7 @@ interface FilterPosition {
 
 /** A comparison of a column, with the operand as a parameter. */
 export interface Comparison {
-  column: string;
+  column: FilterColumn;
   /** The operator by name. */
   name: string;
   operator: Operator;
@@ -118,7 +120,7 @@ function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosi
     try {
       values.forEach(checkText);
       const parameters = operator.parameters(operand, column.codec);
-      const comparison = { column: column.name, name, operator, parameters };
+      const comparison = { column, name, operator, parameters };
       const isFlag = operator.operand === "flag";
       trees.push({
         kind: "comparison",
@@ -147,7 +149,8 @@ export function conditionOf(
   if (tree === null) return null;
   if (tree.kind === "comparison") {
     const { column, operator, parameters, flag } = tree.comparison;
-    return operator.condition(sql`${alias}.${sql.identifier(column)}`, parameters.map(toSql), flag);
+    const compared = column.expression?.(alias) ?? sql`${alias}.${sql.identifier(column.name)}`;
+    return operator.condition(compared, parameters.map(toSql), flag);
   }
   if (tree.kind === "not") {
     const inner = conditionOf(tree.tree, alias, toSql);

@@ -3,6 +3,8 @@ import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
+import type { Key } from "./keys.ts";
+import { parameterType, rowOf } from "./keys.ts";
 
 /** A value as a parameter of Postgres. */
 export interface Parameter {
@@ -103,6 +105,8 @@ export const operators = {
     "None of these values, at most 250. A field that is null never matches, unless the list is empty.",
     (column, [values]) => sql`${column} <> all(${values!})`,
   ),
+  within: comparison(sql`<<=`, "This address, or one in this network."),
+  overlaps: comparison(sql`&&`, "Has values in common with this range."),
   contains: like((text) => `%${text}%`, "Holds this text somewhere."),
   startsWith,
   endsWith: like((text) => `%${text}`, "Ends with this text."),
@@ -117,6 +121,7 @@ export const operators = {
 
 export type OperatorName = keyof typeof operators;
 
+const ofRanges: OperatorName[] = ["equals", "overlaps", "isNull"];
 const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
 /** The operators in the filter of a scalar. Enums have {@link enumOperators}. */
@@ -127,9 +132,55 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   Float: ordered,
   DateTime: ["equals", "before", "after", "isNull"],
   Boolean: ["equals"],
+  UUID: ["equals", "in", "notIn", "isNull"],
+  Date: ordered,
+  Time: ordered,
+  LocalDateTime: ordered,
+  Duration: ordered,
+  BigInt: ordered,
+  Decimal: ordered,
+  Base64: ["equals", "isNull"],
+  InternetAddress: ["equals", "in", "within", "isNull"],
+  MacAddress: ["equals", "in", "isNull"],
+  ...Object.fromEntries(
+    ["Int", "BigInt", "Decimal", "Date", "LocalDateTime", "DateTime"].map((bound) => [
+      `${bound}Range`,
+      ofRanges,
+    ]),
+  ),
 };
 
-/** The operators in the filter of an enum. */
+/** The operators of ids that are made of several columns, or of one that has another name. */
+export function keyOperators(
+  key: Key,
+  valuesOf: (id: unknown) => readonly string[],
+): Record<string, Operator> {
+  const one = (id: unknown): Parameter[] =>
+    valuesOf(id).map((value, index) => ({ value, type: parameterType(key[index]!) }));
+  const many = (ids: unknown): Parameter[] => {
+    const rows = (ids as unknown[]).map(valuesOf);
+    return key.map((part, index) => ({
+      value: listOfCodec(TYPES.text).toPg(rows.map((values) => values[index]!)),
+      type: sql`${parameterType(part)}[]`,
+    }));
+  };
+  const among = (lists: readonly SQL[]) => sql`(select * from unnest(${sql.join(lists, ",")}))`;
+  return {
+    equals: {
+      ...operators.equals,
+      parameters: one,
+      condition: (row, values) => sql`${row} = ${rowOf(values)}`,
+    },
+    in: { ...operators.in, parameters: many, condition: (row, lists) => sql`${row} in ${among(lists)}` },
+    notIn: {
+      ...operators.notIn,
+      parameters: many,
+      condition: (row, lists) => sql`${row} not in ${among(lists)}`,
+    },
+  };
+}
+
+/** Which operators the filter of an enum has. */
 export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];
 
 /**

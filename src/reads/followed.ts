@@ -1,5 +1,7 @@
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import type { Key } from "./keys.ts";
+import { orderOf, rowOf } from "./keys.ts";
 
 /**
  * Followed lists: clients keep `endCursor`, and continue from there some time later.
@@ -20,7 +22,8 @@ export const openTransactions = sql`(select erp.open_transactions())`;
 
 /** SQL expressions of a cursor's stage. */
 export interface StageSql {
-  uuid: SQL;
+  /** The value of the key, or the row of its values. */
+  key: SQL;
   /** A multirange; null where nothing was open. */
   open: SQL | null;
 }
@@ -28,7 +31,7 @@ export interface StageSql {
 /** The rows of a list in a statement. */
 export interface NamedRows {
   alias: SQL;
-  key: string;
+  key: Key;
   followed: Followed | undefined;
 }
 
@@ -40,11 +43,12 @@ interface Late {
 }
 
 const lateOf = (stages: Stages): Late[] =>
-  stages.flatMap(({ uuid, open }, index) =>
-    open ? [{ stage: { uuid, open }, floor: stages[index + 1]?.uuid ?? null }] : [],
+  stages.flatMap(({ key, open }, index) =>
+    open ? [{ stage: { key, open }, floor: stages[index + 1]?.key ?? null }] : [],
   );
 
 const column = (alias: SQL, name: string): SQL => sql`${alias}.${sql.identifier(name)}`;
+const keyOf = (alias: SQL, key: Key): SQL => rowOf(orderOf(key, alias));
 
 /** Whether a row was invisible when the pages up to the cursor were read. */
 function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL {
@@ -52,7 +56,7 @@ function isLate({ alias, key, followed }: NamedRows, late: readonly Late[]): SQL
   const conditions = late.map(({ stage, floor }) =>
     floor === null
       ? sql`${transaction} <@ ${stage.open}`
-      : sql`(${transaction} <@ ${stage.open} and ${column(alias, key)} > ${floor})`,
+      : sql`(${transaction} <@ ${stage.open} and ${keyOf(alias, key)} > ${floor})`,
   );
   return sql.join(conditions, " or ");
 }
@@ -67,7 +71,7 @@ const maxLookUps = sql.literal(1000);
 function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
   const { transaction, from } = followed!;
   const [row, run, number] = [sql.identifier("r"), sql.identifier("run"), sql.identifier("n")];
-  const [x, t] = [column(row, key), column(row, transaction)];
+  const [x, t] = [keyOf(row, key), column(row, transaction)];
   const keys = late.flatMap(({ stage, floor }) => {
     const begun = floor === null ? sql.blank : sql` and ${x} > ${floor}`;
     return [
@@ -86,17 +90,17 @@ function leastLate({ key, followed }: NamedRows, late: readonly Late[]): SQL {
 
 /** The condition that a row was not returned yet: it comes after the cursor, or came late. */
 export function notYetGiven(rows: NamedRows, stages: Stages): SQL {
-  const key = column(rows.alias, rows.key);
-  const [{ uuid }] = stages;
+  const key = keyOf(rows.alias, rows.key);
+  const [{ key: last }] = stages;
   const late = lateOf(stages);
-  if (late.length === 0) return sql`${key} > ${uuid}`;
-  return sql`${key} >= least(${uuid}, ${leastLate(rows, late)}) and (${key} > ${uuid} or ${isLate(rows, late)})`;
+  if (late.length === 0) return sql`${key} > ${last}`;
+  return sql`${key} >= least(${last}, ${leastLate(rows, late)}) and (${key} > ${last} or ${isLate(rows, late)})`;
 }
 
 /** The condition that a row was returned: it comes before the cursor, or is that of the cursor. */
 export function given(rows: NamedRows, stages: Stages): SQL {
-  const [{ uuid }] = stages;
-  const before = sql`${column(rows.alias, rows.key)} <= ${uuid}`;
+  const [{ key }] = stages;
+  const before = sql`${keyOf(rows.alias, rows.key)} <= ${key}`;
   const late = lateOf(stages);
   return late.length === 0 ? before : sql`${before} and (${isLate(rows, late)}) is not true`;
 }

@@ -1,4 +1,7 @@
-/** A piece of JSON text that SQL concatenates: a constant, or an SQL expression of type text. */
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+
+/** A piece of JSON text that SQL puts together: always the same, or the value of an SQL expression of type text. */
 export type Piece = { readonly json: string } | { readonly sql: string };
 
 export const json = (text: string): Piece => ({ json: text });
@@ -42,3 +45,6 @@ export function objectPieces(fields: readonly (readonly [name: string, value: Pi
  * Grafast, which then runs the operation, reports the error.
  */
 export const failure = "('!'||now()::text)::json::text";
+
+/** The text of an SQL fragment without values. */
+export const textOfSql = (fragment: SQL): string => sql.compile(fragment).text;

@@ -10,7 +10,8 @@ import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf, typename, understood } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
 import type { Piece } from "./json-text.ts";
-import { concatenated, expression, identifier, json, objectPieces } from "./json-text.ts";
+import { concatenated, expression, identifier, json, objectPieces, textOfSql } from "./json-text.ts";
+import { isUuidKey, keyTextOf, orderOf, parameterType, rowOf } from "./keys.ts";
 import type { FieldSource } from "./field-source.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -82,10 +83,10 @@ class ListCompilation {
     const alias = this.#compilation.alias();
     const text = concatenated(this.#answer(type, alias));
     if (!this.#text.needsRows) return text;
-    const key = this.#keyOf(alias);
+    const order = orderOf(this.#list.key, sql.identifier(alias)).map(textOfSql).join();
     const rows =
-      `select ${this.#text.columns(key)} ${this.#rows(alias, this.#page.after ? notYetGiven : null)} ` +
-      `order by ${key} limit ${this.#text.limit}`;
+      `select ${this.#text.columns(this.#keyOf(alias))} ${this.#rows(alias, this.#page.after ? notYetGiven : null)} ` +
+      `order by ${order} limit ${this.#text.limit}`;
     return `(select ${text} from (${rows}) ${this.#found})`;
   }
 
@@ -164,8 +165,8 @@ class ListCompilation {
   #beside(alias: string, side: Side): string {
     const places: string[] = [];
     const note = (index: number, type: string) => sql.value(places.push(this.#value(index, type)));
-    const stages = this.#page.after!.map(({ uuid, open }) => ({
-      uuid: note(uuid, "uuid"),
+    const stages = this.#page.after!.map(({ key, open }) => ({
+      key: rowOf(key.map((index, part) => note(index, this.#typeOf(part)))),
       open: open === null ? null : note(open, "int8multirange"),
     }));
     const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
@@ -176,8 +177,8 @@ class ListCompilation {
   #cursor(key: string): string {
     const { list, followed } = this.#list;
     if (!followed) return cursorExpression(list, key);
-    const before = (this.#page.after ?? []).flatMap(({ uuid, text }) =>
-      text === null ? [] : [{ uuid: this.#value(uuid, "uuid"), text: this.#value(text, "text") }],
+    const before = (this.#page.after ?? []).flatMap(({ key: [farther], text }) =>
+      text === null ? [] : [{ key: this.#value(farther!, "uuid"), text: this.#value(text, "text") }],
     );
     return cursorExpression(list, key, placed(openTransactions, []).text, before);
   }
@@ -201,8 +202,16 @@ class ListCompilation {
     return text;
   }
 
+  /** What stands in cursors for a row: its key, if that is its own text, or the text of it. */
   #keyOf(alias: string): string {
-    return `${alias}.${identifier(this.#list.key)}`;
+    const { key } = this.#list;
+    return isUuidKey(key)
+      ? `${alias}.${identifier(key[0].name)}`
+      : textOfSql(keyTextOf(key, sql.identifier(alias)));
+  }
+
+  #typeOf(part: number): string {
+    return textOfSql(parameterType(this.#list.key[part]!));
   }
 }
 

@@ -1,9 +1,10 @@
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
 import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf, typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
-import { concatenated, expression, failure, identifier, objectPieces } from "./json-text.ts";
+import { concatenated, expression, failure, identifier, objectPieces, textOfSql } from "./json-text.ts";
 import { listExpression } from "./lists.ts";
 import type { FieldSource } from "./field-source.ts";
 import type { SelectedField } from "./operation.ts";
@@ -60,7 +61,9 @@ function columnExpression(
   alias: string,
 ): string {
   if (selected.node.arguments?.length) throw new NotCovered(`arguments of ${field.name}`);
-  const column = `${alias}.${identifier(name)}`;
+  const column = attribute.expression
+    ? textOfSql(attribute.expression(sql.identifier(alias)))
+    : `${alias}.${identifier(name)}`;
   const type = getNamedType(field.type);
   if (isObjectType(type)) {
     if (!attribute.codec.arrayOfCodec?.attributes) throw new NotCovered(`composite ${field.name}`);

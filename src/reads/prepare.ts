@@ -55,7 +55,7 @@ export function prepareOperation(operation: ReadableOperation): PreparedOperatio
     const source = isObjectType(type) ? sourceOf(field) : undefined;
     if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
     if (source?.kind === "list" || source?.kind === "row" || source?.kind === "node") {
-      readers.push([node, argumentsReader(source, field, node)]);
+      readers.push([node, argumentsReader(operation, source, field, node)]);
     }
     if (node.selectionSet) visit(target, node.selectionSet);
   };

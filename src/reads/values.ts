@@ -1,17 +1,11 @@
 import type { PgCodec } from "postgraphile/@dataplan/pg";
 import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLOutputType } from "postgraphile/graphql";
-import {
-  getNamedType,
-  getNullableType,
-  isEnumType,
-  isListType,
-  isNonNullType,
-  isScalarType,
-} from "postgraphile/graphql";
+import { getNullableType, isEnumType, isListType, isNonNullType, isScalarType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
-import { elementOf, innerOf } from "./codecs.ts";
+import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
+import { isPlainText } from "./keys.ts";
 import { failure, quoted } from "./json-text.ts";
 
 /** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
@@ -38,18 +32,14 @@ const byScalar: Readonly<Record<string, ReadonlyMap<PgCodec, Encode>>> = {
   String: new Map<PgCodec, Encode>([
     [TYPES.text, asString],
     [TYPES.varchar, asString],
-    [TYPES.citext, asString],
+    [TYPES.name, asString],
+    [TYPES.char, asString],
   ]),
   JSON: new Map<PgCodec, Encode>([
     [TYPES.json, asText],
     [TYPES.jsonb, asText],
   ]),
 };
-
-function baseOf(codec: PgCodec): PgCodec {
-  const inner = innerOf(codec);
-  return inner ? baseOf(inner) : codec;
-}
 
 /** How values of a column become values of a field; undefined when that isn't known for these types. */
 export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode | undefined {
@@ -60,12 +50,17 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
   if (!isScalarType(type)) return undefined;
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf !== undefined && !element && type.name === "ID") {
-    return (column) => `'"${globalIdPrefix(globalIdOf)}'||${column}::text||'"'`;
+    const prefix = globalIdPrefix(globalIdOf);
+    if (isPlainText(pgTypeOf(codec))) return (column) => `'"${prefix}'||${castFromPg(codec, column)}||'"'`;
+    return (column) => `to_json('${prefix}'||${castFromPg(codec, column)})::text`;
   }
   if (type.name === "DateTime" && codec.name === "dateTime" && codec.castFromPg) {
     return (column) => `'"'||${castFromPg(codec, column)}||'"'`;
   }
-  return byScalar[type.name]?.get(baseOf(codec));
+  if (codec.extensions?.scalar === type.name)
+    return (column) => `to_json(${castFromPg(codec, column)})::text`;
+  const base = pgTypeOf(codec) === "citext" ? TYPES.text : baseOf(codec);
+  return byScalar[type.name]?.get(base);
 }
 
 function castFromPg(codec: PgCodec, column: string): string {
@@ -76,12 +71,20 @@ function castFromPg(codec: PgCodec, column: string): string {
     .replaceAll('"the column"', () => column);
 }
 
+/** Lists have neither null elements nor lists in them. */
 function encoderOfList(codec: PgCodec, elementType: GraphQLOutputType): Encode | undefined {
-  const isListOfTexts = baseOf(codec) === TYPES.text && getNamedType(elementType).name === "String";
-  if (!isListOfTexts || !isNonNullType(elementType)) return undefined;
-  return (column) =>
-    `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
-    `then array_to_json(${column})::text else ${failure} end`;
+  const encode = isNonNullType(elementType) ? encoderOf(codec, elementType) : undefined;
+  if (!encode) return undefined;
+  const isText = baseOf(codec) === TYPES.text;
+  return (column) => {
+    const list = isText
+      ? `array_to_json(${column})::text`
+      : `'['||array_to_string(array(select ${encode("e.v")} from unnest(${column}) e(v)),',')||']'`;
+    return (
+      `case when array_position(${column},null) is null and coalesce(array_ndims(${column}),1)=1 ` +
+      `then ${list} else ${failure} end`
+    );
+  };
 }
 
 function encoderOfEnum(

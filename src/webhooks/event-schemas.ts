@@ -23,8 +23,8 @@ const printJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}
 
 const printIndex = (topics: Topic[]): string => `# Events
 
-What a webhook can be told of. Each topic has a JSON Schema of the bodies that are sent; \`npm run schema\` writes them out
-of the database. Fields may be added without notice. What all bodies have in common is in [../api.md](../api.md).
+The topics of webhooks and of the log of events. Each has a JSON Schema of its messages; \`npm run schema\` writes these files
+from the database. Fields may be added without notice. [api.md](../api.md#events) has the parts that all messages share.
 
 | Topic | When | Scope |
 | ----- | ---- | ----- |

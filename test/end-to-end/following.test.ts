@@ -197,12 +197,12 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
         ["~1}'::int8multirange", []],
         [`~${"9".repeat(19)}`, []],
         ["~1.2~3", []],
-        ["", [{ uuid: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "" }]],
+        ["", [{ key: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "" }]],
         [
           "~1",
-          Array.from({ length: 100 }, () => ({ uuid: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "~1" })),
+          Array.from({ length: 100 }, () => ({ key: "ffffffff-ffff-ffff-ffff-ffffffffffff", open: "~1" })),
         ],
-      ] as [string, { uuid: string; open: string }[]][])
+      ] as [string, { key: string; open: string }[]][])
         await refused(encodeCursor("Query.stockMovements", uuid, open, before), /damaged or out of date/);
       const text = Buffer.from(cursor, "base64url").toString();
       for (const tampered of [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LoopTurns } from "../../src/lib/loop-turns.ts";
 
-/** Holds the event loop. */
+/** Blocks the event loop. */
 function work(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);

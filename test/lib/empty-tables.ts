@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 
-/** Deletes in all tables whose rows would be without what they reference, and asks neither triggers nor constraints. */
+/** SQL that deletes all rows of tables, and of those that reference them, without triggers or constraints. */
 const emptied = (tables: string[]) => `do $$
   declare
     emptied regclass;
@@ -19,8 +19,8 @@ const emptied = (tables: string[]) => `do $$
   end $$`;
 
 /**
- * Takes all rows out of some tables, and out of those that reference them. `truncate … cascade` does the same, but makes the
- * files of each table and index anew: a tenth of a second of work before each test, for a few rows.
+ * Deletes all rows of some tables, and of those that reference them. `truncate … cascade` does the same, but makes new
+ * files for each table and index: a tenth of a second of work before each test, for a few rows.
  *
  * @param admin a connection as superuser, kept for the next time
  */

@@ -31,7 +31,7 @@ test("what is read of the catalog makes the same schema as the whole, types of o
     const part = await readCatalog(pgService, schemaName);
     assert.ok(part.length < whole.length / 2, `${part.length} of ${whole.length}`);
     const sdl = await sdlFrom(pgService, part);
-    assert.match(sdl, /^ {2}mood: ElsewhereMood\n {2}moods: \[ElsewhereMood!\]\n {2}share: ElsewhereShare/m);
+    assert.match(sdl, /^ {2}mood: ElsewhereMood\n {2}moods: \[ElsewhereMood!\]\n {2}share: Decimal/m);
     assert.equal(sdl, await sdlFrom(pgService, whole));
   } finally {
     await pgService.release?.();

@@ -93,7 +93,7 @@ describe("a view that is not fit for the API", () => {
     ],
     "gives an id type to a column that is no uuid": [
       `comment on column sample_api.products.name is E'@gid Name\\nName.'`,
-      /products\.name is an id but no uuid/,
+      /products\.name can't hold ids of Name: its type is text/,
     ],
   };
   for (const [problem, [sql, message]] of Object.entries(refusals)) {

@@ -153,7 +153,7 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
         "Query.stockMovements",
         uuidOf(await firstOf("stockMovements", 200)),
         "~100.0.7-12.3",
-        [{ uuid: uuidOf(await firstOf("stockMovements", 240)), open: "~90.0.3-20.2000" }],
+        [{ key: uuidOf(await firstOf("stockMovements", 240)), open: "~90.0.3-20.2000" }],
       ),
     }),
   ],

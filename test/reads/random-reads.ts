@@ -17,6 +17,7 @@ import {
   isNonNullType,
   isObjectType,
 } from "postgraphile/graphql";
+import { splitGlobalId } from "../../src/graphql/global-id.ts";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { Random } from "../plugins/random-operations.ts";
 import { makeRandom } from "../plugins/random-operations.ts";
@@ -171,7 +172,7 @@ class Maker {
       );
     if (name === "after") {
       const id = this.#id(target);
-      const cursor = encodeCursor(`${owner}.${field.name}`, String(id).slice(-36));
+      const cursor = encodeCursor(`${owner}.${field.name}`, splitGlobalId(id)?.key ?? "");
       return this.#given(
         type,
         this.#chance(25) ? this.#pick(["", "x", `${cursor}=`]) : this.#chance(6) ? null : cursor,
@@ -251,6 +252,16 @@ class Maker {
       Int: [0, 1, -5, 2147483647],
       Float: [0, 0.5, 100, 1e300],
       Boolean: [true, false],
+      UUID: ["01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-00000000000A", "x"],
+      Date: ["2026-01-01", "2026-02-30", "infinity", "tomorrow", "5874898-01-01"],
+      Time: ["12:00:00", "25:00:00", "12:00"],
+      LocalDateTime: ["2026-01-01T00:00:00", "2026-01-01T00:00:00Z", "2026-13-01T00:00:00"],
+      Duration: ["P1D", "PT1.5S", "P", "1 day", "P999999Y"],
+      BigInt: ["1", "9223372036854775807", "9223372036854775808", "1.5", "-0"],
+      Decimal: ["1.50", "-2", "1e5", "NaN", "9".repeat(900)],
+      Base64: ["AA==", "", "AA", "!"],
+      InternetAddress: ["10.0.0.1", "::1/128", "10.0.0.1/33", "fe80::1%eth0", "x"],
+      MacAddress: ["08:00:2b:01:02:03", "08:00"],
       DateTime: ["2026-01-01T00:00:00Z", "2025-06-30T12:00:00.5+02:00"],
       ID: [`gid://service/Product/${unknownUuid}`],
       String: ["", "%", "a_b", "ä", "quote \" \\ '", "💥", "x".repeat(300)],

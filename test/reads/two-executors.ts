@@ -69,7 +69,27 @@ export async function openTwoExecutors(
   const { rows } = await owner.query("select array(select * from auth.known_scopes()) as scopes");
   if (sql) await owner.query(sql);
   await owner.end();
-  const allScopes: string[] = rows[0].scopes;
+  const executors = await makeTwoExecutors(pool, schemaName, { allScopes: rows[0].scopes, plugins });
+  return {
+    ...executors,
+    pool,
+    async close() {
+      await pool.end();
+      await database.close();
+    },
+  };
+}
+
+/** A version over a database that is there, with both executors. */
+export async function makeTwoExecutors(
+  pool: pg.Pool,
+  schemaName: string,
+  {
+    allScopes,
+    plugins = [],
+    role = "service_api",
+  }: { allScopes: string[]; plugins?: GraphileConfig.Plugin[]; role?: string },
+): Promise<Omit<TwoExecutors, "pool" | "close">> {
   const pgService = {
     ...makePgService({ pool, pubsub: false }),
     adaptor: pipeliningAdaptor(new SharedPool(pool)),
@@ -87,11 +107,7 @@ export async function openTwoExecutors(
   const run = async ({ schema, resolvedPreset }: typeof bySql, request: ReadRequest): Promise<ReadAnswer> => {
     const { source, variables = null, operationName = null, locale = "en-GB", scopes = allScopes } = request;
     const { rowScopes = scopes } = request;
-    const pgSettings = {
-      role: "service_api",
-      "service.scopes": rowScopes.join(" "),
-      "service.locale": locale,
-    };
+    const pgSettings = { role, "service.scopes": rowScopes.join(" "), "service.locale": locale };
     const caller = { scopes: new Set(scopes), requestId: "test", credentialId: null, pgSettings };
     const requestContext = { caller } as object;
     const result = (await grafast({
@@ -118,12 +134,7 @@ export async function openTwoExecutors(
     schema: byGrafast.schema,
     sqlSchema: bySql.schema,
     allScopes,
-    pool,
     bySql: (request) => run(bySql, request),
     byGrafast: (request) => run(byGrafast, request),
-    async close() {
-      await pool.end();
-      await database.close();
-    },
   };
 }

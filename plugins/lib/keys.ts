@@ -1,0 +1,123 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { Step } from "postgraphile/grafast";
+import { access, inhibitOnNull, lambda } from "postgraphile/grafast";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { keyFormOf, labelForm, readKey, textForm, uuidKey, writeKey } from "../../src/graphql/key-forms.ts";
+import { encodeGlobalId, requireKey, splitGlobalId } from "../../src/graphql/global-id.ts";
+import { baseOf, pgTypeOf } from "../../src/reads/codecs.ts";
+import type { Key, KeyColumn } from "../../src/reads/keys.ts";
+import { keyTextOf, orderOf, parameterType, partTextOf } from "../../src/reads/keys.ts";
+
+declare global {
+  namespace DataplanPg {
+    interface PgCodecExtensions {
+      /** The GraphQL type, or mere name of a kind of thing, whose global ids the codec reads and writes. */
+      globalIdOf?: string;
+    }
+  }
+}
+
+function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn {
+  const base = baseOf(codec);
+  const typeName = pgTypeOf(base);
+  const labels = isEnumCodec(base) ? base.values.map(({ value }) => value) : undefined;
+  const form = labels ? labelForm(labels) : keyFormOf(typeName);
+  return { name, typeName, type: base.sqlType, form: form ?? textForm, asText: form === undefined };
+}
+
+const keys = new WeakMap<PgResource, Key>();
+
+/** The primary key of a view; undefined of one that has none. */
+export function keyOfResource(resource: PgResource): Key | undefined {
+  const known = keys.get(resource);
+  if (known) return known;
+  const names = resource.uniques?.find(({ isPrimary }) => isPrimary)?.attributes;
+  if (!names?.length) return undefined;
+  const [first, ...others] = names.map((name) =>
+    keyColumn(name, resource.codec.attributes![name] as PgCodecAttribute),
+  );
+  const key: Key = [first!, ...others];
+  keys.set(resource, key);
+  return key;
+}
+
+interface GlobalIds {
+  name: string;
+  /** The column, for messages. */
+  owner: string;
+  typeName: string;
+  /** The key of the type; undefined when there is no view of it. */
+  key: Key | undefined;
+  /** What the column is made of; undefined for a column that is worked out. */
+  column: PgCodec | undefined;
+}
+
+const families = [
+  ["int2", "int4", "int8"],
+  ["text", "varchar", "bpchar"],
+];
+
+/** Whether a foreign key of one type can point at a key of the other. */
+const areAlike = (one: string, other: string): boolean =>
+  one === other || families.some((family) => family.includes(one) && family.includes(other));
+
+/** A codec for columns that hold the one value of a key, or the texts of keys, and are global ids outside SQL. */
+export function makeGlobalIdCodec({ name, owner, typeName, key, column }: GlobalIds): PgCodec {
+  const parts = key ?? uuidKey;
+  const base = column ? baseOf(column) : TYPES.text;
+  const pgType = pgTypeOf(base);
+  const isValue =
+    column !== undefined && (key ? key.length === 1 && areAlike(key[0].typeName, pgType) : pgType === "uuid");
+  if (!isValue && (pgType !== "text" || !key))
+    throw new Error(`${owner} can't hold ids of ${typeName}: its type is ${pgType}`);
+  return {
+    name,
+    sqlType: isValue && key ? key[0].type : base.sqlType,
+    castFromPg: (value) => (isValue ? partTextOf(pgType, sql.parens(value)) : sql.parens(value)),
+    fromPg: (text: string) => encodeGlobalId(typeName, text),
+    toPg(id: string) {
+      const values = requireKey(typeName, parts, id);
+      return isValue ? values[0]! : writeKey(values);
+    },
+    attributes: undefined,
+    executor: null,
+    hasNaturalEquality: true,
+    hasNaturalOrdering: true,
+    extensions: { globalIdOf: typeName, pgType },
+  };
+}
+
+/** Gives a view a column `id` that is worked out: the text of its key. */
+export function addId({ codec, name }: PgResource, key: Key, idCodec: PgCodec): void {
+  const attributes = codec.attributes as Record<string, PgCodecAttribute>;
+  if (attributes.id) {
+    const columns = key.map((column) => column.name).join(", ");
+    throw new Error(
+      `${name}: its column id clashes with the global id, which is made of its key (${columns})`,
+    );
+  }
+  const others = Object.entries(attributes);
+  for (const [column] of others) delete attributes[column];
+  attributes.id = {
+    codec: idCodec,
+    notNull: true,
+    expression: (rows: SQL) => keyTextOf(key, rows),
+    extensions: { tags: {} },
+  } as PgCodecAttribute;
+  Object.assign(attributes, Object.fromEntries(others));
+}
+
+/** Finds a row by its global id, where the id is no column: the library knows columns only. */
+export function findByKey(resource: PgResource, $id: Step): Step {
+  const key = keyOfResource(resource)!;
+  const $rows = resource.find();
+  const $values = lambda(inhibitOnNull($id), (id) => readKey(key, splitGlobalId(id)!.key));
+  orderOf(key, $rows.alias).forEach((column, index) => {
+    const value = $rows.placeholder(access($values, [index]), TYPES.text);
+    $rows.where(sql`${column} = ${value}::${parameterType(key[index]!)}`);
+  });
+  return $rows.single();
+}

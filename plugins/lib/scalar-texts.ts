@@ -1,0 +1,112 @@
+import { isIP } from "node:net";
+import type { ValueNode } from "postgraphile/graphql";
+import { Kind, print } from "postgraphile/graphql";
+import { apiError } from "../../src/errors/api-error.ts";
+import { keyFormOf } from "../../src/graphql/key-forms.ts";
+import { parseDateTime } from "./date-time.ts";
+
+/** Reads a value that a client gave, into the text that Postgres is given. Undefined: it is none. */
+export type ReadText = (value: string) => string | undefined;
+
+const ofForm =
+  (typeName: string): ReadText =>
+  (text) =>
+    keyFormOf(typeName)!.isRight(text) ? text : undefined;
+
+const ofPattern =
+  (pattern: RegExp): ReadText =>
+  (text) =>
+    pattern.test(text) ? text : undefined;
+
+/** As many digits as can't be too many for Postgres. */
+const duration =
+  /^P(?=.)(-?\d{1,6}Y)?(-?\d{1,7}M)?(-?\d{1,7}W)?(-?\d{1,8}D)?(T(?=.)(-?\d{1,9}H)?(-?\d{1,9}M)?(-?\d{1,9}(\.\d{1,6})?S)?)?$/;
+
+function readAddress(text: string): string | undefined {
+  const [address = "", bits, ...more] = text.split("/");
+  const version = address.includes("%") ? 0 : isIP(address);
+  const isRight =
+    version > 0 &&
+    more.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)));
+  return isRight ? text : undefined;
+}
+
+function readBase64(text: string): string | undefined {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? `\\x${bytes.toString("hex")}` : undefined;
+}
+
+/** Reads the values of scalars whose values are texts, by their names. */
+export const readers = {
+  UUID: (text) => ofForm("uuid")(text.toLowerCase()),
+  Date: ofForm("date"),
+  Time: ofForm("time"),
+  LocalDateTime: ofForm("timestamp"),
+  DateTime: parseDateTime,
+  Duration: ofPattern(duration),
+  BigInt: ofForm("int8"),
+  Decimal: ofPattern(/^-?\d{1,1000}(\.\d{1,1000})?$/),
+  Base64: readBase64,
+  InternetAddress: readAddress,
+  MacAddress: ofPattern(/^([0-9a-f]{2}:){5}([0-9a-f]{2}:[0-9a-f]{2}:)?[0-9a-f]{2}$/i),
+} satisfies Record<string, ReadText>;
+
+/** Whether one number is not greater than another, whatever their size. */
+function areNumbersInOrder(lower: string, upper: string): boolean {
+  const digits = Math.max(...[lower, upper].map((text) => (text.split(".")[1] ?? "").length));
+  const [from, to] = [lower, upper].map((text) => {
+    const [whole, decimals = ""] = text.split(".");
+    return BigInt(whole! + decimals.padEnd(digits, "0"));
+  });
+  return from! <= to!;
+}
+
+/** Reads a range: `[1,10)`, with either bound left out, or `empty`. */
+export const rangeReader =
+  (scalar: keyof typeof readers): ReadText =>
+  (text) => {
+    if (text === "empty") return text;
+    const [, begin, lower = "", upper = "", end] =
+      /^([[(])([^,[\]()"]*),([^,[\]()"]*)([\])])$/.exec(text) ?? [];
+    if (!begin) return undefined;
+    const [from, to] = [lower, upper].map((bound) => (bound === "" ? "" : readBound(scalar, bound)));
+    if (from === undefined || to === undefined) return undefined;
+    const areInOrder = scalar === "BigInt" || scalar === "Decimal" ? areNumbersInOrder(from, to) : from <= to;
+    return from === "" || to === "" || areInOrder ? `${begin}${from},${to}${end}` : undefined;
+  };
+
+/** The texts of bounds have an order, so years have four digits there. */
+function readBound(scalar: keyof typeof readers, text: string): string | undefined {
+  if (!/^-?\d+(\.\d+)?$/.test(text) && !/^\d{4}-\d\d-\d\d(T[^ ]*)?$/.test(text)) return undefined;
+  return readers[scalar](text);
+}
+
+/**
+ * Reads values of one scalar.
+ *
+ * @param example what one looks like
+ * @throws BAD_USER_INPUT for a value of another form
+ */
+export function inputReader(scalar: string, read: ReadText, example: string) {
+  const parseValue = (value: unknown): string => {
+    const isWhole = typeof value === "number" && Number.isSafeInteger(value);
+    const text = read(
+      isWhole || typeof value === "number" ? String(value) : typeof value === "string" ? value : "",
+    );
+    if (text !== undefined && (typeof value === "string" || takesNumbers.has(scalar))) return text;
+    const shown = JSON.stringify(String(value).slice(0, 80));
+    throw apiError("BAD_USER_INPUT", `${shown} is no ${scalar}, such as ${example}.`);
+  };
+  const parseLiteral = (node: ValueNode): string =>
+    // The digits as they stand there, of which a number may lose some
+    parseValue(
+      node.kind === Kind.STRING ||
+        ((node.kind === Kind.INT || node.kind === Kind.FLOAT) && takesNumbers.has(scalar))
+        ? node.value
+        : print(node),
+    );
+  return { parseValue, parseLiteral };
+}
+
+const takesNumbers = new Set(["BigInt", "Decimal"]);

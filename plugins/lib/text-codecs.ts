@@ -1,0 +1,118 @@
+import type {} from "postgraphile";
+import type { PgCodec } from "postgraphile/@dataplan/pg";
+import { TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { textOf } from "../../src/reads/keys.ts";
+import type { readers } from "./scalar-texts.ts";
+
+declare global {
+  namespace DataplanPg {
+    interface PgCodecExtensions {
+      /** The scalar, of values that are texts outside SQL. */
+      scalar?: string;
+      /** What the bounds of a range are. */
+      bound?: PgCodec;
+    }
+  }
+}
+
+export type ScalarName = keyof typeof readers;
+
+/** Types whose values are texts outside SQL, with their scalars. */
+const scalarOf: Readonly<Record<string, ScalarName | "String">> = {
+  // Without the blanks that fill it up
+  bpchar: "String",
+  uuid: "UUID",
+  date: "Date",
+  time: "Time",
+  timestamp: "LocalDateTime",
+  interval: "Duration",
+  bytea: "Base64",
+  inet: "InternetAddress",
+  cidr: "InternetAddress",
+  macaddr: "MacAddress",
+  macaddr8: "MacAddress",
+};
+
+interface TextCodec {
+  name: string;
+  sqlType: SQL;
+  scalar: string;
+  oid?: string;
+  pgType?: string;
+  bound?: PgCodec;
+  toText?: (value: SQL) => SQL;
+}
+
+function textCodec({ name, sqlType, scalar, oid, pgType = name, bound, toText }: TextCodec): PgCodec {
+  const castFromPg = toText ?? ((value: SQL) => textOf(pgType, sql.parens(value)));
+  return {
+    name,
+    sqlType,
+    castFromPg,
+    listCastFromPg(list: SQL) {
+      const element = sql.identifier(Symbol(name));
+      const texts = sql`array(select ${castFromPg(element)} from unnest(${list}) ${element})::text`;
+      return sql`(case when ${list} is null then null else ${texts} end)`;
+    },
+    fromPg: (value: string) => value,
+    toPg: (value: string) => value,
+    attributes: undefined,
+    executor: null,
+    hasNaturalEquality: true,
+    hasNaturalOrdering: bound === undefined,
+    extensions: { ...(oid ? { oid } : {}), pgType, scalar, ...(bound ? { bound } : {}) },
+  };
+}
+
+const spelling: Readonly<Record<string, Pick<TextCodec, "toText">>> = {
+  bytea: { toText: (value) => sql`translate(encode(${value},'base64'),E'\\n','')` },
+};
+
+/** The codec of a type of Postgres itself; undefined where the library's will do. */
+export function builtInCodec(pgType: string, oid: string): PgCodec | undefined {
+  const scalar = Object.hasOwn(scalarOf, pgType) ? scalarOf[pgType] : undefined;
+  return (
+    scalar && textCodec({ name: pgType, sqlType: sql.identifier(pgType), scalar, oid, ...spelling[pgType] })
+  );
+}
+
+/** The codec of a type that is shown as its text, and neither filtered nor given by clients. */
+export function otherCodec(name: string, sqlType: SQL, oid: string): PgCodec {
+  return textCodec({ name, sqlType, scalar: "String", oid, pgType: "other" });
+}
+
+/** bigint and numeric as texts: a JSON number has no more than 53 bits. */
+const exact = new Map<PgCodec, PgCodec>(
+  (
+    [
+      [TYPES.bigint, "BigInt"],
+      [TYPES.numeric, "Decimal"],
+    ] as const
+  ).map(([codec, scalar]) => [
+    codec,
+    textCodec({ name: `exact${scalar}`, sqlType: codec.sqlType, scalar, pgType: codec.name }),
+  ]),
+);
+
+/** The codec that loses no digit; undefined when the one that is there doesn't. */
+export const exactCodecOf = (codec: PgCodec): PgCodec | undefined => exact.get(codec);
+
+const boundNames: Readonly<Record<string, string>> = { int4range: "IntRange" };
+
+/** The codec of a range, whose text Postgres would spell otherwise in other sessions. */
+export function rangeCodec(name: string, sqlType: SQL, oid: string, inner: PgCodec): PgCodec | undefined {
+  const bound = exact.get(inner) ?? inner;
+  const scalar = boundNames[name] ?? (bound.extensions?.scalar && `${bound.extensions.scalar}Range`);
+  if (!scalar) return undefined;
+  const cast = (value: SQL) => bound.castFromPg?.(value, false) ?? sql`${value}::text`;
+  return textCodec({
+    ...{ name, sqlType, oid, scalar, bound, pgType: "range" },
+    toText(range) {
+      const begin = sql`case when lower_inc(${range}) then '[' else '(' end||coalesce(${cast(sql`lower(${range})`)},'')`;
+      const end = sql`coalesce(${cast(sql`upper(${range})`)},'')||case when upper_inc(${range}) then ']' else ')' end`;
+      return sql`(case when isempty(${range}) then 'empty' when ${range} is not null then ${begin}||','||${end} end)`;
+    },
+  });
+}

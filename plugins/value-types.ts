@@ -1,0 +1,140 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { sql } from "postgraphile/pg-sql2";
+import { elementOf } from "../src/reads/codecs.ts";
+import type { ScalarName } from "./lib/text-codecs.ts";
+import { builtInCodec, exactCodecOf, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
+import { inputReader, rangeReader, readers } from "./lib/scalar-texts.ts";
+import { hasTag, tagText } from "./lib/tags.ts";
+
+/** Of each scalar an example, and what it is. */
+const scalars: Readonly<Record<Exclude<ScalarName, "DateTime">, [example: string, description: string]>> = {
+  UUID: ['"0198aa5e-0c55-7c01-8a5f-2a5d5c0d3a11"', "A UUID, as a text in lower case."],
+  Date: ['"2026-06-30"', "A day, as a text such as `2026-06-30`."],
+  Time: ['"08:15:00"', "A time of day, as a text such as `08:15:00`, with up to six decimals of a second."],
+  LocalDateTime: [
+    '"2026-06-30T08:15:00"',
+    "A day and a time of day, without a time zone, as a text such as `2026-06-30T08:15:00`.",
+  ],
+  Duration: ['"P1DT2H30M"', "A length of time by ISO 8601, as a text such as `P1DT2H30M`."],
+  Base64: ['"aGVsbG8="', "Bytes, as a text in Base64."],
+  InternetAddress: [
+    '"10.0.0.1"',
+    "An address of IPv4 or IPv6, or a network such as `10.0.0.0/8`, as a text.",
+  ],
+  MacAddress: ['"08:00:2b:01:02:03"', "A MAC address, as a text such as `08:00:2b:01:02:03`."],
+  BigInt: ['"9007199254740993"', "A whole number of up to 64 bits, as a text, so that no digit is lost."],
+  Decimal: ['"12.50"', "A decimal number, as a text, so that no digit is lost."],
+};
+
+/** Scalars of ranges, with those of their bounds. */
+const ranges: Readonly<Record<string, [bound: ScalarName, example: string]>> = {
+  IntRange: ["BigInt", '"[1,10)"'],
+  BigIntRange: ["BigInt", '"[1,10)"'],
+  DecimalRange: ["Decimal", '"[0.5,1.5)"'],
+  DateRange: ["Date", '"[2026-01-01,2026-02-01)"'],
+  LocalDateTimeRange: ["LocalDateTime", '"[2026-01-01T00:00:00,2026-02-01T00:00:00)"'],
+  DateTimeRange: ["DateTime", '"[2026-01-01T00:00:00Z,2026-02-01T00:00:00Z)"'],
+};
+
+const configs = new Map([
+  ...Object.entries(scalars).map(([name, [example, description]]) =>
+    configOf(name, description, inputReader(name, readers[name as ScalarName], example)),
+  ),
+  ...Object.entries(ranges).map(([name, [bound, example]]) => {
+    const description = `A range of values, as a text such as \`${example.slice(1, -1)}\`. A bound that is missing is open.`;
+    return configOf(name, description, inputReader(name, rangeReader(bound), example));
+  }),
+]);
+
+function configOf(name: string, description: string, read: ReturnType<typeof inputReader>) {
+  return [name, { description, serialize: (value: unknown) => value, ...read }] as const;
+}
+
+/** By the types of one introspection. */
+const codecs = new WeakMap<object, PgCodec>();
+
+/**
+ * Types of values for which the library has no scalar, or one that refuses nothing: what a client gives is checked here,
+ * so that it is the client who is told, and answers don't depend on settings of the session.
+ *
+ * bigint and numeric are Floats in versions made before there were BigInt and Decimal, and in the views and types that
+ * the tag @floats of the schema names.
+ */
+export const ValueTypesPlugin: GraphileConfig.Plugin = {
+  name: "ValueTypesPlugin",
+  description: "Dates, times, durations, bytes, addresses, ranges, and numbers that lose no digit, as texts",
+  version: "1.0.0",
+  before: ["PgCodecsPlugin"],
+  gather: {
+    hooks: {
+      async pgCodecs_findPgCodec(info, event) {
+        const { pgType, serviceName } = event;
+        if (event.pgCodec) return;
+        // Asked for again for each modifier of the type, such as the length of a text
+        const known = codecs.get(pgType);
+        if (known) {
+          event.pgCodec = known;
+          return;
+        }
+        const { typname, typtype, typcategory, _id: oid } = pgType;
+        const schema = pgType.getNamespace()!.nspname;
+        const codecOf = (id: string) => info.helpers.pgCodecs.getCodecFromType(serviceName, id);
+        const sqlType = sql.identifier(schema, typname);
+        if (typtype === "d") {
+          const inner = pgType.typbasetype && (await codecOf(pgType.typbasetype));
+          if (inner) event.pgCodec = inner;
+        } else if (typtype === "r") {
+          const range = await info.helpers.pgIntrospection.getRangeByType(serviceName, oid);
+          const inner = range?.rngsubtype && (await codecOf(range.rngsubtype));
+          const codec = inner && rangeCodec(typname, sqlType, oid, inner);
+          event.pgCodec = codec || otherCodec(typname, sqlType, oid);
+        } else if (typname === "citext") {
+          event.pgCodec = { ...TYPES.citext, sqlType };
+        } else if (typtype === "m") {
+          event.pgCodec = otherCodec(typname, sqlType, oid);
+        } else if (typcategory === "A") {
+          // Those that the library has for types of Postgres itself hold its own codecs
+          const inner = schema === "pg_catalog" && pgType.typelem && (await codecOf(pgType.typelem));
+          if (inner && inner.castFromPg && inner.listCastFromPg)
+            event.pgCodec = listOfCodec(inner as PgCodecAnyScalar);
+        } else if (typtype === "b") {
+          const codec =
+            schema === "pg_catalog" ? builtInCodec(typname, oid) : otherCodec(typname, sqlType, oid);
+          if (codec) event.pgCodec = codec;
+        }
+        if (event.pgCodec) codecs.set(pgType, event.pgCodec);
+      },
+      pgCodecs_attribute(_info, { pgClass, attribute }) {
+        const namespace = pgClass.getNamespace()!;
+        const tagged = { extensions: { tags: namespace.getTagsAndDescription().tags } };
+        if (!hasTag(tagged, "floats") || tagText(tagged, "floats")!.split(/\s+/).includes(pgClass.relname))
+          return;
+        const listed = elementOf(attribute.codec as PgCodec);
+        const exact = exactCodecOf(listed ?? (attribute.codec as PgCodec));
+        if (exact) attribute.codec = listed ? listOfCodec(exact as PgCodecAnyScalar) : exact;
+      },
+    },
+  },
+  schema: {
+    hooks: {
+      init: {
+        after: ["pg-standard-types"],
+        before: ["PgCodecs"],
+        callback(_, build) {
+          for (const name of configs.keys())
+            if (!build.getTypeMetaByName(name))
+              build.registerScalarType(name, {}, () => ({}), "ValueTypesPlugin");
+          for (const codec of build.allPgCodecs) {
+            const { scalar } = codec.extensions ?? {};
+            if (scalar) build.setGraphQLTypeForPgCodec(codec, ["input", "output"], scalar);
+          }
+          return _;
+        },
+      },
+      // The library has some of these names for scalars that refuse nothing
+      GraphQLScalarType: (config) => ({ ...config, ...configs.get(config.name) }),
+    },
+  },
+};

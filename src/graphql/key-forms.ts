@@ -1,0 +1,107 @@
+import { isUuid } from "../lib/uuid.ts";
+
+/** How the values of a type are spelled in ids and cursors: each in one way, which Postgres reads without an error. */
+export interface KeyForm {
+  /** In a word, as in gid://service/Customer/<integer>. */
+  name: string;
+  isRight(text: string): boolean;
+}
+
+/** A column of a key, as far as texts of keys need it. */
+export interface KeyPart {
+  form: KeyForm;
+}
+
+const integer = (bits: bigint): KeyForm => ({
+  name: "integer",
+  isRight(text) {
+    if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return false;
+    const [value, end] = [BigInt(text), 1n << (bits - 1n)];
+    return value >= -end && value < end;
+  },
+});
+
+const anyText: KeyForm = { name: "text", isRight: (text) => !text.includes("\0") && text.isWellFormed() };
+
+/** Whether a calendar has this day. The year before 1 is 1 BC. */
+function isDay(year: string, month: string, day: string, isBeforeChrist: boolean, lastYear: number): boolean {
+  if (Number(year) < 1 || Number(year) > lastYear) return false;
+  const date = new Date(0);
+  const proleptic = isBeforeChrist ? 1 - Number(year) : Number(year);
+  // The calendar repeats itself after 400 years, and Date doesn't reach as far as Postgres
+  date.setUTCFullYear(2000 + (proleptic % 400), Number(month) - 1, Number(day));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+function isDate(text: string): boolean {
+  const match = /^(\d{4,7})-(\d\d)-(\d\d)( BC)?$/.exec(text);
+  if (!match) return text === "infinity" || text === "-infinity";
+  return isDay(match[1]!, match[2]!, match[3]!, match[4] !== undefined, match[4] ? 4713 : 5_874_897);
+}
+
+const moment = /^(\d{4,6})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?$/;
+function isMoment(text: string): boolean {
+  const match = moment.exec(text);
+  if (!match) return text === "infinity" || text === "-infinity";
+  return isDay(match[1]!, match[2]!, match[3]!, false, 294_275);
+}
+
+const ofPattern = (name: string, pattern: RegExp): KeyForm => ({
+  name,
+  isRight: (text) => pattern.test(text),
+});
+
+const forms: Readonly<Record<string, KeyForm>> = {
+  uuid: { name: "uuid", isRight: isUuid },
+  int2: integer(16n),
+  int4: integer(32n),
+  int8: integer(64n),
+  numeric: ofPattern("number", /^(-?\d{1,1000}(\.\d{1,1000})?|NaN|-?Infinity)$/),
+  bool: ofPattern("true or false", /^(true|false)$/),
+  date: { name: "date", isRight: isDate },
+  timestamp: { name: "date and time", isRight: isMoment },
+  timestamptz: {
+    name: "date and time",
+    isRight: (text) => text.endsWith("Z") && isMoment(text.slice(0, -1)),
+  },
+  time: ofPattern("time", /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?$/),
+  bytea: ofPattern("hexadecimal digits", /^\\x([0-9a-f]{2})*$/),
+  text: anyText,
+  varchar: anyText,
+  bpchar: anyText,
+  citext: anyText,
+};
+
+/** The form of a type of Postgres by its name; undefined of types whose values no check here can tell from others. */
+export const keyFormOf = (typeName: string): KeyForm | undefined =>
+  Object.hasOwn(forms, typeName) ? forms[typeName] : undefined;
+
+/** The form of an enum. */
+export const labelForm = (labels: readonly string[]): KeyForm => ({
+  name: "label",
+  isRight: (text) => labels.includes(text),
+});
+
+/** The form of values that are compared as their texts. */
+export const textForm = anyText;
+
+/** The key of what has an id but no type. */
+export const uuidKey: readonly KeyPart[] = [{ form: forms.uuid! }];
+
+/** The text of a key, of the values of its columns. */
+export const writeKey = (values: readonly string[]): string =>
+  values.map((value) => value.replaceAll("%", "%25").replaceAll("/", "%2F")).join("/");
+
+/** The values of the columns of a key; null when the text is none. */
+export function readKey(parts: readonly KeyPart[], text: string): string[] | null {
+  if (parts.length === 1 && !text.includes("%") && !text.includes("/"))
+    return parts[0]!.form.isRight(text) ? [text] : null;
+  if (/%(?!25|2F)/.test(text)) return null;
+  const values = text.split("/").map((value) => value.replaceAll("%2F", "/").replaceAll("%25", "%"));
+  if (values.length !== parts.length) return null;
+  return values.every((value, index) => parts[index]!.form.isRight(value)) ? values : null;
+}
+
+/** How keys look, for messages: `<integer>/<text>`. */
+export const describeKey = (parts: readonly KeyPart[]): string =>
+  parts.map(({ form }) => `<${form.name}>`).join("/");

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+
+/** A table that nobody thought of, with the view of it. */
+export interface MadeUpTable {
+  /** Types of the columns of its key. */
+  key: readonly string[];
+  /** Whether a key of one column is called `id`. */
+  isNamedId: boolean;
+  columns: readonly { type: string; isRequired: boolean }[];
+  /** Which tables it points at: numbers of tables before it, or its own. */
+  references: readonly number[];
+  rows: number;
+}
+
+/** Types, with some of their values as SQL. */
+const values: Readonly<Record<string, readonly string[]>> = {
+  uuid: [1, 2, 3, 4, 5, 6].map((n) => `'01980000-0000-7000-8000-00000000000${n}'`),
+  smallint: ["-3", "0", "1", "7", "32767", "-32768"],
+  integer: ["-3", "0", "1", "10", "2147483647", "-2147483648"],
+  bigint: ["-3", "0", "1", "9007199254740993", "9223372036854775807", "-9223372036854775808"],
+  numeric: ["0", "1.50", "-2.25", "12345678901234567890.123456789", "0.001"],
+  text: ["''", "'a'", "'A/b%c'", "'ä:~'", "'quote \" \\ '''", "'100%25'"],
+  "varchar(20)": ["''", "'x'", "'X'", "'/'", "'%2F'", "'💥'"],
+  "char(3)": ["'a'", "'ab'", "'abc'", "'A'", "'%'", "'/'"],
+  boolean: ["true", "false"],
+  date: ["'2026-01-01'", "'0001-01-01'", "'2024-02-29'", "'infinity'", "'0044-03-15 BC'", "'1999-12-31'"],
+  timestamp: ["'2026-01-01 00:00'", "'2026-06-30 08:15:00.123456'", "'1999-12-31 23:59:59'", "'2000-02-29'"],
+  timestamptz: [
+    "'2026-01-01 00:00Z'",
+    "'2026-06-30 08:15:00.5+02'",
+    "'2026-06-30 08:15:00.75+02'",
+    "'2000-02-29'",
+  ],
+  time: ["'00:00'", "'08:15:30.25'", "'23:59:59.999999'", "'12:00'"],
+  interval: ["'1 day'", "'-3 months 2 hours'", "'1.5 s'", "'0'", "'14 months'"],
+  bytea: ["''", "'\\x00ff'", "'abc'", "'\\xdeadbeef'"],
+  inet: ["'10.0.0.1'", "'10.0.0.0/8'", "'::1'", "'2001:db8::/32'"],
+  "made_up.mood": ["'so so'", "'größer'", "'Fine'", "'a/b'", "'%'"],
+  "made_up.positive": ["1", "2", "3", "100", "2147483647"],
+  "double precision": ["0", "1.5", "-1e300", "1e-7", "123456.789"],
+  jsonb: [`'{"a": [1, null]}'`, "'[]'", "'1'", `'"x"'`],
+  "text[]": ["'{}'", "'{a,b}'", `'{""}'`, `'{ä,"q\\""}'`],
+  "uuid[]": ["'{}'", "'{01980000-0000-7000-8000-000000000001}'"],
+  "timestamptz[]": ["'{}'", "'{2026-01-01 00:00Z,2026-06-30 08:15:00.5+02}'"],
+  "date[]": ["'{}'", "'{2026-01-01,infinity}'"],
+  daterange: ["'[2026-01-01,2026-02-01)'", "'empty'", "'(,2026-01-01)'"],
+  "integer[]": ["'{}'", "'{1,2}'", "'{-5}'"],
+};
+const types = Object.keys(values);
+const keyTypes = types.filter((type) => !/json|\[\]/.test(type));
+
+const table: fc.Arbitrary<MadeUpTable> = fc.record({
+  key: fc.array(fc.constantFrom("bigint", "integer", "uuid", "text", ...keyTypes), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  isNamedId: fc.boolean(),
+  columns: fc.array(fc.record({ type: fc.constantFrom(...types), isRequired: fc.boolean() }), {
+    maxLength: 7,
+  }),
+  references: fc.array(fc.nat(4), { maxLength: 2 }),
+  rows: fc.integer({ min: 0, max: 12 }),
+});
+
+export interface MadeUpSchema {
+  tables: readonly MadeUpTable[];
+  /** Whether bigint and numeric are texts. */
+  isExact: boolean;
+}
+
+export const madeUpSchema: fc.Arbitrary<MadeUpSchema> = fc.record({
+  tables: fc.array(table, { minLength: 1, maxLength: 4 }),
+  isExact: fc.boolean(),
+});
+
+const keyNames = ({ key, isNamedId }: MadeUpTable): string[] =>
+  key.length === 1 && isNamedId ? ["id"] : key.map((_type, index) => `k${index}`);
+
+/** The SQL that makes the tables, and views of them in the schema `made_up_api`. */
+export function madeUpSql({ tables, isExact }: MadeUpSchema): string {
+  return [
+    "drop schema if exists made_up cascade; drop schema if exists made_up_api cascade;",
+    "create schema made_up; create schema made_up_api;",
+    isExact ? "comment on schema made_up_api is '@floats';" : "",
+    "create type made_up.mood as enum ('so so', 'größer', 'Fine', 'a/b', '%');",
+    "create domain made_up.positive as integer check (value > 0);",
+    ...tables.map((made, number) => tableSql(made, number, tables)),
+  ].join("\n");
+}
+
+interface Column {
+  name: string;
+  type: string;
+  isRequired: boolean;
+}
+
+interface Pointer {
+  to: number;
+  remote: string[];
+  columns: Column[];
+}
+
+function pointersOf({ references }: MadeUpTable, number: number, tables: readonly MadeUpTable[]): Pointer[] {
+  return references.map((reference, index) => {
+    const to = Math.min(reference, number);
+    const remote = keyNames(tables[to]!);
+    const columns = remote.map((column, part) => ({
+      name: `r${index}_${column}`,
+      type: tables[to]!.key[part]!,
+      isRequired: false,
+    }));
+    return { to, remote, columns };
+  });
+}
+
+/** A value for a row: ever others, and null where that may be. */
+function pick({ type, isRequired }: Column, index: number, row: number): string {
+  const some = values[type]!;
+  return some[(row * (index + 1) + (row >> 2) + index) % (some.length + (isRequired ? 0 : 1))] ?? "null";
+}
+
+function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTable[]): string {
+  const [name, keys] = [`thing_${number}`, keyNames(made)];
+  const pointers = pointersOf(made, number, tables);
+  const columns: Column[] = [
+    ...keys.map((key, index) => ({ name: key, type: made.key[index]!, isRequired: true })),
+    ...made.columns.map((column, index) => ({ name: `c${index}`, ...column })),
+    ...pointers.flatMap((pointer) => pointer.columns),
+  ];
+  const relations = pointers.map(({ to, columns: local, remote }, index) => {
+    const names = local.map((column) => column.name);
+    const fields = `@fieldName to${number}${index}|@foreignFieldName from${number}${index}`;
+    return `@foreignKey (${names.join()}) references thing_${to}s (${remote.join()})|${fields}`;
+  });
+  const tags = [`@primaryKey ${keys.join()}`, "@requiresScopes things:read", "@filters *", ...relations];
+  const definitions = columns.map(
+    (column) => `${column.name} ${column.type}${column.isRequired ? " not null" : ""}`,
+  );
+  return [
+    `create table made_up.${name} (${definitions.join(", ")}, primary key (${keys.join()}));`,
+    `create view made_up_api.${name}s as select * from made_up.${name};`,
+    `comment on view made_up_api.${name}s is '${tags.join("\n")}';`,
+    ...Array.from({ length: made.rows }, (_row, row) => {
+      const picked = columns.map((column, index) => pick(column, index, row));
+      return `insert into made_up.${name} values (${picked.join(", ")}) on conflict do nothing;`;
+    }),
+    ...columns
+      .filter(({ isRequired }) => isRequired)
+      .map((column) => `comment on column made_up_api.${name}s.${column.name} is '@notNull';`),
+  ].join("\n");
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import pg from "pg";
+import type { GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
+import { getNamedType, isLeafType, parse, validate } from "postgraphile/graphql";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { madeUpSchema, madeUpSql } from "./made-up-schema.ts";
+import { randomRead } from "./random-reads.ts";
+import { takeSamples } from "./samples.ts";
+import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
+import { makeTwoExecutors } from "./two-executors.ts";
+
+const runs = Number(process.env.MADE_UP_SCHEMAS ?? 3);
+const seed = Number(process.env.MADE_UP_SCHEMAS_FROM ?? 1);
+const operations = 30;
+const refusals = new Set<unknown>(["BAD_USER_INPUT", "CURSOR_INVALID", "PAGE_SIZE_EXCEEDED"]);
+
+type Executors = Pick<TwoExecutors, "schema" | "bySql" | "byGrafast">;
+
+/** The answer, which has to be the same by both. */
+async function both({ bySql, byGrafast }: Executors, request: ReadRequest) {
+  const expected = await byGrafast(request);
+  const found = await bySql(request);
+  const where = JSON.stringify(request);
+  assert.deepEqual(found.errors, expected.errors, where);
+  assert.equal(found.text, expected.text, where);
+  for (const { code, message } of expected.errors) assert.ok(refusals.has(code), `${message} ${where}`);
+  return { ...found, where };
+}
+
+const leavesOf = (type: GraphQLObjectType): string =>
+  Object.values(type.getFields())
+    .filter((leaf) => isLeafType(getNamedType(leaf.type)))
+    .map(({ name }) => name)
+    .join(" ");
+
+/** Reads a list page by page: no row is missing, none comes twice, each is found again by its id. */
+async function walk(executors: Executors, list: string, type: GraphQLObjectType): Promise<void> {
+  const columns = leavesOf(type);
+  const page = `edges { node { ${columns} } } pageInfo { hasNextPage endCursor }`;
+  const all = await both(executors, { source: `{ list: ${list}(first: 250) { ${page} } }` });
+  assert.ok(all.isBySql, all.where);
+  const rows: any[] = all.data.list.edges.map(({ node }: any) => node);
+  assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length, "ids differ");
+  const paged: unknown[] = [];
+  for (let cursor: string | null = null, isLast = false; !isLast;) {
+    const source = `query ($after: String) { list: ${list}(first: 2, after: $after) { ${page} } }`;
+    const { data, errors, where }: any = await both(executors, { source, variables: { after: cursor } });
+    assert.deepEqual(errors, [], where);
+    paged.push(...data.list.edges.map(({ node }: any) => node));
+    cursor = data.list.pageInfo.endCursor;
+    isLast = !data.list.pageInfo.hasNextPage;
+  }
+  assert.deepEqual(paged, rows);
+  for (const row of rows) {
+    const source = `query ($id: ID!) { node(id: $id) { ... on ${type.name} { ${columns} } }
+      list: ${list}(filter: { id: { in: [$id] } }) { edges { node { ${columns} } } } }`;
+    const { data, where } = await both(executors, { source, variables: { id: row.id } });
+    assert.deepEqual(data, { node: row, list: { edges: [{ node: row }] } }, where);
+  }
+}
+
+function listsOf(schema: GraphQLSchema): { list: string; type: GraphQLObjectType }[] {
+  return Object.values(schema.getQueryType()!.getFields()).flatMap((field) => {
+    const { name } = getNamedType(field.type);
+    if (!name.endsWith("Connection")) return [];
+    return [{ list: field.name, type: schema.getType(name.replace("Connection", "")) as GraphQLObjectType }];
+  });
+}
+
+describe("schemas that nobody thought of, read by one statement and by Grafast", () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  before(async () => {
+    database = await openTestDatabase("template0");
+    pool = new pg.Pool({ connectionString: database.adminUrl, max: 2 });
+    pool.on("error", () => {});
+  });
+  after(async () => {
+    await pool.end();
+    await database.close();
+  });
+
+  it(`give the same answers, ${runs} times`, async (test) => {
+    const tally = { valid: 0, bySql: 0, withErrors: 0 };
+    const property = fc.asyncProperty(madeUpSchema, fc.nat(1e6), async (made, first) => {
+      await pool.query(madeUpSql(made));
+      const executors = await makeTwoExecutors(pool, "made_up_api", {
+        allScopes: ["things:read"],
+        role: "none",
+      });
+      for (const { list, type } of listsOf(executors.schema)) await walk(executors, list, type);
+      const samples = await takeSamples(executors);
+      for (let next = first; next < first + operations; next++) {
+        const read = randomRead(executors.schema, samples, next);
+        if (validate(executors.schema, parse(read.source)).length > 0) continue;
+        const { errors, isBySql, where } = await both(executors, read);
+        tally.valid++;
+        if (errors.length > 0) tally.withErrors++;
+        else if (isBySql) tally.bySql++;
+        else if (process.env.SHOW_OTHERS) console.log(where);
+      }
+    });
+    await fc.assert(property, { numRuns: runs, seed, endOnFailure: true });
+    test.diagnostic(JSON.stringify(tally));
+    assert.ok(
+      tally.bySql > (tally.valid - tally.withErrors) * 0.95,
+      "nearly all are answered by one statement",
+    );
+  });
+});

@@ -8,6 +8,7 @@ import { memory } from "./memory.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
 import { sideBySide } from "./side-by-side.ts";
+import { watch } from "./watch.ts";
 
 /** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
 async function main(): Promise<void> {
@@ -47,6 +48,7 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "growth") return growth(options, cleanup);
   if (options.mode === "memory") return memory(options, cleanup);
   if (options.mode === "fairness") return fairness(options, cleanup);
+  if (options.mode === "watch") return watch(options, cleanup);
   return sideBySide(options, cleanup);
 }
 

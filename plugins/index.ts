@@ -3,6 +3,7 @@ import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
+import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
@@ -24,7 +25,7 @@ import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
 
-export { readCatalog };
+export { catalogQuery, readCatalog };
 
 /** The differences between the instances of the API. */
 export interface PresetOptions {

@@ -43,7 +43,7 @@ export class Arena {
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(manyCustomers);
-    await owner.query(withoutSubscriptions);
+    await emptySubscriptions(owner);
     const service = await startChild({
       program: new URL("../contestants/service-server.ts", import.meta.url),
       // As in `npm start`: node <options> <program>
@@ -107,7 +107,7 @@ export class Arena {
 
   /** Removes what an attack has left behind, and waits until the database has finished. */
   async #tidy(): Promise<void> {
-    await this.#owner.query(withoutSubscriptions);
+    await emptySubscriptions(this.#owner);
     const busy =
       "select from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()";
     while ((await this.#owner.query(busy)).rowCount! > 0) await this.#owner.query("select pg_sleep(0.1)");
@@ -154,7 +154,17 @@ const manyCustomers = `
   analyze erp.customer`;
 
 // The demonstration shop's receivers are on the internet
-const withoutSubscriptions = "truncate events.webhook_subscription, events.outbox, events.event cascade";
+async function emptySubscriptions(owner: pg.Client): Promise<void> {
+  for (;;) {
+    try {
+      await owner.query("truncate events.webhook_subscription, events.outbox, events.event cascade");
+      return;
+    } catch (error) {
+      // The service is sending what is to be removed
+      if ((error as pg.DatabaseError).code !== "40P01") throw error;
+    }
+  }
+}
 
 /** Most bytes that a process has held. */
 async function peakMemory(pid: number): Promise<number> {

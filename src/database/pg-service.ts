@@ -74,6 +74,7 @@ export async function openDatabaseAccess(
 
 /** How long Postgres may take to read the catalog. */
 const catalogTimeout = "300s";
+const catalogWaitMs = 300_000;
 /** Versions whose part of the catalog is read at a time. */
 const catalogConnections = 2;
 
@@ -89,6 +90,8 @@ function createCatalogPool({ options }: Pool): pg.Pool {
     max: catalogConnections,
     min: 0,
     query_timeout: 0,
+    // Versions wait for each other, and a slow machine needs time
+    connectionTimeoutMillis: catalogWaitMs,
     idleTimeoutMillis: 1_000,
     application_name: "catalog",
   });

@@ -134,3 +134,14 @@ export function urlAsRole(url: string, role: string, settings: Record<string, st
   other.searchParams.set("options", options.join(" "));
   return other.href;
 }
+
+/** The database as its owner, with a limit to how long it waits for locks, and a name to be seen by. */
+export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
+  // For as long as it takes: limits that the role or the database has are meant for requests
+  const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  const url = new URL(
+    urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
+  );
+  url.searchParams.set("application_name", application);
+  return url.href;
+}

@@ -5,6 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../errors/user-error.ts";
 
+/** The media type of answers without an end. The server ends them when it stops. */
+export const eventStream = "text/event-stream";
+
 /**
  * Milliseconds between closing the port and the first answers that close their connections. Clients reconnect at once
  * after such an answer, and must not reach a port that is about to close.
@@ -77,8 +80,10 @@ export class HttpServer {
     const cut = setTimeout(() => this.#server.closeAllConnections(), remaining(deadline));
     await Promise.race([ended, sleep(closedDoorMs)]);
     this.#isClosing = true;
-    for (const { response } of this.#sockets.values())
+    for (const { response } of this.#sockets.values()) {
       if (response && !response.headersSent) response.setHeader("connection", "close");
+      if (response !== null && response.getHeader("content-type") === eventStream) response.end();
+    }
     await Promise.race([ended, sleep(idleGraceMs)]);
     const idle = setInterval(() => {
       // After input was read, so that a connection with a new request doesn't count as idle

@@ -27,6 +27,7 @@ import { Closing } from "../lib/closing.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
+import type { Availability } from "../versions/availability.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
@@ -78,9 +79,11 @@ export interface App {
    * @param pool connections for this only, like those for operations
    */
   payloadReader(pool: Pool): ReadPayload;
-  /** Builds every version's GraphQL schema from the database again, for example after a migration. */
+  /** Builds every version's GraphQL schema anew that the database has another for, as after a migration. */
   reload(): Promise<void>;
-  /** Closes what the app opened: not the pool, not the HTTP server. */
+  /** The same for the head alone, before a migration is committed: see `Availability.prepare`. */
+  prepare: Availability["prepare"];
+  /** Ends what the app opened: not the pool, not the HTTP server. */
   close(): Promise<void>;
 }
 
@@ -135,10 +138,9 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ settings, logger, now, pool, readText: access.readText, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, tokens, credentials, usage },
-    ...{ rates, meter, renderer },
+    ...{ rates, meter, renderer, thread },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
-    thread,
     unread: new UnreadAnswers(),
   });
   return {
@@ -156,6 +158,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
       await availability.reload();
       await locales.refresh();
     },
+    prepare: (read) => availability.prepare(read),
     close: () => closing.close(),
   };
 }

@@ -78,7 +78,21 @@ export class Availability {
   }
 
   /**
-   * Builds all versions again.
+   * Builds the versions that change, from what a transaction is about to make of their catalogs.
+   *
+   * @param read the catalog of a version's Postgres schema
+   * @returns what puts them in the place of those that answer
+   * @throws what kept one from being built
+   */
+  async prepare(read: (schemaName: string) => Promise<string>): Promise<() => void> {
+    const uses: (() => void)[] = [];
+    for (const { version, prepare } of this.#served.filter((each) => each.version.kind === "floating"))
+      uses.push(await prepare(await read(version.schemaName)));
+    return () => uses.forEach((use) => use());
+  }
+
+  /**
+   * Builds all versions anew that would be others by now.
    *
    * @throws the first failure, when all have been tried
    */

@@ -21,12 +21,17 @@ import type { ScopeRequirement } from "../graphql/scopes.ts";
 import { requiresScopesDirective } from "../graphql/scopes.ts";
 import type { Version } from "./versions.ts";
 
-/** The SDL of a version, as the views in the database make it. */
+/**
+ * The SDL of a version, as the views in the database make it.
+ *
+ * @param catalog what the catalog has about it, where that has been read before
+ */
 export async function printVersion(
   { schemaName }: Pick<Version, "schemaName">,
   pgService: GraphileConfig.PgServiceConfiguration,
+  catalog?: () => Promise<string>,
 ): Promise<string> {
-  const { schema } = await makeSchema(createPreset({ pgService, schemaName }));
+  const { schema } = await makeSchema(createPreset({ pgService, schemaName, catalog }));
   return printSdl(schema);
 }
 

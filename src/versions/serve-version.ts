@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { makeSchema } from "postgraphile";
@@ -53,6 +54,20 @@ export interface ServedVersion {
    * @throws the reason why it could not be built
    */
   reload(): Promise<void>;
+  /**
+   * Builds the GraphQL schema from what the catalog will have about it.
+   *
+   * @param catalog see `readCatalog`
+   * @returns what puts it in the place of the one that answers
+   * @throws what kept it from being built
+   */
+  prepare(catalog: string): Promise<() => void>;
+  /**
+   * Calls a function each time that another schema answers.
+   *
+   * @returns ends that
+   */
+  onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -87,29 +102,36 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
   let builtFrom = "";
+  const changes = new EventEmitter().setMaxListeners(0);
   let failure: Error | null = null;
   let server: GraphqlServer | null = null;
   let handle: Handler = (_request, _response, next) => next();
-  const build = async () => {
-    const catalog = await readCatalog(options.pgService, version.schemaName);
+  const prepare = async (catalog: string) => {
     const fingerprint = hash("sha256", catalog);
-    if (current !== null && fingerprint === builtFrom) return;
+    if (current !== null && fingerprint === builtFrom) return () => {};
     const made = await make(catalog);
-    if (server === null) {
-      const first = new GraphqlServer(made);
-      await first.ready();
-      handle = first.handler;
-      server = first;
-    } else server.setSchema(made.schema);
-    current = made;
-    builtFrom = fingerprint;
-    failure = null;
+    const newServer = server === null ? new GraphqlServer(made) : null;
+    await newServer?.ready();
+    return () => {
+      if (newServer !== null) {
+        handle = newServer.handler;
+        server = newServer;
+      } else server!.setSchema(made.schema);
+      current = made;
+      builtFrom = fingerprint;
+      failure = null;
+      changes.emit("change");
+    };
   };
-  const reload = () =>
-    build().catch((error: unknown) => {
+  const reload = async () => {
+    try {
+      const use = await prepare(await readCatalog(options.pgService, version.schemaName));
+      use();
+    } catch (error) {
       if (current === null) failure = error as Error;
       throw error;
-    });
+    }
+  };
   await reload().catch(() => {});
   return {
     version,
@@ -121,6 +143,11 @@ export async function serveVersion(version: Version, options: ServeVersionOption
       return current;
     },
     reload,
+    prepare,
+    onChange(listener) {
+      changes.on("change", listener);
+      return () => void changes.off("change", listener);
+    },
     close: async () => server?.release(),
   };
 }

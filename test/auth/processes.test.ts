@@ -23,11 +23,11 @@ async function knownToken(credentials: Parameters<TestProcess["tokenFor"]>[0]): 
   return token;
 }
 
-/** Asserts that a token stops in both processes, within the time of a notification. */
+/** Asserts that a token stops in both processes, before the next regular check of the listener. */
 async function assertStops(token: string): Promise<void> {
   const start = performance.now();
   for (const process of [service, other]) await until(async () => (await codesOf(process, token)).length > 0);
-  assert.ok(performance.now() - start < 500, "at once");
+  assert.ok(performance.now() - start < 4_000, "at once");
   for (const process of [service, other]) {
     const { status, codes } = await process.ask(token, { query });
     assert.deepEqual([status, codes], [403, ["UNAUTHORIZED"]]);

@@ -72,7 +72,7 @@ describe("who may do what with events", () => {
     "select * from events.outbox",
     "insert into events.delivery (subscription_id, event_id, entity_id) select id, id, id from events.webhook_subscription",
     "update events.delivery set event_id = gen_random_uuid()",
-    "delete from events.delivery limit 50",
+    "delete from events.delivery",
     "update events.webhook_subscription set url = 'https://other.example'",
     "update events.webhook_subscription set credential_id = null",
     "update events.webhook_secret set expires_at = now()",
@@ -100,7 +100,7 @@ describe("who may do what with events", () => {
   for (const statement of [
     "select * from events.outbox",
     "select * from events.delivery_queue",
-    "select entity_id from events.delivery limit 50",
+    "select entity_id from events.delivery",
     "select credential_id from events.webhook_subscription",
     "select events.sequence_events()",
     "select events.prune()",

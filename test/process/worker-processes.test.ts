@@ -108,10 +108,13 @@ test("Prometheus finds the figures of all of them, and nothing else", async () =
 
 test("they keep to the limits together", async () => {
   const token = await tokenOf(await createCredential(owner, { name: "c", read: "all" }));
-  // Each costs two of 60 points
-  const answers = await statuses(token, 36);
-  assert.equal(answers.filter((status) => status === 200).length, 30);
-  assert.deepEqual(answers.slice(-6), Array(6).fill(429));
+  const start = performance.now();
+  const answers: number[] = [];
+  while (!answers.includes(429)) answers.push((await ask(token)).status);
+  // Each costs two of 60 points, and one comes back per second. Each process for itself would allow 30
+  const points = 60 + (performance.now() - start) / 1_000;
+  const allowed = answers.filter((status) => status === 200).length;
+  assert.ok(allowed > 0 && 2 * allowed <= points, `${allowed} for ${points} points`);
 });
 
 test("a killed one is replaced, and the others continue", async () => {

@@ -19,7 +19,7 @@ import {
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
-import { migratingUrl } from "./migrator.ts";
+import { migratingUrl } from "../roles.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
 import { writeSchema } from "./schema-file.ts";
 

@@ -1,3 +1,4 @@
+import { loadModule, parseSync } from "libpg-query";
 import pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import { isWithoutTransaction } from "./migration-files.ts";
@@ -6,10 +7,16 @@ import { isWithoutTransaction } from "./migration-files.ts";
  * Explains why a migration failed: the file and line, if known, the message of Postgres, and what was being derived.
  *
  * @param name of the migration
- * @param text the SQL that was run, including fixtures
+ * @param text what was run, with its fixtures in it
+ * @param done how many of its statements had been run; undefined when it wasn't one of them that failed
  */
-export function migrationFailure(error: Error, name: string, text: string): Error {
-  // Being stopped is no failure
+export async function migrationFailure(
+  error: Error,
+  name: string,
+  text: string,
+  done?: number,
+): Promise<Error> {
+  // To be asked to stop is no failure
   if (error instanceof UserError || error.name === "AbortError") return error;
   const rest = isWithoutTransaction(text)
     ? "it runs without a transaction, so look what is left of it"
@@ -17,7 +24,8 @@ export function migrationFailure(error: Error, name: string, text: string): Erro
   const heading = `${name} failed, and ${rest}`;
   if (!(error instanceof pg.DatabaseError))
     return new UserError(`${heading}: ${error.message}`, { cause: error });
-  const place = error.position === undefined ? null : placeOf(text, Number(error.position));
+  const position = error.position === undefined ? await beginOf(text, done) : Number(error.position);
+  const place = position === undefined ? null : placeOf(text, position);
   const lines = [
     [place, `${error.message} (${error.code})`].filter(Boolean).join(": "),
     error.detail,
@@ -29,6 +37,20 @@ export function migrationFailure(error: Error, name: string, text: string): Erro
     .filter((line) => line !== undefined)
     .map((line) => `  ${line.replaceAll("\n", "\n  ")}`);
   return new UserError(`${heading}:\n${details.join("\n")}`, { cause: error });
+}
+
+/** Where a statement of a migration begins, counted from 1; undefined when that can't be told. */
+async function beginOf(text: string, index: number | undefined): Promise<number | undefined> {
+  if (index === undefined) return undefined;
+  await loadModule();
+  try {
+    // In bytes, and from the end of the statement before
+    const from = parseSync(text).stmts?.[index]?.stmt_location ?? 0;
+    const before = Buffer.from(text).toString("utf8", 0, from).length;
+    return before + /^(\s|--[^\n]*(\n|$))*/.exec(text.slice(before))![0].length + 1;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The file and line at a position of a migration, counted from 1. */

@@ -1,5 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { calculateHash } from "graphile-migrate/dist/hash.js";
+import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import { compileIncludes, parseMigrationText } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { UserError } from "../../errors/user-error.ts";
@@ -102,4 +104,18 @@ export async function firstCommittedHash(): Promise<string> {
 async function committedNames(): Promise<string[]> {
   const names = await readdir(committedFolder).catch(() => []);
   return names.filter((name) => /^\d+.*\.sql$/.test(name));
+}
+
+/** @throws {UserError} when a committed migration is not what was committed */
+export function requireUntouched({
+  body,
+  previousHash,
+  hash,
+  allowInvalidHash,
+  realFilename,
+}: FileMigration): void {
+  if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
+  throw new UserError(
+    `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
+  );
 }

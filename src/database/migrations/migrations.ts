@@ -1,10 +1,7 @@
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { UserError } from "../../errors/user-error.ts";
 import type { CurrentFile } from "./migration-files.ts";
-import { countCommitted, migrationsFolder } from "./migration-files.ts";
+import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrator.ts";
 import { Migrator } from "./migrator.ts";
@@ -32,75 +29,7 @@ export async function runCurrentMigration(
   options: MigrateOptions = {},
   current?: readonly CurrentFile[],
 ): Promise<void> {
-  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent(current));
-}
-
-/** How often to look for changes, and how long files must be unchanged before they are run. */
-const lookEveryMs = 200;
-
-export interface WatchOptions extends MigrateOptions {
-  /** Called after each successful run. */
-  onMigrated: () => void;
-  /** Called with messages: progress, and why a run failed. */
-  onProgress: (line: string) => void;
-}
-
-/**
- * Runs db/current now and whenever it or a fixture changes, until it is stopped.
- *
- * @returns a function that stops watching, without waiting for a run in progress, which reports no more
- */
-export function watchCurrentMigration(
-  adminUrl: string,
-  { onMigrated, onProgress, ...options }: WatchOptions,
-): () => void {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const run = async () => {
-    const begin = performance.now();
-    try {
-      const isNew = await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent());
-      if (isNew) onProgress(`db/current has been run, in ${Math.round(performance.now() - begin)} ms.`);
-      onMigrated();
-    } catch (error) {
-      if (signal.aborted) return;
-      onProgress(error instanceof UserError ? error.message : `db/current can't be run: ${String(error)}`);
-    }
-  };
-  void (async () => {
-    let done = "";
-    let seen = await signature();
-    while (!signal.aborted) {
-      if (seen !== done) {
-        done = seen;
-        await run();
-      }
-      // Some editors write files in parts, so wait until nothing changes
-      let before: string;
-      do {
-        before = seen;
-        await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
-        seen = await signature();
-      } while (seen !== before && !signal.aborted);
-    }
-  })();
-  return () => stopping.abort();
-}
-
-/** A text that changes with any file of db/current or db/fixtures. */
-async function signature(): Promise<string> {
-  const lists = ["current", "fixtures"].map(async (folder) => {
-    const path = join(migrationsFolder, folder);
-    const names = await readdir(path, { recursive: true }).catch(() => []);
-    const fileStates = names
-      .filter((name) => name.endsWith(".sql"))
-      .map(async (name) => {
-        const file = await stat(join(path, name)).catch(() => null);
-        return `${name} ${file?.mtimeMs} ${file?.size}`;
-      });
-    return (await Promise.all(fileStates)).sort().join("\n");
-  });
-  return (await Promise.all(lists)).join("\n");
+  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent({ files: current }));
 }
 
 /**

@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { calculateHash } from "graphile-migrate/dist/hash.js";
-import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import {
   _migrateMigrationSchema,
   compilePlaceholders,
   getLastMigration,
   getMigrationsAfter,
-  runStringMigration,
 } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { parseSettings } from "graphile-migrate/dist/settings.js";
-import { UserError } from "../../errors/user-error.ts";
-import { withClient } from "../client.ts";
+import { connect } from "../client.ts";
 import { migrationFailure } from "./migration-failure.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
@@ -23,11 +19,13 @@ import {
   migrationsFolder,
   namesOf,
   readCurrent,
+  requireUntouched,
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
+import { runStatements, statementsBefore } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
-import { urlAsRole } from "../roles.ts";
+import { migratingUrl } from "../roles.ts";
 
 export interface MigrateOptions {
   locks?: LockLimits;
@@ -48,36 +46,48 @@ const finish = `do $finish$ begin
   elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
 end $finish$;`;
 
-/** Runs migrations on one connection: each in a transaction, and again while others hold locks that it needs. */
+/** What is done along with db/current. */
+export interface CurrentOptions {
+  /** Its files, when not all of them are to be run. */
+  files?: readonly CurrentFile[] | undefined;
+  /** Works in its transaction, when all else has been done. What it throws undoes that. */
+  beforeCommit?: ((client: pg.ClientBase) => Promise<void>) | undefined;
+}
+
+/** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
 export class Migrator {
-  /** graphile-migrate wants one of a pool, and uses it as any other connection. */
+  /** Settles when the connection has ended. */
+  readonly ended: Promise<void>;
+  /** graphile-migrate wants one of a pool, and uses it like any other. */
   readonly #client: pg.PoolClient;
   readonly #settings: ParsedSettings;
   readonly #locks: LockLimits;
-  readonly #observer: LockObserver;
   readonly #upTo: number;
   readonly #onWait: (line: string) => void;
+  readonly #observe: () => LockObserver;
+  #observer: LockObserver | null = null;
 
   private constructor(
     client: pg.Client,
     settings: ParsedSettings,
-    observer: LockObserver,
+    observe: () => LockObserver,
     options: MigrateOptions,
   ) {
     this.#client = client as unknown as pg.PoolClient;
+    this.ended = new Promise((done) => client.once("end", done));
     this.#settings = settings;
-    this.#observer = observer;
+    this.#observe = observe;
     this.#locks = options.locks ?? defaultLockLimits;
     this.#upTo = options.upTo ?? Infinity;
     this.#onWait = options.onWait ?? (() => {});
   }
 
-  /** @param adminUrl the database, with a role that may become its owner */
-  static async with<T>(
-    adminUrl: string,
-    options: MigrateOptions,
-    work: (migrator: Migrator) => Promise<T>,
-  ): Promise<T> {
+  /**
+   * Connects.
+   *
+   * @param adminUrl the database, as a role that may become its owner
+   */
+  static async open(adminUrl: string, options: MigrateOptions): Promise<Migrator> {
     const { lockTimeoutMs } = options.locks ?? defaultLockLimits;
     const application = `migration ${randomUUID()}`;
     const url = migratingUrl(adminUrl, application, lockTimeoutMs);
@@ -86,15 +96,50 @@ export class Migrator {
       migrationsFolder,
       databaseOwner: "service_owner",
     });
-    return withClient(url, async (client) => {
+    const client = await connect(url);
+    try {
       await requireSameMigrations(client);
-      const observer = new LockObserver(adminUrl, application, lockTimeoutMs);
+    } catch (error) {
+      await client.end();
+      throw error;
+    }
+    const observe = () => new LockObserver(adminUrl, application, lockTimeoutMs);
+    return new Migrator(client, settings, observe, options);
+  }
+
+  /** The same for one piece of work. */
+  static async with<T>(
+    adminUrl: string,
+    options: MigrateOptions,
+    work: (migrator: Migrator) => Promise<T>,
+  ): Promise<T> {
+    const migrator = await Migrator.open(adminUrl, options);
+    try {
+      return await migrator.alone(work);
+    } finally {
+      await migrator.close();
+    }
+  }
+
+  /** Works while no other process migrates. */
+  async alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
+    this.#observer = this.#observe();
+    try {
+      await this.#retry("Another process migrates: this one", () =>
+        this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
+      );
       try {
-        return await new Migrator(client, settings, observer, options).#alone(work);
+        return await work(this);
       } finally {
-        await observer.close();
+        await this.#client.query("select pg_advisory_unlock($1)", [lockOfMigrations]).catch(() => {});
       }
-    });
+    } finally {
+      await this.#observer.close();
+    }
+  }
+
+  close(): Promise<void> {
+    return (this.#client as unknown as pg.Client).end();
   }
 
   /** Runs the committed migrations that the database doesn't have yet. */
@@ -107,14 +152,12 @@ export class Migrator {
     const wanted = after.filter(({ filename }) => Number.parseInt(filename) <= this.#upTo);
     for (const migration of wanted) {
       requireUntouched(migration);
-      await this.#run(migration.realFilename, migration.body, () =>
-        runStringMigration(
-          this.#client,
-          this.#settings,
-          this.#context,
-          migration.body,
-          migration.filename,
-          migration,
+      const text = compilePlaceholders(this.#settings, migration.body);
+      const { hash, previousHash, filename } = migration;
+      await this.#run(migration.realFilename, text, () =>
+        this.#client.query(
+          "insert into graphile_migrate.migrations (hash, previous_hash, filename) values ($1, $2, $3)",
+          [hash, previousHash, filename],
         ),
       );
     }
@@ -125,50 +168,56 @@ export class Migrator {
   /**
    * Runs db/current, unless it was what ran last.
    *
-   * @param current its files; by default all
-   * @returns whether it was run
+   * @returns its files that do something, and whether they have been run
    */
-  async runCurrent(current?: readonly CurrentFile[]): Promise<boolean> {
-    const files = (current ?? (await readCurrent())).filter(hasStatements);
+  async runCurrent({ files: given, beforeCommit }: CurrentOptions = {}): Promise<{
+    files: string[];
+    isNew: boolean;
+  }> {
+    const files = (given ?? (await readCurrent())).filter(hasStatements);
+    const names = files.map(({ name }) => name);
     const text = compilePlaceholders(this.#settings, await compiled(joinedFiles(files), this.#settings));
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",
     );
-    if (rows[0]?.content === text) return false;
-    const isInTransaction = !isWithoutTransaction(text);
-    const note = `insert into graphile_migrate.current (content) values (${pg.escapeLiteral(text)})
-      on conflict (filename) do update set content = excluded.content, date = excluded.date;`;
-    const end = files.length > 0 ? `${finish}\n${note}` : note;
+    if (rows[0]?.content === text) return { files: names, isNew: false };
     await this.#run(`db/current (${namesOf(files)})`, text, async () => {
-      const run = (sql: string) =>
-        runStringMigration(this.#client, this.#settings, this.#context, sql, "current.sql");
-      if (isInTransaction) await run(`${text}\n${end}`);
-      else {
-        await run(text);
-        await run(end);
-      }
+      if (files.length > 0) await this.#client.query(finish);
+      await this.#client.query(
+        `insert into graphile_migrate.current (content) values ($1)
+           on conflict (filename) do update set content = excluded.content, date = excluded.date`,
+        [text],
+      );
+      await beforeCommit?.(this.#client);
     });
-    return true;
+    return { files: names, isNew: true };
   }
 
-  get #context() {
-    return { database: String(this.#settings.databaseName) };
-  }
-
-  /** Migrations run one after the other, also those of other processes. */
-  async #alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
-    await this.#retry("Another process migrates: this one", () =>
-      this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
-    );
-    return work(this);
-  }
-
-  async #run(name: string, text: string, work: () => Promise<unknown>): Promise<void> {
-    const mayWait = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
+  /**
+   * Runs a migration.
+   *
+   * @param note what ends it, in its transaction or, when it has none, in one after it
+   */
+  async #run(name: string, text: string, note: () => Promise<unknown>): Promise<void> {
+    const isAlone = isWithoutTransaction(text);
+    const mayWait = isAlone && /\bconcurrently\b/i.test(text);
+    const statements = () => runStatements(this.#client, text);
+    const work = async () => {
+      if (isAlone) await (mayWait ? this.#withoutLimit(name, statements) : statements());
+      await this.#client.query("begin");
+      try {
+        if (!isAlone) await statements();
+        await note();
+        await this.#client.query("commit");
+      } catch (error) {
+        await this.#client.query("rollback").catch(() => {});
+        throw error;
+      }
+    };
     try {
-      await this.#retry(name, () => (mayWait ? this.#withoutLimit(name, work) : work()));
+      await this.#retry(name, work);
     } catch (error) {
-      throw migrationFailure(error as Error, name, text);
+      throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
     }
   }
 
@@ -178,8 +227,8 @@ export class Migrator {
    */
   async #withoutLimit(name: string, work: () => Promise<unknown>): Promise<void> {
     const tell = () => {
-      if (this.#observer.holders() !== "")
-        this.#onWait(`${name} waits for a lock${this.#observer.holders()}.`);
+      const holders = this.#observer!.holders();
+      if (holders !== "") this.#onWait(`${name} waits for a lock${holders}.`);
     };
     const telling = setInterval(tell, tellEveryMs);
     try {
@@ -192,26 +241,7 @@ export class Migrator {
   }
 
   #retry<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const holders = () => this.#observer.holders();
+    const holders = () => this.#observer!.holders();
     return retryLocked(work, { name, holders, onWait: this.#onWait, ...this.#locks });
   }
-}
-
-/** The database as its owner, with a limit on waiting for locks, and an application_name. */
-export function migratingUrl(adminUrl: string, application: string, lockTimeoutMs: number): string {
-  // No limit: those of the role or the database are meant for requests
-  const noTimeouts = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
-  const url = new URL(
-    urlAsRole(adminUrl, "service_owner", { ...noTimeouts, lock_timeout: String(lockTimeoutMs) }),
-  );
-  url.searchParams.set("application_name", application);
-  return url.href;
-}
-
-/** @throws {UserError} when a committed migration was changed */
-function requireUntouched({ body, previousHash, hash, allowInvalidHash, realFilename }: FileMigration): void {
-  if (allowInvalidHash || calculateHash(body, previousHash) === hash) return;
-  throw new UserError(
-    `db/committed/${realFilename} has been changed since it was committed. Take the change back.`,
-  );
 }

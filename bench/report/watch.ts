@@ -1,0 +1,46 @@
+import { median } from "../measure/statistics.ts";
+import type { BenchOptions } from "../options.ts";
+import type { Machine } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
+import { table } from "./table.ts";
+
+/** What became of one save. Times are in milliseconds. */
+export interface Save {
+  /** Until the first answer of the changed API. */
+  ms: number;
+  /** The longest that a request waited for something else, of all served versions. */
+  others: number;
+  /** The longest that one waited for what was being changed. */
+  same: number;
+  /** Other requests that failed. */
+  failures: number;
+}
+
+export interface Watched {
+  saves: readonly Save[];
+  machine: Machine;
+  options: BenchOptions;
+}
+
+export function watchFiles({ saves, machine, options }: Watched): Record<string, string> {
+  const row = (name: string, of: (save: Save) => number) => {
+    const values = saves.map(of);
+    return [name, `${Math.round(median(values))}`, `${Math.round(Math.max(...values))}`];
+  };
+  const text = [
+    "# Saving a migration",
+    `Written by \`npm run bench -- --watch\`: ${machineInWords(machine)}. ${saves.length} saves of a file in \`db/current\` that
+adds a column to the products of the head, while \`npm run db:watch\` serves three versions on its own Postgres with demonstration
+data, and four clients ask for something else every few milliseconds.`,
+    table(
+      ["in ms", "median", "worst"],
+      [
+        row("from the save to the first answer with the new field", ({ ms }) => ms),
+        row("longest wait of a request meanwhile", ({ others }) => others),
+        row("the same for products of a frozen version, whose table is locked", ({ same }) => same),
+      ],
+    ),
+    `Requests that failed meanwhile: ${saves.reduce((sum, { failures }) => sum + failures, 0)}.`,
+  ].join("\n\n");
+  return { [options.quick ? "quick-watch.md" : "watch.md"]: text };
+}

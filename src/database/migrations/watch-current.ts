@@ -1,0 +1,145 @@
+import { watch } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { migrationsFolder } from "./migration-files.ts";
+import type { CurrentOptions, MigrateOptions } from "./migrator.ts";
+import { Migrator } from "./migrator.ts";
+import { pause } from "../../lib/retry.ts";
+
+/** How long files must stay as they are before they are run: some editors write a little at a time. */
+const settledMs = 25;
+/** How often it is looked for changes that the system doesn't tell of, as on some network drives. */
+const lookEveryMs = 2_000;
+/** Milliseconds before a lost connection is opened anew. */
+const reconnectMs = 250;
+
+/** What was done about a change. */
+export interface Run {
+  /** The files of db/current that do something. */
+  files: readonly string[];
+  /** Whether they have been run, for they were not what had been run last. */
+  isNew: boolean;
+  /** Milliseconds since the change was seen. */
+  ms: number;
+}
+
+export interface WatchOptions extends MigrateOptions {
+  /** See {@link CurrentOptions}. */
+  beforeCommit: NonNullable<CurrentOptions["beforeCommit"]>;
+  onRun: (run: Run) => void;
+  /** Told why db/current could not be run. */
+  onFailure: (error: Error) => void;
+}
+
+/** Runs db/current now, and whenever it or a fixture changes, on one connection. */
+export class CurrentWatch {
+  readonly #adminUrl: string;
+  readonly #options: WatchOptions;
+  readonly #stopping = new AbortController();
+  #migrator: Promise<Migrator> | null = null;
+  /** What has been asked for; it begins again while that grows. */
+  #asked = 0;
+  #isRunning = false;
+  /** When the change was seen that waits to be run. */
+  #since: number | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param adminUrl the database, as a role that may become its owner */
+  constructor(adminUrl: string, options: WatchOptions) {
+    this.#adminUrl = adminUrl;
+    this.#options = options;
+    const { signal } = this.#stopping;
+    for (const folder of ["current", "fixtures"]) {
+      const watcher = watch(join(migrationsFolder, folder), { recursive: true, signal }, () =>
+        this.#touched(),
+      );
+      watcher.on("error", () => {});
+    }
+    void this.#lookNowAndThen();
+    this.#ask();
+  }
+
+  /** Stops. What still runs then is not waited for, and told of no more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    const migrator = await this.#migrator?.catch(() => null);
+    await migrator?.close().catch(() => {});
+  }
+
+  #touched(): void {
+    this.#since ??= performance.now();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask(), settledMs);
+  }
+
+  #ask(): void {
+    this.#asked++;
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let seen = 0; seen !== this.#asked && !this.#stopping.signal.aborted;) {
+      seen = this.#asked;
+      await this.#runOnce();
+    }
+    this.#isRunning = false;
+  }
+
+  async #runOnce(): Promise<void> {
+    const { onRun, onFailure, beforeCommit } = this.#options;
+    const since = this.#since ?? performance.now();
+    this.#since = null;
+    try {
+      const migrator = await (this.#migrator ??= this.#open());
+      const { files, isNew } = await migrator.alone(() => migrator.runCurrent({ beforeCommit }));
+      if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) onFailure(error as Error);
+    }
+  }
+
+  async #open(): Promise<Migrator> {
+    const { signal } = this.#stopping;
+    try {
+      const migrator = await Migrator.open(this.#adminUrl, this.#options);
+      // The database may have been made anew, without what is in db/current
+      void migrator.ended.then(async () => {
+        this.#migrator = null;
+        await pause(reconnectMs, signal);
+        if (!signal.aborted) this.#ask();
+      });
+      return migrator;
+    } catch (error) {
+      this.#migrator = null;
+      throw error;
+    }
+  }
+
+  async #lookNowAndThen(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let seen = await signature(); !signal.aborted;) {
+      await pause(lookEveryMs, signal);
+      const now = await signature();
+      if (now !== seen && !signal.aborted) this.#ask();
+      seen = now;
+    }
+  }
+}
+
+/** Another text whenever a file of db/current or db/fixtures is another. */
+async function signature(): Promise<string> {
+  const lists = ["current", "fixtures"].map(async (folder) => {
+    const path = join(migrationsFolder, folder);
+    const names = await readdir(path, { recursive: true }).catch(() => []);
+    const fileStates = names
+      .filter((name) => name.endsWith(".sql"))
+      .map(async (name) => {
+        const file = await stat(join(path, name)).catch(() => null);
+        return `${name} ${file?.mtimeMs} ${file?.size}`;
+      });
+    return (await Promise.all(fileStates)).sort().join("\n");
+  });
+  return (await Promise.all(lists)).join("\n");
+}

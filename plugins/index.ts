@@ -3,6 +3,7 @@ import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
+import { ComputedColumnsPlugin } from "./computed-columns.ts";
 import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
@@ -133,6 +134,7 @@ export function createPreset({
       ScalarsPlugin,
       ValueTypesPlugin,
       EnumColumnsPlugin,
+      ComputedColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,
       // Lists, filters and look-ups

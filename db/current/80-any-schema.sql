@@ -11,6 +11,7 @@ comment on table api_meta.exposed_schema is
 --!include api_meta/read_faults.sql
 --!include api_meta/require_protected_reads.sql
 --!include api_meta/grant_reads.sql
+--!include api_meta/grant_mutations.sql
 --!include api_meta/derive.sql
 --!include api_meta/freeze.sql
 

@@ -7,7 +7,8 @@ select p.oid::regprocedure as object, fault
 from pg_proc p join api_meta.own_schema s on s.oid = p.pronamespace and s.is_api
 cross join lateral (select coalesce(obj_description(p.oid, 'pg_proc'), '') as note) d
 cross join lateral (
-  select 'no @requiresScopes' as fault where note !~ '(?n)^@requiresScopes +[a-z_]+:write'
+  select 'no @requiresScopes' as fault
+  where p.provolatile = 'v' and note !~ '(?n)^@requiresScopes +[a-z_]+:write'
   union all
   select 'security definer' where p.prosecdef
   union all

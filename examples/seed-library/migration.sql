@@ -62,7 +62,7 @@ alter table seed_library.loan enable row level security;
 
 -- What the API shows of them
 drop view if exists api_unstable.seed_varieties, api_unstable.seed_packets, api_unstable.seed_harvests,
-  api_unstable.seed_loans;
+  api_unstable.seed_loans cascade;
 
 create view api_unstable.seed_varieties with (security_invoker = true) as
 select code, name, sowing, sown_in from seed_library.variety;
@@ -98,6 +98,13 @@ comment on view api_unstable.seed_loans is $$
 @filters packet_id,borrower
 @foreignKey (packet_id) references seed_packets (id)|@fieldName packet|@foreignFieldName loans
 A packet that somebody has borrowed.$$;
+
+-- A column that is worked out
+create function api_unstable.seed_packets_age_in_days(packet api_unstable.seed_packets) returns integer
+language sql stable
+return current_date - packet.packed_on;
+comment on function api_unstable.seed_packets_age_in_days(api_unstable.seed_packets) is
+  'Days since the packet was filled.';
 
 -- A mutation
 grant usage on schema seed_library to service_writer;

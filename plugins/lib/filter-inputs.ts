@@ -73,7 +73,12 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
     const made = { name, codec: operandCodec, operators: offered, typeName };
-    columns.set(fieldName, attribute.expression ? { ...made, ...ofKey(build, resource) } : made);
+    const { expression } = attribute;
+    const isKey = expression !== undefined && attribute.codec.extensions?.globalIdOf !== undefined;
+    columns.set(
+      fieldName,
+      isKey ? { ...made, ...ofKey(build, resource) } : expression ? { ...made, expression } : made,
+    );
   }
   return columns;
 }

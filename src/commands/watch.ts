@@ -91,9 +91,7 @@ class Follower {
     const committed = await countCommitted();
     const gone = this.#known?.files.filter((file) => !files.includes(file)) ?? [];
     if (gone.length > 0 && committed === this.#known!.committed)
-      say(
-        `What ${gone.join(", ")} did is still in the database. \`npm run db:reset\` makes that anew, without it.`,
-      );
+      say(`What ${gone.join(", ")} did is still in the database: undo it by SQL, or make the database anew.`);
     this.#known = { files, committed };
   }
 }

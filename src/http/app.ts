@@ -80,7 +80,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
-    readGraphqlBody(settings.maxBodyBytes),
+    readGraphqlBody(settings.maxBodyBytes, spending),
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),

@@ -79,6 +79,21 @@ describe("the example of a seed library", () => {
     assert.equal(tomato.harvests.edges[1].node.seeds, "9223372036854775807");
   });
 
+  it("has columns that are worked out, in both ways of reading", async () => {
+    const list = "seedPackets(first: 1) { edges { node { ageInDays } } }";
+    const { rows: expected } = await service.owner.query(
+      "select current_date - packed_on as age from seed_library.packet order by id limit 1",
+    );
+    for (const query of [`{ ${list} }`, `{ ${list} __schema { queryType { name } } }`]) {
+      const { body } = await ask(query);
+      assert.deepEqual(
+        body.data?.seedPackets,
+        { edges: [{ node: { ageInDays: expected[0].age } }] },
+        JSON.stringify(body),
+      );
+    }
+  });
+
   it("finds each thing by its id, and refuses ids of another form", async () => {
     for (const id of [
       "gid://service/SeedVariety/T%2F01",

@@ -140,6 +140,8 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
     `create table made_up.${name} (${definitions.join(", ")}, primary key (${keys.join()}));`,
     `create view made_up_api.${name}s as select * from made_up.${name};`,
     `comment on view made_up_api.${name}s is '${tags.join("\n")}';`,
+    `create function made_up_api.${name}s_worked_out(made made_up_api.${name}s) returns numeric stable language sql`,
+    `return length(made.${keys[0]}::text) + 0.50;`,
     ...Array.from({ length: made.rows }, (_row, row) => {
       const picked = columns.map((column, index) => pick(column, index, row));
       return `insert into made_up.${name} values (${picked.join(", ")}) on conflict do nothing;`;

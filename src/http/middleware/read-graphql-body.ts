@@ -2,6 +2,7 @@ import { json } from "express";
 import typeIs from "type-is";
 import { refuse } from "../answers.ts";
 import { isPlainJson, readPlainJson, TooLaborious } from "../plain-json.ts";
+import type { Spending } from "./spend-points.ts";
 import type { Request, Middleware } from "../pipeline.ts";
 
 /**
@@ -45,12 +46,16 @@ type Complaint = [status: number, message: string];
  *
  * @param maxBytes longest body in bytes
  */
-export function readGraphqlBody(maxBytes: number): Middleware {
+export function readGraphqlBody(maxBytes: number, spending: Spending): Middleware {
   // Compressed, of unknown length or in another charset
   const readOther = json({ limit: Math.min(maxBytes, maxUntoldBytes), type: "application/json" });
   return (request, response, next) => {
-    const refuseWith = ([status, message]: Complaint) =>
-      refuse(request, response, status, "BAD_USER_INPUT", message);
+    const refuseWith = ([status, message]: Complaint) => {
+      const answer = () => refuse(request, response, status, "BAD_USER_INPUT", message);
+      // The rest of such a body is read after the answer, for nothing
+      if (status === 413) spending.refuseSlowly(response.locals.caller!.credentialId, answer);
+      else answer();
+    };
     const check = () => {
       if (Array.isArray(request.body))
         return refuseWith([400, "A request holds one operation; there are no batches."]);

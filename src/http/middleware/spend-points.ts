@@ -58,6 +58,14 @@ export class Spending {
   readonly forOperation: Middleware = (request, response, next) =>
     this.#take(request, response, response.locals.operation!.cost.requested, next);
 
+  /** Refuses a request: at once, or a little later if the token was refused like this just before. */
+  refuseSlowly(credentialId: string, answer: () => void): void {
+    // A client that repeats refused requests at once would occupy the process
+    if (this.#refused.has(credentialId)) setTimeout(answer, repeatedRefusalMs);
+    else answer();
+    this.#refused.set(credentialId, true);
+  }
+
   #take(request: Request, response: Response, points: number, next: Next): void {
     const { bucket: capacity, refill: perSecond } = response.locals.merchantPlan!.limits;
     const { credentialId } = response.locals.caller!;
@@ -79,11 +87,7 @@ export class Spending {
     }
     response.setHeader("retry-after", taken.retryInSeconds);
     const message = messageOf(points, perSecond, taken);
-    const answer = () => refuse(request, response, 429, "THROTTLED", message);
-    // Delayed, because a client that repeats refused requests at once would occupy the process
-    if (this.#refused.has(credentialId)) setTimeout(answer, repeatedRefusalMs);
-    else answer();
-    this.#refused.set(credentialId, true);
+    this.refuseSlowly(credentialId, () => refuse(request, response, 429, "THROTTLED", message));
   }
 }
 

@@ -1,0 +1,51 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { exactCodecOf } from "./lib/text-codecs.ts";
+import { hasTag } from "./lib/tags.ts";
+
+/** The view whose rows a function takes, and nothing else; undefined of other functions. */
+function rowOf({ parameters, isMutation, codec }: PgResource): PgCodec | undefined {
+  const [row, ...others] = parameters ?? [];
+  const isOfRow = row?.codec.attributes && row.codec.extensions?.isTableLike !== false;
+  return isOfRow && others.length === 0 && !isMutation && !codec.attributes ? row.codec : undefined;
+}
+
+/**
+ * Functions over the rows of a view, `products_margin(product api_unstable.products)`, are columns of it that are worked
+ * out: `margin`. What holds for columns holds for them: both executors, scopes by tags, filters.
+ */
+export const ComputedColumnsPlugin: GraphileConfig.Plugin = {
+  name: "ComputedColumnsPlugin",
+  description: "Shows stable functions over a view's row as fields of its type",
+  version: "1.0.0",
+  before: ["IdColumnsPlugin"],
+  gather: {
+    hooks: {
+      pgRegistry_PgRegistry(_info, event) {
+        const { pgResources } = event.registry as PgRegistry;
+        for (const resource of Object.values(pgResources) as PgResource[]) {
+          const view = rowOf(resource);
+          if (view) addColumn(view, resource);
+        }
+      },
+    },
+  },
+};
+
+function addColumn(view: PgCodec, { extensions, codec, description }: PgResource): void {
+  const { schemaName, name } = extensions!.pg!;
+  const prefix = `${view.extensions?.pg?.name}_`;
+  const column = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const attributes = view.attributes as Record<string, PgCodecAttribute>;
+  if (attributes[column])
+    throw new Error(`The function ${name} clashes with the column ${view.name}.${column}`);
+  attributes[column] = {
+    codec: exactCodecOf(codec) ?? codec,
+    notNull: hasTag({ extensions }, "notNull"),
+    description,
+    expression: (rows: SQL) => sql`${sql.identifier(schemaName, name)}(${rows})`,
+    extensions: { tags: extensions?.tags ?? {} },
+  } as PgCodecAttribute;
+}

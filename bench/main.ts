@@ -1,6 +1,5 @@
 import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
-import { UserError } from "../src/errors/user-error.ts";
 import { Cleanup } from "./cleanup.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
@@ -12,12 +11,8 @@ import { watch } from "./watch.ts";
 
 /** Runs the requested measurement, and ends everything that was started for it, also when it is interrupted. */
 async function main(): Promise<void> {
-  const options = understand();
-  if (options === null || options.mode === "help") {
-    process.stderr.write(usage);
-    process.exitCode = options === null ? 2 : 0;
-    return;
-  }
+  const options = readOptions(process.argv.slice(2));
+  if (options.mode === "help") return void process.stdout.write(usage);
   const cleanup = new Cleanup();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
@@ -33,16 +28,6 @@ async function main(): Promise<void> {
   }
 }
 
-function understand(): BenchOptions | null {
-  try {
-    return readOptions(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    say(error.message);
-    return null;
-  }
-}
-
 /** @returns whether all answers were right, or no attack was noticed */
 async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "growth") return growth(options, cleanup);
@@ -52,4 +37,4 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   return sideBySide(options, cleanup);
 }
 
-await atTheTerminal(main);
+await atTheTerminal(main, usage);

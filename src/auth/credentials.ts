@@ -99,16 +99,16 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
 /**
  * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
  *
- * @param overlap hours for which the old ones stay valid; 0: they stop at once
+ * @param overlapHours hours for which the old ones stay valid; 0: they stop at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated
  */
 export async function rotateCredential(
   connection: OwnerConnection,
   id: string,
-  overlap = 0,
+  overlapHours = 0,
 ): Promise<ClientCredentials> {
   const issued = createClientCredentials();
-  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlap];
+  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlapHours];
   await change(
     connection,
     id,

@@ -86,7 +86,8 @@ async function release(slug: string, releasedOn: string): Promise<void> {
 }
 
 async function requireReleasable(slug: string, releasedOn: string): Promise<void> {
-  if (!stable.test(slug) && !preview.test(slug)) throw new UserError(`“${slug}” is no name of a version.\n\n${usage}`);
+  if (!stable.test(slug) && !preview.test(slug))
+    throw new UserError(`“${slug}” is no name of a version.\n\n${usage}`);
   if (versions.some((version) => version.slug === slug))
     throw new UserError(`There is a version ${slug} already.`);
   if (!/^\d{4}-\d\d-\d\d$/.test(releasedOn) || Number.isNaN(Date.parse(releasedOn)))

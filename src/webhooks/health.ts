@@ -78,13 +78,13 @@ export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: n
 }
 
 /** Milliseconds until the next probe of the receiver, outside of the schedule; null while it is healthy. */
-export function probeAfter({ health }: HealthState): number | null {
+export function probeAfterMs({ health }: HealthState): number | null {
   if (health === "SUSPENDED") return probeIntervalMs;
   return health === "DEGRADED" ? earlyProbeMs : null;
 }
 
 /** Milliseconds of the pause after its payloadQuery took too much; null when it didn't. */
-export function pauseAfter({ payloadFailures: count }: HealthState): number | null {
+export function pauseAfterMs({ payloadFailures: count }: HealthState): number | null {
   return count === 0 ? null : payloadPausesMs[Math.min(count, payloadPausesMs.length) - 1]!;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HealthState, DeliveryOutcome } from "../../src/webhooks/health.ts";
-import { healthAfter, isBack, pauseAfter, probeAfter, wellState } from "../../src/webhooks/health.ts";
+import { healthAfter, isBack, pauseAfterMs, probeAfterMs, wellState } from "../../src/webhooks/health.ts";
 
 const hour = 3_600_000;
 const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 503." };
@@ -87,10 +87,10 @@ describe("the health of a subscription", () => {
   });
 
   it("tells when to probe the receiver, outside of the schedule", () => {
-    assert.equal(probeAfter(wellState), null);
-    assert.equal(probeAfter(after(times(3, failed))), hour / 12);
-    assert.equal(probeAfter(after([withheld])), hour / 4);
-    assert.equal(probeAfter(after([{ kind: "gone" }])), null);
+    assert.equal(probeAfterMs(wellState), null);
+    assert.equal(probeAfterMs(after(times(3, failed))), hour / 12);
+    assert.equal(probeAfterMs(after([withheld])), hour / 4);
+    assert.equal(probeAfterMs(after([{ kind: "gone" }])), null);
   });
 });
 
@@ -112,7 +112,7 @@ describe("a payloadQuery that takes too much", () => {
   });
 
   it("is tried less and less often", () => {
-    const pauses = [0, 1, 2, 3, 4, 9].map((count) => pauseAfter(after(times(count, costly))));
+    const pauses = [0, 1, 2, 3, 4, 9].map((count) => pauseAfterMs(after(times(count, costly))));
     assert.deepEqual(pauses, [null, 10_000, 60_000, 300_000, 900_000, 900_000]);
   });
 

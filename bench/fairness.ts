@@ -1,39 +1,39 @@
 import { say } from "../src/commands/terminal.ts";
 import { UserError } from "../src/errors/user-error.ts";
-import type { Closing } from "./closing.ts";
+import type { Cleanup } from "./cleanup.ts";
 import { findServer } from "./data/server.ts";
 import { Arena } from "./fairness/arena.ts";
-import { brokenBounds, lineOf } from "./fairness/bounds.ts";
+import { brokenBounds, outcomeLine } from "./fairness/bounds.ts";
 import { attacks } from "./fairness/attacks/all.ts";
-import type { Options } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
 import { fairnessFiles } from "./report/fairness.ts";
 import type { Played } from "./report/fairness.ts";
 import { describeMachine } from "./report/machine.ts";
 import { writeResults } from "./report/write.ts";
-import { openCluster, openData } from "./setting.ts";
+import { openCluster, openData } from "./testbed.ts";
 
 /**
  * Plays attacks of one client beside ordinary clients, with the default limits.
  *
  * @returns whether the ordinary clients noticed none
  */
-export async function fairness(options: Options, closing: Closing): Promise<boolean> {
+export async function fairness(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const { attacks: names, seconds, scale = 1 } = options;
   const unknown = names.filter((name) => attacks.every((attack) => attack.name !== name));
   if (unknown.length > 0) throw new UserError(`There is no attack called ${unknown.join(", ")}.`);
-  const cluster = await openCluster(closing);
+  const cluster = await openCluster(cleanup);
   // A copy, because it is changed
   const database = await (await openData(cluster, scale)).copy();
-  closing.add(() => database.drop());
+  cleanup.add(() => database.drop());
   const arena = await Arena.open({ database });
-  closing.add(() => arena.close());
+  cleanup.add(() => arena.close());
   const played: Played[] = [];
   for (const attack of attacks.filter(({ name }) => names.length === 0 || names.includes(name))) {
     const quiet = await arena.quiet(seconds / 2);
     const outcome = await arena.beside(attack, seconds);
     const broken = brokenBounds(quiet, outcome);
     say(
-      `${attack.name}: ${[lineOf(quiet, outcome), ...broken.map((bound) => `BROKEN: ${bound}`)].join("; ")}`,
+      `${attack.name}: ${[outcomeLine(quiet, outcome), ...broken.map((bound) => `BROKEN: ${bound}`)].join("; ")}`,
     );
     played.push({ attack, quiet, outcome, broken });
   }

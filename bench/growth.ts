@@ -1,18 +1,18 @@
 import { say } from "../src/commands/terminal.ts";
-import type { Closing } from "./closing.ts";
+import type { Cleanup } from "./cleanup.ts";
 import { parametersOf } from "./data/parameters.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
 import { playMatch, warmUp } from "./measure/rounds.ts";
-import { verify } from "./measure/verify.ts";
-import type { Options } from "./options.ts";
+import { verifyAnswers } from "./measure/verify.ts";
+import type { BenchOptions } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { over } from "./report/figures.ts";
 import type { GrowthRow } from "./report/growth.ts";
 import { growthFiles } from "./report/growth.ts";
 import { describeMachine } from "./report/machine.ts";
 import { writeResults } from "./report/write.ts";
-import type { Field, Setting } from "./setting.ts";
-import { openCluster, openSetting, startField } from "./setting.ts";
+import type { RunningContestants, Testbed } from "./testbed.ts";
+import { openCluster, openTestbed, startContestants } from "./testbed.ts";
 
 const scales = [10, 100, 1_000];
 /** Position of a page in the list of all movements. */
@@ -21,8 +21,8 @@ const quickVariants = 20;
 
 /** The service on the data of one scale. */
 interface Grown {
-  setting: Setting;
-  field: Field;
+  testbed: Testbed;
+  contestants: RunningContestants;
 }
 
 /**
@@ -30,15 +30,15 @@ interface Grown {
  *
  * @returns whether all answers were right
  */
-export async function growth(options: Options, closing: Closing): Promise<boolean> {
-  const cluster = await openCluster(closing);
+export async function growth(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
+  const cluster = await openCluster(cleanup);
   const filled = await cluster.filledScales();
   const grown: Grown[] = [];
   for (const scale of options.quick ? scales.filter((one) => filled.includes(one)) : scales) {
-    const setting = await openSetting(cluster, scale);
-    grown.push({ setting, field: await startField([], setting, closing) });
+    const testbed = await openTestbed(cluster, scale);
+    grown.push({ testbed, contestants: await startContestants([], testbed, cleanup) });
   }
-  const nameOf = ({ setting }: Grown) => `scale ${setting.database.scale}`;
+  const nameOf = ({ testbed }: Grown) => `scale ${testbed.database.scale}`;
   const bySize: GrowthRow[] = [];
   for (const query of options.reads) {
     const players = grown.map((one) => playerOf(nameOf(one), one, query, options));
@@ -49,12 +49,12 @@ export async function growth(options: Options, closing: Closing): Promise<boolea
     const players = depths.map((depth) => playerOf(`at ${depth * 100} %`, one, "E", options, depth));
     byDepth.push(await rowOf(nameOf(one), await Promise.all(players), "E", options));
   }
-  for (const { field } of grown) for (const { child } of field.ready) await child.stop();
+  for (const { contestants } of grown) for (const { child } of contestants.ready) await child.stop();
   const files = growthFiles({
     bySize,
     byDepth,
-    sizes: await Promise.all(grown.map(({ setting: { database } }) => database.size())),
-    machine: describeMachine(grown[0]!.setting.version),
+    sizes: await Promise.all(grown.map(({ testbed: { database } }) => database.size())),
+    machine: describeMachine(grown[0]!.testbed.version),
     options,
   });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
@@ -63,16 +63,16 @@ export async function growth(options: Options, closing: Closing): Promise<boolea
 
 async function playerOf(
   name: string,
-  { setting, field }: Grown,
+  { testbed, contestants }: Grown,
   query: ReadName,
-  { quick }: Options,
+  { quick }: BenchOptions,
   depthShare?: number,
 ): Promise<Player> {
   const most = quick ? quickVariants : undefined;
-  const parameters = await parametersOf(setting.database.ownerUrl, query, { most, depthShare });
-  const [ready] = field.ready;
-  const { requests } = await verify(ready!, await field.tokens(), query, parameters, null);
-  return { name, child: ready!.child, token: field.tokens, nextRequests: () => requests };
+  const parameters = await parametersOf(testbed.database.ownerUrl, query, { most, depthShare });
+  const [ready] = contestants.ready;
+  const { requests } = await verifyAnswers(ready!, await contestants.tokens(), query, parameters, null);
+  return { name, child: ready!.child, token: contestants.tokens, nextRequests: () => requests };
 }
 
 /** Lets contestants that differ in size or depth answer in turns, one at a time. */
@@ -80,7 +80,7 @@ async function rowOf(
   title: string,
   players: readonly Player[],
   query: ReadName,
-  options: Options,
+  options: BenchOptions,
 ): Promise<GrowthRow> {
   const match = { ...options, query, postmaster: 0 };
   await warmUp(players, match);

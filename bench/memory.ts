@@ -1,20 +1,20 @@
 import { say } from "../src/commands/terminal.ts";
-import type { Closing } from "./closing.ts";
-import { service } from "./contestants/service.ts";
+import type { Cleanup } from "./cleanup.ts";
+import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import { parametersOf } from "./data/parameters.ts";
 import { load } from "./measure/load.ts";
 import type { PreparedRequest } from "./measure/load.ts";
 import { median } from "./measure/statistics.ts";
-import { verify } from "./measure/verify.ts";
-import type { Options } from "./options.ts";
+import { verifyAnswers } from "./measure/verify.ts";
+import type { BenchOptions } from "./options.ts";
 import { readNames } from "./queries/reads.ts";
 import { describeMachine } from "./report/machine.ts";
 import type { Start } from "./report/memory.ts";
 import { memoryFiles } from "./report/memory.ts";
 import { writeResults } from "./report/write.ts";
-import type { Field, Setting } from "./setting.ts";
-import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
+import type { RunningContestants, Testbed } from "./testbed.ts";
+import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
 
 /** Numbers of requests after which memory is measured. */
 const milestones = [10_000, 20_000, 40_000, 60_000, 80_000, 100_000];
@@ -26,15 +26,15 @@ const connections = 32;
  *
  * @returns whether all answers were right
  */
-export async function memory(options: Options, closing: Closing): Promise<boolean> {
-  const cluster = await openCluster(closing);
-  const setting = await openSetting(cluster, await scaleFor(cluster, options));
-  const startsMeasured = await measureStarts(setting);
+export async function memory(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
+  const cluster = await openCluster(cleanup);
+  const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
+  const startsMeasured = await measureStarts(testbed);
   say(`Starts: ${startsMeasured.map(({ time }) => `${Math.round(time)} ms`).join(", ")}`);
 
-  const field = await startField([], setting, closing);
-  const requests = await mixOf(field, setting);
-  const { child } = field.ready[0]!;
+  const contestants = await startContestants([], testbed, cleanup);
+  const requests = await mixOf(contestants, testbed);
+  const { child } = contestants.ready[0]!;
   const points: { requests: number; megabytes: number }[] = [];
   let done = 0;
   let failures = 0;
@@ -42,7 +42,7 @@ export async function memory(options: Options, closing: Closing): Promise<boolea
     // In pieces, so that the access token stays valid
     while (done < milestone) {
       const count = Math.min(2_000, milestone - done);
-      const token = await field.tokens();
+      const token = await contestants.tokens();
       failures += (await load({ url: child.url, token, connections, requests, count })).failures;
       done += count;
     }
@@ -53,21 +53,21 @@ export async function memory(options: Options, closing: Closing): Promise<boolea
     );
   }
   await child.stop();
-  const machine = describeMachine(setting.version);
+  const machine = describeMachine(testbed.version);
   const start = {
     time: median(startsMeasured.map(({ time }) => time)),
     cpu: median(startsMeasured.map(({ cpu }) => cpu)),
   };
-  const files = memoryFiles({ points, start, failures, machine, scale: setting.database.scale, options });
+  const files = memoryFiles({ points, start, failures, machine, scale: testbed.database.scale, options });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
   return failures === 0;
 }
 
 /** Time from the start of the service's process until it answers, without a start of Postgres. */
-async function measureStarts(setting: Setting): Promise<Start[]> {
+async function measureStarts(testbed: Testbed): Promise<Start[]> {
   const times: Start[] = [];
   for (let start = 0; start < starts; start++) {
-    const child = await startContestant(service, setting);
+    const child = await startContestant(serviceContestant, testbed);
     times.push({ time: child.startUp, cpu: (await child.usage()).cpu / 1000 });
     await child.stop();
   }
@@ -75,12 +75,12 @@ async function measureStarts(setting: Setting): Promise<Start[]> {
 }
 
 /** Requests of all queries, in turns. */
-async function mixOf(field: Field, { database }: Setting): Promise<PreparedRequest[]> {
-  const token = await field.tokens();
+async function mixOf(contestants: RunningContestants, { database }: Testbed): Promise<PreparedRequest[]> {
+  const token = await contestants.tokens();
   const lists = await Promise.all(
     readNames.map(async (query) => {
       const parameters = await parametersOf(database.ownerUrl, query);
-      return (await verify(field.ready[0]!, token, query, parameters, null)).requests;
+      return (await verifyAnswers(contestants.ready[0]!, token, query, parameters, null)).requests;
     }),
   );
   const longest = Math.max(...lists.map(({ length }) => length));

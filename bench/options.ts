@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
-import { UserError } from "../src/errors/user-error.ts";
+import { UsageError } from "../src/commands/terminal.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
-export interface Options {
+export interface BenchOptions {
   mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "help";
   quick: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
@@ -46,8 +46,8 @@ Results are written to bench/results/. Exit code 0: done, 1: an answer was wrong
 failed, 2: invalid arguments.
 `;
 
-/** @throws {UserError} when the arguments are invalid */
-export function readOptions(args: string[]): Options {
+/** @throws {UsageError} when the arguments are invalid */
+export function readOptions(args: string[]): BenchOptions {
   const { values } = parse(args);
   const { quick } = values;
   const modes = ["help", "growth", "memory", "fairness", "watch"] as const;
@@ -92,7 +92,7 @@ function parse(args: string[]) {
       },
     });
   } catch (cause) {
-    throw new UserError((cause as Error).message, { cause });
+    throw new UsageError((cause as Error).message, { cause });
   }
 }
 
@@ -101,6 +101,6 @@ const list = (text: string): string[] => text.split(",").filter(Boolean);
 function wholeNumber(text: string, name: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1)
-    throw new UserError(`--${name} is a whole number, at least 1.`);
+    throw new UsageError(`--${name} is a whole number, at least 1.`);
   return number;
 }

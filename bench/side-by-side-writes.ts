@@ -1,32 +1,32 @@
 import { say } from "../src/commands/terminal.ts";
-import type { Closing } from "./closing.ts";
+import type { Cleanup } from "./cleanup.ts";
 import { limit } from "./contestants/limit.ts";
-import { service } from "./contestants/service.ts";
+import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import type { BenchDatabase } from "./data/database.ts";
-import type { Setting } from "./setting.ts";
+import type { Testbed } from "./testbed.ts";
 import { tokensFrom } from "./data/token.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
 import { playMatch, warmUp } from "./measure/rounds.ts";
-import type { Options } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
 import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
-import { lineOf } from "./report/progress.ts";
+import { matchLine } from "./report/progress.ts";
 
 /** Most open orders that are prepared. */
 const maxOrders = { quick: 320, ordinary: 4_000 };
 
 /** Measures mutations against a bare handler that calls the same function, on a copy of the database. */
 export async function measureWrites(
-  options: Options,
-  { database, signingKey, credential, postmaster }: Setting,
+  options: BenchOptions,
+  { database, signingKey, credential, postmaster }: Testbed,
   nextDeadline: () => number,
-  closing: Closing,
+  cleanup: Cleanup,
 ): Promise<Cell[]> {
   say("Copying the database, to write to the copy");
   const copy = await database.copy();
-  closing.add(() => copy.drop());
-  const writers = [service, limit];
+  cleanup.add(() => copy.drop());
+  const writers = [serviceContestant, limit];
   const count = options.quick ? maxOrders.quick : maxOrders.ordinary;
   const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
   for (const [name, query] of Object.entries(writeQueries)) {
@@ -36,7 +36,7 @@ export async function measureWrites(
   const children = await Promise.all(
     writers.map((contestant) => startContestant(contestant, { database: copy, signingKey })),
   );
-  for (const child of children) closing.add(() => child.stop());
+  for (const child of children) cleanup.add(() => child.stop());
   const token = tokensFrom(children[0]!.url, credential);
   const cells: Cell[] = [];
   for (const [query, { once }] of Object.entries(writeQueries)) {
@@ -57,7 +57,7 @@ export async function measureWrites(
         deadline: nextDeadline(),
       });
       cells.push(...played);
-      say(lineOf(played));
+      say(matchLine(played));
     }
   }
   for (const child of children) await child.stop();
@@ -70,7 +70,7 @@ async function dealOut(
   query: WriteQuery,
   database: BenchDatabase,
   count: number,
-  { rounds, connections }: Options,
+  { rounds, connections }: BenchOptions,
 ): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
   const prepared = await query.prepare(database, count);
   const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * 2));

@@ -1,22 +1,22 @@
 import { say } from "../src/commands/terminal.ts";
-import type { Closing } from "./closing.ts";
+import type { Cleanup } from "./cleanup.ts";
 import { othersOf } from "./contestants/all.ts";
-import { service } from "./contestants/service.ts";
+import { serviceContestant } from "./contestants/service.ts";
 import { parametersOf } from "./data/parameters.ts";
 import type { Cell, Player } from "./measure/rounds.ts";
 import { playMatch, warmUp } from "./measure/rounds.ts";
-import { verify } from "./measure/verify.ts";
-import type { Options } from "./options.ts";
+import { verifyAnswers } from "./measure/verify.ts";
+import type { BenchOptions } from "./options.ts";
 import type { ReadName } from "./queries/reads.ts";
 import { readQueries } from "./queries/reads.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { describeMachine } from "./report/machine.ts";
-import { lineOf } from "./report/progress.ts";
+import { matchLine } from "./report/progress.ts";
 import { reportFiles } from "./report/side-by-side.ts";
 import { writeResults } from "./report/write.ts";
 import { deadlines } from "./schedule.ts";
-import type { Field, Setting } from "./setting.ts";
-import { openCluster, openSetting, scaleFor, startField } from "./setting.ts";
+import type { RunningContestants, Testbed } from "./testbed.ts";
+import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
 import { measureWrites } from "./side-by-side-writes.ts";
 
 /** Most different requests that a quick run compares and sends. */
@@ -27,20 +27,20 @@ const quickVariants = 30;
  *
  * @returns whether all answers were right
  */
-export async function sideBySide(options: Options, closing: Closing): Promise<boolean> {
+export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const begin = performance.now();
   const others = await othersOf(options);
-  const cluster = await openCluster(closing);
-  const setting = await openSetting(cluster, await scaleFor(cluster, options));
-  say(`Starting ${[service, ...others].map(({ name }) => name).join(", ")}`);
-  const field = await startField(others, setting, closing);
+  const cluster = await openCluster(cleanup);
+  const testbed = await openTestbed(cluster, await scaleFor(cluster, options));
+  say(`Starting ${[serviceContestant, ...others].map(({ name }) => name).join(", ")}`);
+  const contestants = await startContestants(others, testbed, cleanup);
   const notes: string[] = [];
   const cells: Cell[] = [];
   const queries = options.reads.length + (options.writes ? Object.keys(writeQueries).length : 0);
   const nextDeadline = deadlines(begin, options.budget, queries * options.connections.length);
   for (const query of options.reads) {
-    const players = await compare(query, field, setting, options, notes);
-    const { postmaster } = setting;
+    const players = await compare(query, contestants, testbed, options, notes);
+    const { postmaster } = testbed;
     await warmUp(players, { ...options, query, postmaster });
     for (const connections of options.connections) {
       const played = await playMatch(players, {
@@ -51,22 +51,22 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
         deadline: nextDeadline(),
       });
       cells.push(...played);
-      say(lineOf(played));
+      say(matchLine(played));
     }
   }
-  for (const { child } of field.ready) await child.stop();
-  if (options.writes) cells.push(...(await measureWrites(options, setting, nextDeadline, closing)));
+  for (const { child } of contestants.ready) await child.stop();
+  if (options.writes) cells.push(...(await measureWrites(options, testbed, nextDeadline, cleanup)));
 
   const titles: Record<string, { title: string }> = { ...readQueries, ...writeQueries };
   const asked = [...new Set(cells.map(({ query }) => query))];
   const files = reportFiles({
     options,
-    scale: setting.database.scale,
-    contestants: [service, ...others],
+    scale: testbed.database.scale,
+    contestants: [serviceContestant, ...others],
     cells,
     titles: Object.fromEntries(asked.map((query) => [query, titles[query]!.title])),
     notes,
-    machine: describeMachine(setting.version),
+    machine: describeMachine(testbed.version),
     minutes: (performance.now() - begin) / 60_000,
   });
   say(`Written: ${(await writeResults(files)).join(", ")}`);
@@ -76,21 +76,21 @@ export async function sideBySide(options: Options, closing: Closing): Promise<bo
 /** The contestants whose answers are right; wrong answers of the others are noted. */
 async function compare(
   query: ReadName,
-  { ready, tokens }: Field,
-  { database }: Setting,
-  { quick }: Options,
+  { ready, tokens }: RunningContestants,
+  { database }: Testbed,
+  { quick }: BenchOptions,
   notes: string[],
 ): Promise<Player[]> {
   const parameters = await parametersOf(database.ownerUrl, query, { most: quick ? quickVariants : Infinity });
   const token = await tokens();
-  const judge = ready.find(({ contestant }) => contestant === service)!;
-  const { answers } = await verify(judge, token, query, parameters, null);
+  const judge = ready.find(({ contestant }) => contestant === serviceContestant)!;
+  const { answers } = await verifyAnswers(judge, token, query, parameters, null);
   const players: Player[] = [];
   for (const one of ready) {
     const { name, lacks } = one.contestant;
     if (lacks?.includes(query)) continue;
     try {
-      const { requests } = await verify(one, token, query, parameters, answers);
+      const { requests } = await verifyAnswers(one, token, query, parameters, answers);
       players.push({ name, child: one.child, token: tokens, nextRequests: () => requests });
     } catch (error) {
       const note = `${name} is left out of ${query}: ${(error as Error).message}`;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../src/commands/terminal.ts";
 import { Project } from "../test/commands/project.ts";
-import type { Closing } from "./closing.ts";
-import type { Options } from "./options.ts";
+import type { Cleanup } from "./cleanup.ts";
+import type { BenchOptions } from "./options.ts";
 import { describeMachine } from "./report/machine.ts";
 import type { Save } from "./report/watch.ts";
 import { watchFiles } from "./report/watch.ts";
@@ -22,14 +22,14 @@ const pauseMs = 1_500;
  *
  * @returns whether every change arrived, and no other request failed
  */
-export async function watch(options: Options, closing: Closing): Promise<boolean> {
+export async function watch(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   const project = await Project.copy();
-  closing.add(() => project.remove());
+  cleanup.add(() => project.remove());
   await addThirdVersion(project);
   const service = project.start(["database.ts", "watch"], {
     ...{ LIMIT_BUCKET: "1000000000", LIMIT_REFILL: "1000000000", LIMIT_TOKEN_REQUESTS: "1000000" },
   });
-  closing.add(async () => {
+  cleanup.add(async () => {
     service.kill("SIGTERM");
     await service.ended;
   });

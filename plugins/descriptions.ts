@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { maxPageSize } from "../src/graphql/page-size.ts";
+import type { FieldScope } from "./relations.ts";
 import { relationOf } from "./relations.ts";
 import { tagLines, tagText } from "./lib/tags.ts";
 
@@ -16,8 +17,6 @@ const pageInfoFields: Readonly<Record<string, string>> = {
   endCursor:
     "Cursor of the last entry of the page, to be passed as `after` for the next one; null when the page is empty.",
 };
-
-type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
 /** The plural of a type in words: of StockMovement "stock movements". */
 const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>

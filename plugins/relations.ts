@@ -2,7 +2,7 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecRelation } from "postgraphile/@dataplan/pg";
 import { hasTag, tagLines } from "./lib/tags.ts";
 
-type FieldScope = GraphileBuild.ScopeObjectFieldsField;
+export type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
 /** The foreign key, seen from the field's type, that a relation field follows; undefined for other fields. */
 export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation | undefined {

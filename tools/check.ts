@@ -1,9 +1,8 @@
-// `npm run check`: all checks that don't run the service, as many at once as the machine has cores. The longest ones
-// come first.
 import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atTheCommandLine } from "../src/commands/command-line.ts";
 
 const parts = [
   "eslint .",
@@ -37,8 +36,16 @@ function check(part: string): Promise<void> {
   });
 }
 
-const waiting = parts.values();
-const worker = async () => {
-  for (const part of waiting) await check(part);
-};
-await Promise.all(Array.from({ length: availableParallelism() }, worker));
+const usage = `Checks types, style, formatting, imports, SQL and secrets: all that doesn't need a running service.
+
+Usage: npm run check
+`;
+
+await atTheCommandLine({ usage }, async () => {
+  const waiting = parts.values();
+  const worker = async () => {
+    for (const part of waiting) await check(part);
+  };
+  // As many parts at once as the machine has cores; what takes longest comes first
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+});

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { say } from "../../src/commands/terminal.ts";
 import { UserError } from "../../src/errors/user-error.ts";
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import type { Contestant } from "./contestant.ts";
 import { install } from "./install.ts";
 import { limit, limitPipelined } from "./limit.ts";
@@ -12,7 +12,7 @@ import { largePeers, peers } from "./peers.ts";
  *
  * @throws {UserError} when an unknown one is requested
  */
-export async function othersOf({ peers: wanted, with: added }: Options): Promise<Contestant[]> {
+export async function othersOf({ peers: wanted, with: added }: BenchOptions): Promise<Contestant[]> {
   const chosen = [
     ...(wanted ? named(wanted, peers) : peers).filter(({ program }) => existsSync(program)),
     ...named(added, largePeers),

@@ -1,11 +1,11 @@
-import type { Asked, Parameters, ReadName } from "../queries/reads.ts";
+import type { ContestantRequest, Parameters, ReadName } from "../queries/reads.ts";
 
 /** Sends one request and returns the body of the answer, which may contain errors. */
-export type Ask = (asked: Asked) => Promise<unknown>;
+export type Ask = (asked: ContestantRequest) => Promise<unknown>;
 
 /** How to ask a running contestant, and how to read its answers. */
 export interface Speaker {
-  ask(query: ReadName, parameters: Parameters): Asked | Promise<Asked>;
+  ask(query: ReadName, parameters: Parameters): ContestantRequest | Promise<ContestantRequest>;
   /** Its answer in the form of the service's `data`. */
   read(query: ReadName, body: unknown): unknown;
 }

@@ -1,8 +1,8 @@
-import { startService } from "../../src/commands/start.ts";
+import { startFromSettings } from "../../src/commands/start.ts";
 import { readSettings } from "../../src/process/settings.ts";
 import { announce } from "../child/serve.ts";
 
 const stopping = new AbortController();
-const { address, stop } = await startService(readSettings(), stopping.signal);
+const { address, stop } = await startFromSettings(readSettings(), stopping.signal);
 announce(address);
 process.on("SIGTERM", () => void stop().then(() => process.exit()));

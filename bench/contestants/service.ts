@@ -4,7 +4,7 @@ import type { Contestant } from "./contestant.ts";
 import { dataOf } from "./contestant.ts";
 
 /** The product itself, as it runs in production. */
-export const service: Contestant = {
+export const serviceContestant: Contestant = {
   name: "service",
   title: "this service, with everything on",
   program: new URL("service-server.ts", import.meta.url),

@@ -12,7 +12,7 @@ import type { Experience } from "./normal-clients.ts";
 import { experience, normalClients } from "./normal-clients.ts";
 
 /** Result of an attack. */
-export interface Outcome {
+export interface AttackOutcome {
   beside: Experience;
   /** The attacker's answers, counted. */
   answers: Record<string, number>;
@@ -73,7 +73,7 @@ export class Arena {
   }
 
   /** Results of ordinary clients during an attack. */
-  async beside({ name }: Attack, seconds: number): Promise<Outcome> {
+  async beside({ name }: Attack, seconds: number): Promise<AttackOutcome> {
     const { url, pid } = this.#service;
     const normal = await this.#normalTokens();
     const token = await this.#token(`${name}, rich`, "all");

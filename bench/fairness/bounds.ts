@@ -1,4 +1,4 @@
-import type { Outcome } from "./arena.ts";
+import type { AttackOutcome } from "./arena.ts";
 import type { Experience } from "./normal-clients.ts";
 
 export const mib = 1_048_576;
@@ -7,7 +7,7 @@ export const mib = 1_048_576;
 export const bounds = { p99Times: 10, p99Ms: 100, memory: 1_000 * mib };
 
 /** The conditions that an attack has violated, in words. */
-export function brokenBounds(quiet: Experience, { beside, memory }: Outcome): string[] {
+export function brokenBounds(quiet: Experience, { beside, memory }: AttackOutcome): string[] {
   const maxP99 = Math.max(bounds.p99Ms, bounds.p99Times * quiet.p99);
   const broken: string[] = [];
   if (beside.requests === 0) broken.push("no requests");
@@ -20,7 +20,10 @@ export function brokenBounds(quiet: Experience, { beside, memory }: Outcome): st
 }
 
 /** A result in a line. */
-export function lineOf(quiet: Experience, { beside, memory, isOfAttack, answers }: Outcome): string {
+export function outcomeLine(
+  quiet: Experience,
+  { beside, memory, isOfAttack, answers }: AttackOutcome,
+): string {
   const ms = (value: number) => value.toFixed(1);
   const answered = Object.entries(answers).map(([answer, count]) => `${answer} ×${count}`);
   return (

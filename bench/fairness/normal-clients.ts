@@ -63,14 +63,14 @@ export async function experience(
   return { requests: durations.length, failures, p50: p50!, p99: p99!, max: max! };
 }
 
-interface Asked {
+interface ClientRequest {
   token: string;
   query: string;
   agent: Agent;
 }
 
 /** @returns what failed; null when nothing did */
-function ask(url: string, { token, query, agent }: Asked): Promise<string | null> {
+function ask(url: string, { token, query, agent }: ClientRequest): Promise<string | null> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
     const options = { method: "POST", agent, headers, signal: AbortSignal.timeout(timeoutMs) };

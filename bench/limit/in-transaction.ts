@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Statement } from "./pipelined.ts";
+import type { LimitStatement } from "./pipelined.ts";
 
 /** JSON stays the text that Postgres has made. */
 const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
@@ -8,7 +8,7 @@ const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypes
 export async function inTransaction(
   client: pg.PoolClient,
   settings: Record<string, string>,
-  { name, text }: Statement,
+  { name, text }: LimitStatement,
   values: string[],
 ): Promise<string> {
   const entries = Object.entries(settings);

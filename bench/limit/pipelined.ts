@@ -9,7 +9,7 @@ interface Connection {
 }
 
 /** A prepared statement that returns one text. */
-export interface Statement {
+export interface LimitStatement {
   name: string;
   text: string;
 }
@@ -23,7 +23,7 @@ const parsed = new WeakMap<Connection, Set<string>>();
 export function pipelined(
   client: pg.PoolClient,
   settings: Record<string, string>,
-  statement: Statement,
+  statement: LimitStatement,
   values: string[],
 ): Promise<string> {
   return new Promise((done, failed) => {
@@ -58,7 +58,7 @@ export function pipelined(
   });
 }
 
-function send(connection: Connection, { name, text }: Statement, values: string[]): void {
+function send(connection: Connection, { name, text }: LimitStatement, values: string[]): void {
   let names = parsed.get(connection);
   if (!names) parsed.set(connection, (names = new Set()));
   if (!names.has(name)) connection.parse({ text, name, types: [] });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { createPool } from "../../src/database/pool.ts";
 import { serveMeasured } from "../child/serve.ts";
 import { claimsOf } from "../child/token.ts";
-import type { Statement } from "./pipelined.ts";
+import type { LimitStatement } from "./pipelined.ts";
 import { pipelined } from "./pipelined.ts";
 import { inTransaction } from "./in-transaction.ts";
 
@@ -13,7 +13,7 @@ import { inTransaction } from "./in-transaction.ts";
 
 const folder = new URL("sql/", import.meta.url);
 
-async function readStatements(): Promise<Map<string, Statement>> {
+async function readStatements(): Promise<Map<string, LimitStatement>> {
   const files = await readdir(folder);
   const entries = files.map(async (file) => {
     const name = file.replace(/\.sql$/, "");

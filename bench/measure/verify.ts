@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { Pool } from "undici";
-import type { Asked, Parameters, ReadName } from "../queries/reads.ts";
+import type { ContestantRequest, Parameters, ReadName } from "../queries/reads.ts";
 import type { Ask, Contestant, Speaker } from "../contestants/contestant.ts";
 import type { Child } from "./child.ts";
 import { difference, saysTheSame } from "./equality.ts";
@@ -19,14 +19,14 @@ const atOnce = 8;
 export interface Asker {
   ask: Ask;
   /** The same, but the raw answer. */
-  askText(asked: Asked): Promise<Buffer>;
+  askText(asked: ContestantRequest): Promise<Buffer>;
   close(): Promise<void>;
 }
 
 /** Makes a function that sends a server single requests. */
 export function asker(url: string, token: string): Asker {
   const pool = new Pool(url, { connections: atOnce, pipelining: 1 });
-  const askText = async ({ path, body }: Asked): Promise<Buffer> => {
+  const askText = async ({ path, body }: ContestantRequest): Promise<Buffer> => {
     const options: Dispatcher.RequestOptions = {
       method: "POST",
       path,
@@ -57,7 +57,7 @@ export function asker(url: string, token: string): Asker {
  * @returns its requests; from now on, the same text or an equal answer is right
  * @throws when an answer differs, naming the difference
  */
-export async function verify(
+export async function verifyAnswers(
   { child, speaker }: Ready,
   token: string,
   query: ReadName,

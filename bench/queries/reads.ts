@@ -73,10 +73,10 @@ export type ReadName = keyof typeof readQueries;
 export const readNames = Object.keys(readQueries) as ReadName[];
 
 /** A request in the form of a contestant. */
-export interface Asked {
+export interface ContestantRequest {
   path: string;
   body: unknown;
 }
 
 /** How to ask a contestant each query. */
-export type ReadDialect = (query: ReadName, parameters: Parameters) => Asked;
+export type ReadDialect = (query: ReadName, parameters: Parameters) => ContestantRequest;

@@ -1,9 +1,9 @@
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
-import type { Asked, Parameters, ReadName } from "./reads.ts";
+import type { ContestantRequest, Parameters, ReadName } from "./reads.ts";
 
 /** The queries in the GraphQL of the service. The hand-made peers have the same schema. */
-export const documents: Record<ReadName, string> = {
+export const serviceDocuments: Record<ReadName, string> = {
   A: `query A($id: ID!) { product(id: $id) { id productNumber name gtin physicalStock availableStock } }`,
   B: `query B($prefix: String!) {
     products(first: 10, filter: { productNumber: { startsWith: $prefix } }) {
@@ -62,9 +62,9 @@ export function variablesOf(query: ReadName, parameters: Parameters): Record<str
   return parameters;
 }
 
-export function askService(query: ReadName, parameters: Parameters): Asked {
+export function askService(query: ReadName, parameters: Parameters): ContestantRequest {
   return {
     path: "/api/graphql/unstable",
-    body: { query: documents[query], variables: variablesOf(query, parameters) },
+    body: { query: serviceDocuments[query], variables: variablesOf(query, parameters) },
   };
 }

@@ -1,18 +1,18 @@
 import type { Attack } from "../fairness/attack.ts";
-import type { Outcome } from "../fairness/arena.ts";
+import type { AttackOutcome } from "../fairness/arena.ts";
 import { bounds, mib } from "../fairness/bounds.ts";
 import type { Experience } from "../fairness/normal-clients.ts";
 import { normalClients } from "../fairness/normal-clients.ts";
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
-import { inWords } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
 /** An attack, and the results without it and with it. */
 export interface Played {
   attack: Attack;
   quiet: Experience;
-  outcome: Outcome;
+  outcome: AttackOutcome;
   /** Violated conditions, in words. */
   broken: readonly string[];
 }
@@ -20,7 +20,7 @@ export interface Played {
 export interface Fairness {
   played: readonly Played[];
   machine: Machine;
-  options: Pick<Options, "quick" | "seconds" | "scale">;
+  options: Pick<BenchOptions, "quick" | "seconds" | "scale">;
 }
 
 export function fairnessFiles(fairness: Fairness): Record<string, string> {
@@ -34,7 +34,7 @@ function markdownOf({ played, machine, options: { seconds, scale } }: Fairness):
   const { clients, perSecond } = normalClients;
   return [
     "# Fairness",
-    `Written by \`npm run bench -- --fairness\`: ${inWords(machine)}; demonstration data at scale ${scale}, and 100,000
+    `Written by \`npm run bench -- --fairness\`: ${machineInWords(machine)}; demonstration data at scale ${scale}, and 100,000
 customers more; limits as they are by default.`,
     `One client does for ${seconds} s what would take from others, and ${clients} usual ones send ${perSecond} requests per second
 each meanwhile, at a steady pace. Quiet is how it went for these right before the attack. Times are milliseconds until an
@@ -63,7 +63,7 @@ ${bounds.memory / mib} MiB or ends. ${broken.length > 0 ? "What it has broken:" 
     .join("\n\n");
 }
 
-const answersOf = ({ answers }: Outcome): string =>
+const answersOf = ({ answers }: AttackOutcome): string =>
   Object.entries(answers)
     .map(([answer, count]) => `${answer}: ${count.toLocaleString("en-GB")}`)
     .join(", ");

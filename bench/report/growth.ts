@@ -1,7 +1,7 @@
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import { readQueries } from "../queries/reads.ts";
 import type { Machine } from "./machine.ts";
-import { inWords } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
 /** Times on several sizes of data, or at several depths. */
@@ -18,7 +18,7 @@ export interface Growth {
   byDepth: readonly GrowthRow[];
   sizes: readonly Size[];
   machine: Machine;
-  options: Options;
+  options: BenchOptions;
 }
 
 /** Amounts of data at a scale. */
@@ -41,7 +41,7 @@ function markdownOf({ bySize, byDepth, sizes, machine, options }: Growth): strin
   const count = (value: number) => value.toLocaleString("en-GB");
   return [
     "# As the data grows",
-    `Written by \`npm run bench -- --growth\`: ${inWords(machine)}; medians of ${options.rounds} interleaved rounds of
+    `Written by \`npm run bench -- --growth\`: ${machineInWords(machine)}; medians of ${options.rounds} interleaved rounds of
 ${options.seconds} s, one request at a time, over data of these sizes:`,
     table(
       ["", ...sizes.map(({ scale }) => `scale ${count(scale)}`)],

@@ -21,5 +21,5 @@ export function describeMachine(postgres: string): Machine {
   };
 }
 
-export const inWords = ({ processor, cores, memoryInGiB, node, postgres, date }: Machine): string =>
+export const machineInWords = ({ processor, cores, memoryInGiB, node, postgres, date }: Machine): string =>
   `${date}, on ${cores} cores (${processor}), ${memoryInGiB} GiB, Node ${node}, Postgres ${postgres}`;

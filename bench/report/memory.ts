@@ -1,6 +1,6 @@
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
-import { inWords } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
 /** Duration and processor time of a start, in milliseconds. */
@@ -17,7 +17,7 @@ export interface Memory {
   failures: number;
   machine: Machine;
   scale: number;
-  options: Options;
+  options: BenchOptions;
 }
 
 export function memoryFiles(memory: Memory): Record<string, string> {
@@ -30,7 +30,7 @@ function markdownOf({ points, start, failures, machine, scale }: Memory): string
   const [first, last] = [points[0]!, points.at(-1)!];
   return [
     "# Memory and start",
-    `Written by \`npm run bench -- --memory\`: ${inWords(machine)}; demonstration data at scale ${scale}; all queries in
+    `Written by \`npm run bench -- --memory\`: ${machineInWords(machine)}; demonstration data at scale ${scale}; all queries in
 turns, over 32 connections.`,
     table(
       ["requests", "resident memory, in MiB"],

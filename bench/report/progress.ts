@@ -2,7 +2,7 @@ import type { Cell } from "../measure/rounds.ts";
 import { perSecond, shareOf } from "./figures.ts";
 
 /** A match in one line: requests per second, and each contestant's share of LIMIT. */
-export function lineOf(cells: readonly Cell[]): string {
+export function matchLine(cells: readonly Cell[]): string {
   const parts = cells.map((cell) => {
     const share = shareOf(cell, cells).toFixed(2);
     const failures = cell.rounds.reduce((sum, round) => sum + round.failures, 0);

@@ -1,11 +1,11 @@
 import type { Contestant } from "../contestants/contestant.ts";
 import type { Cell } from "../measure/rounds.ts";
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
 
 /** All results of a run side by side. */
 export interface SideBySide {
-  options: Options;
+  options: BenchOptions;
   scale: number;
   contestants: readonly Contestant[];
   cells: readonly Cell[];

@@ -1,7 +1,7 @@
 import type { Cell } from "../measure/rounds.ts";
 import { chartOf } from "./chart.ts";
 import { over, perSecond, shareOf, thriftShareOf } from "./figures.ts";
-import { inWords } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
 import type { SideBySide } from "./side-by-side-run.ts";
 import { table } from "./table.ts";
 
@@ -46,7 +46,7 @@ function markdownOf(run: SideBySide, picture: string): string {
   ]);
   return [
     "# Side by side",
-    `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${inWords(machine)}; demonstration data at
+    `Written by \`npm run bench${options.quick ? " -- --quick" : ""}\`: ${machineInWords(machine)}; demonstration data at
 scale ${scale}; medians of ${roundsOf(cells)} interleaved rounds of ${options.seconds} s, in ${minutes.toFixed(0)} minutes.
 Shares are medians of the ratios of requests per second within the same round. Every answer was compared with the
 service's before anything was timed, and checked while it was.`,

@@ -1,7 +1,7 @@
 import { median } from "../measure/statistics.ts";
-import type { Options } from "../options.ts";
+import type { BenchOptions } from "../options.ts";
 import type { Machine } from "./machine.ts";
-import { inWords } from "./machine.ts";
+import { machineInWords } from "./machine.ts";
 import { table } from "./table.ts";
 
 /** What became of one save. Times are in milliseconds. */
@@ -19,7 +19,7 @@ export interface Save {
 export interface Watched {
   saves: readonly Save[];
   machine: Machine;
-  options: Options;
+  options: BenchOptions;
 }
 
 export function watchFiles({ saves, machine, options }: Watched): Record<string, string> {
@@ -29,7 +29,7 @@ export function watchFiles({ saves, machine, options }: Watched): Record<string,
   };
   const text = [
     "# Saving a migration",
-    `Written by \`npm run bench -- --watch\`: ${inWords(machine)}. ${saves.length} saves of a file in \`db/current\` that
+    `Written by \`npm run bench -- --watch\`: ${machineInWords(machine)}. ${saves.length} saves of a file in \`db/current\` that
 adds a column to the products of the head, while \`npm run db:watch\` serves three versions on its own Postgres with demonstration
 data, and four clients ask for something else every few milliseconds.`,
     table(

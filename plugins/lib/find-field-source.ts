@@ -3,10 +3,9 @@ import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } fro
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
+import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
-
-type FieldScope = GraphileBuild.ScopeObjectFieldsField;
 
 /** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {

@@ -5,7 +5,7 @@ import { isSecure, readCookie, writeCookie } from "./cookies.ts";
 import { csrfTokenOf } from "./csrf.ts";
 import type { Navigation } from "./section.ts";
 import { addressOf, asAdministration, visitOf } from "./visit.ts";
-import type { Visitor } from "./visit.ts";
+import type { VisitingAdministrator } from "./visit.ts";
 import type { AdministrationOptions } from "./section.ts";
 
 /** Finds the session of a request, if any. */
@@ -23,7 +23,7 @@ export function recogniseVisitor(
     const sessionHash = token === undefined ? undefined : hashOfToken(token);
     const run = <T>(work: Parameters<typeof asAdministration<T>>[2]) =>
       asAdministration(pool, { sessionHash, address }, work);
-    let visitor: Visitor | null = null;
+    let visitor: VisitingAdministrator | null = null;
     let browser = readCookie(request, "visitor", secure);
     // The error page for an absent database needs a visit as well
     response.locals.visit = {
@@ -37,7 +37,7 @@ export function recogniseVisitor(
     };
     if (token !== undefined) {
       visitor = await run(async (client) => {
-        const { rows } = await client.query<Visitor>(
+        const { rows } = await client.query<VisitingAdministrator>(
           "select administrator_id as id, name from administration.use_session()",
         );
         return rows[0] ?? null;

@@ -5,7 +5,7 @@ import { asRole } from "../database/as-role.ts";
 import type { Navigation } from "./section.ts";
 
 /** The visitor of a page. */
-export interface Visitor {
+export interface VisitingAdministrator {
   id: string;
   name: string;
 }
@@ -13,7 +13,7 @@ export interface Visitor {
 /** A request to the administration. */
 export interface Visit {
   /** Null before log-in. */
-  visitor: Visitor | null;
+  visitor: VisitingAdministrator | null;
   /** The token in every form of this browser. */
   csrfToken: string;
   navigation: Navigation;
@@ -42,7 +42,7 @@ export function visitOf(response: Response): Visit {
 }
 
 /** The visitor of a page that requires a log-in. */
-export function visitorOf(response: Response): Visitor {
+export function visitorOf(response: Response): VisitingAdministrator {
   return visitOf(response).visitor!;
 }
 

@@ -11,21 +11,21 @@ export interface ActiveCredentials {
 interface Key {
   scopes: ReadonlySet<string>;
   /** Milliseconds until it ends, after a rotation with an overlap. */
-  remaining: number;
+  remainingMs: number;
 }
 
 /** Which access keys are active, and with which scopes. */
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
     const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ scopes: string[]; remaining: number | null }>(
-        "select scopes, extract(epoch from remaining)::float8 * 1000 as remaining from auth.active_scopes($1)",
+      client.query<{ scopes: string[]; remainingMs: number | null }>(
+        'select scopes, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.active_scopes($1)',
         [accessKey],
       ),
     );
     const [key] = rows;
-    return key ? { scopes: new Set(key.scopes), remaining: key.remaining ?? Infinity } : null;
+    return key ? { scopes: new Set(key.scopes), remainingMs: key.remainingMs ?? Infinity } : null;
   };
-  const keys = cache.remember(ask, 10_000, (key) => Math.floor(key?.remaining ?? Infinity));
+  const keys = cache.remember(ask, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));
   return { of: async (accessKey) => (await keys.of(accessKey))?.scopes ?? null };
 }

@@ -1,9 +1,6 @@
-import type { ClientBase, Pool } from "pg";
 import { complaintAbout, hashPassword } from "./passwords.ts";
+import type { OwnerConnection } from "../database/client.ts";
 import { UserError } from "../errors/user-error.ts";
-
-/** The owner's connection: administrators are made at the command line, not by each other. */
-type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
 export interface Administrator {
   name: string;

@@ -1,10 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { ClientBase, Pool } from "pg";
+import type { OwnerConnection } from "../database/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { isUuid } from "../lib/uuid.ts";
-
-/** The owner's connection: credentials are made by administrators, not by clients of the API. */
-type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
 /** The resources that a credential may read or write: their names, such as `products`, or all. */
 export type Resources = "all" | readonly string[];
@@ -102,16 +99,16 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
 /**
  * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
  *
- * @param overlap hours for which the old ones stay valid; 0: they stop at once
+ * @param overlapHours hours for which the old ones stay valid; 0: they stop at once
  * @throws {CredentialError} when there is no such credential, or it is deactivated
  */
 export async function rotateCredential(
   connection: OwnerConnection,
   id: string,
-  overlap = 0,
+  overlapHours = 0,
 ): Promise<ClientCredentials> {
   const issued = createClientCredentials();
-  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlap];
+  const values = [issued.clientId, hashOfSecret(issued.clientSecret), overlapHours];
   await change(
     connection,
     id,

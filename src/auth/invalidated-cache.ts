@@ -44,12 +44,12 @@ export class InvalidatedCache {
    *
    * @param ask asks the database
    * @param max how many answers are cached
-   * @param lifetime milliseconds for which an answer is valid, if that is known beforehand
+   * @param lifetimeMs milliseconds for which an answer is valid, if that is known beforehand
    */
   remember<Key extends string, Answer>(
     ask: (key: Key) => Promise<Answer>,
     max: number,
-    lifetime: (answer: Answer) => number = () => Infinity,
+    lifetimeMs: (answer: Answer) => number = () => Infinity,
   ): CachedAnswers<Key, Answer> {
     const kept = new LRUCache<Key, { answer: Answer }>({ max });
     const asked = new Map<Key, Promise<Answer>>();
@@ -60,7 +60,7 @@ export class InvalidatedCache {
     const askAnew = async (key: Key) => {
       const era = this.#era;
       const answer = await ask(key);
-      const ttl = lifetime(answer);
+      const ttl = lifetimeMs(answer);
       if (era === this.#era && this.#listener.isListening && ttl >= 1) {
         kept.set(key, { answer }, Number.isFinite(ttl) ? { ttl } : {});
       }

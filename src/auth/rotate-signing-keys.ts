@@ -1,14 +1,11 @@
-import type { ClientBase, Pool } from "pg";
 import type { StoredSecrets } from "../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../secrets/require-keys.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { OwnerConnection } from "../database/client.ts";
 import { UserError } from "../errors/user-error.ts";
 import { accessTokenSeconds } from "./access-token.ts";
 import { isUuid } from "../lib/uuid.ts";
 import { newSigningKey } from "./stored-signing-keys.ts";
-
-/** The owner's connection: keys are changed at the command line. */
-type OwnerConnection = Pick<Pool | ClientBase, "query">;
 
 /**
  * How long a key is accepted after its replacement, in seconds: the lifetime of its tokens, and a minute for processes

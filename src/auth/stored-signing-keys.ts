@@ -32,7 +32,7 @@ interface Row {
   secret: string;
   signs: boolean;
   /** Milliseconds until it retires; null for the key that signs. */
-  remaining: number | null;
+  remainingMs: number | null;
 }
 
 interface StoredKey {
@@ -141,7 +141,7 @@ export class StoredSigningKeys implements SigningKeys {
     const { pool, now } = this.#options;
     const { rows } = await asAuthRole(pool, (client) =>
       client.query<Row>(
-        "select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as remaining from auth.signing_keys()",
+        'select id, secret, signs, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.signing_keys()',
       ),
     );
     this.#keys = new Map(
@@ -151,7 +151,7 @@ export class StoredSigningKeys implements SigningKeys {
           id: row.id,
           key: this.#keyOf(row),
           signs: row.signs,
-          retiresAt: now() + (row.remaining ?? Infinity),
+          retiresAt: now() + (row.remainingMs ?? Infinity),
         },
       ]),
     );

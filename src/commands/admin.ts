@@ -1,9 +1,10 @@
-import { parseArgs } from "node:util";
 import type pg from "pg";
 import * as administrators from "../auth/administrators.ts";
 import type { Administrator } from "../auth/administrators.ts";
 import { randomPassword } from "../auth/passwords.ts";
-import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { withOwner } from "./owner.ts";
+import { UsageError } from "./terminal.ts";
 
 const usage = `Manages administrators, who may use the administration in the browser, at /admin.
 
@@ -25,20 +26,10 @@ service runs or not, or on DATABASE_URL, which then must be an administrator's. 
 failed, 2: invalid arguments.
 `;
 
-function parseCommandLine() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        "password-stdin": { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-}
+const options = {
+  "password-stdin": { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+} as const;
 
 interface Result {
   json: unknown;
@@ -88,18 +79,14 @@ async function readPassword(): Promise<string> {
   return text.replace(/\r?\n$/, "");
 }
 
-async function main(): Promise<void> {
-  const { values: options, positionals } = parseCommandLine();
-  const [command, name, ...others] = positionals;
-  if (options.help || command === "help") return void process.stdout.write(usage);
+await atTheCommandLine({ usage, options, arguments: 2 }, async (values, positionals) => {
+  const [command, name] = positionals;
   if (command === undefined) throw new UsageError("Which command?");
   if (!Object.hasOwn(commands, command)) throw new UsageError(`There is no command “${command}”.`);
-  if ((command !== "list") !== (name !== undefined) || others.length > 0) {
+  if ((command !== "list") !== (name !== undefined)) {
     throw new UsageError(command === "list" ? `list takes no “${name}”.` : `${command} needs one NAME.`);
   }
-  const given = options["password-stdin"] ? await readPassword() : null;
+  const given = values["password-stdin"] ? await readPassword() : null;
   const { json, text } = await withOwner((connection) => commands[command]!(connection, name ?? "", given));
-  process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
-}
-
-await atTheOwnersTerminal(main, usage);
+  process.stdout.write(`${values.json ? JSON.stringify(json) : text}\n`);
+});

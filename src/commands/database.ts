@@ -1,5 +1,4 @@
 import "../process/graphile-env.ts";
-import { parseArgs } from "node:util";
 import { isRefused } from "../check/finding.ts";
 import { requireHarmlessPending } from "../check/pending.ts";
 import { checkCurrent } from "../check/rehearsal.ts";
@@ -10,7 +9,8 @@ import type { CurrentFile } from "../database/migrations/migration-files.ts";
 import { writeSchema } from "../database/migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheTerminal, say, untilStopped } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { say, untilStopped, UsageError } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
 const usage = `Usage: npm run db:<command>
@@ -21,7 +21,8 @@ const usage = `Usage: npm run db:<command>
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit                    bring the newest committed migration back into db/current
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
-  db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make`;
+  db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make
+`;
 
 async function setUp(renewPassword: boolean, accepted: readonly string[]): Promise<void> {
   const { databaseUrl, migrationLocks: locks } = readSettings();
@@ -66,18 +67,23 @@ async function requireClean(adminUrl: string, current: readonly CurrentFile[]): 
   say(report);
 }
 
-await atTheTerminal(async () => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      "new-password": { type: "boolean", default: false },
-      accept: { type: "string", multiple: true, default: [] },
-      json: { type: "boolean", default: false },
-    },
-  });
-  const [command, message, ...files] = positionals;
-  if (command === "setup") await setUp(values["new-password"], values.accept);
-  else if (command === "check") await tellFindings(values.json);
+const options = {
+  "new-password": { type: "boolean" },
+  accept: { type: "string", multiple: true },
+  json: { type: "boolean" },
+} as const;
+
+/** Options of each command; the others take none. */
+const optionsOf: Record<string, readonly string[]> = { setup: ["new-password", "accept"], check: ["json"] };
+
+await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, positionals) => {
+  const [command = "", message, ...files] = positionals;
+  for (const name of Object.keys(values))
+    if (!optionsOf[command]?.includes(name)) throw new UsageError(`db:${command} takes no --${name}.`);
+  if (command !== "commit" && message !== undefined)
+    throw new UsageError(`db:${command} takes no “${message}”.`);
+  if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
+  else if (command === "check") await tellFindings(values.json === true);
   else if (command === "watch") await untilStopped(watch);
   else if (command === "commit" && message) {
     const options = { locks: readSettings().migrationLocks, onWait: say };
@@ -93,9 +99,6 @@ await atTheTerminal(async () => {
     await asAdmin(writeSchema);
     console.error("db/schema.sql is up to date with the committed migrations.");
   } else if (command === "commit")
-    throw new UserError('Say what the migration does: npm run db:commit -- "product weight".');
-  else {
-    console.error(usage);
-    process.exitCode = 2;
-  }
+    throw new UsageError('Say what the migration does: npm run db:commit -- "product weight".');
+  else throw new UsageError(`There is no command “db:${command}”.`);
 });

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import type pg from "pg";
 import { openForCommand } from "../database/open.ts";
 import { connect } from "../database/client.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheTerminal, say } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { say } from "./terminal.ts";
 
 /** Where to put demonstration data, and how much. */
 export interface DemoOptions {
@@ -100,35 +100,12 @@ Works on the embedded Postgres, whether the service runs or not, or on DATABASE_
 administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
-interface CommandLine {
-  scale: string;
-  reset: boolean;
-  help: boolean;
-}
+const options = {
+  scale: { type: "string", default: "1" },
+  reset: { type: "boolean", default: false },
+} as const;
 
-/** Null when the arguments are invalid. */
-function parseCommandLine(): CommandLine | null {
-  try {
-    return parseArgs({
-      options: {
-        scale: { type: "string", default: "1" },
-        reset: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }).values;
-  } catch {
-    return null;
-  }
-}
-
-async function main(): Promise<void> {
-  const options = parseCommandLine();
-  if (options === null || options.help) {
-    process.stderr.write(usage);
-    process.exitCode = options === null ? 2 : 0;
-    return;
-  }
-  const { scale, reset } = options;
+async function main({ scale, reset }: { scale: string; reset: boolean }): Promise<void> {
   const start = performance.now();
   const seconds = () => `${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s`;
   const onProgress = (step: string) => say(`${seconds()}  ${step}`);
@@ -154,4 +131,4 @@ function explain(error: unknown): unknown {
   return error;
 }
 
-if (import.meta.main) await atTheTerminal(main);
+if (import.meta.main) await atTheCommandLine({ usage, options }, main);

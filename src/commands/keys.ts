@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { listSigningKeys, retireSigningKey, rotateSigningKey } from "../auth/rotate-signing-keys.ts";
 import type { StoredKeyOverview } from "../auth/rotate-signing-keys.ts";
 import { configuredKeyId } from "../auth/signing-keys.ts";
@@ -7,7 +6,9 @@ import { Secrets } from "../secrets/secrets.ts";
 import { readSettings } from "../process/settings.ts";
 import type { Settings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { withOwner } from "./owner.ts";
+import { UsageError } from "./terminal.ts";
 
 const usage = `Manages the keys that sign access tokens, and the encryption of secrets in the database.
 
@@ -126,33 +127,19 @@ function tableOf(keys: readonly ListedKey[]): string {
     .join("\n");
 }
 
-function parseCommandLine() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        now: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-}
+const options = {
+  now: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+} as const;
 
-async function main(): Promise<void> {
-  const { values: options, positionals } = parseCommandLine();
-  const [name, id, ...others] = positionals;
-  if (options.help || name === "help") return void process.stdout.write(usage);
+await atTheCommandLine({ usage, options, arguments: 2 }, async (values, positionals) => {
+  const [name, id] = positionals;
   if (name === undefined) throw new UsageError("Which command?");
   if (!Object.hasOwn(commands, name)) throw new UsageError(`There is no command “${name}”.`);
   const takesId = name === "retire";
-  if (takesId !== (id !== undefined) || others.length > 0)
+  if (takesId !== (id !== undefined))
     throw new UsageError(takesId ? "retire needs one KID." : `${name} takes no “${id}”.`);
-  if (options.now && !takesId) throw new UsageError(`${name} takes no --now.`);
-  const { json, text } = await commands[name]!(readSettings(), id ?? "", options.now);
-  process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
-}
-
-await atTheOwnersTerminal(main, usage);
+  if (values.now && !takesId) throw new UsageError(`${name} takes no --now.`);
+  const { json, text } = await commands[name]!(readSettings(), id ?? "", values.now);
+  process.stdout.write(`${values.json ? JSON.stringify(json) : text}\n`);
+});

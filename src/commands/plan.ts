@@ -1,10 +1,10 @@
-import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
 import { merchantPlanLimits } from "../graphql/limits.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheTerminal } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { UsageError } from "./terminal.ts";
 
 const usage = `The merchant's plan.
 
@@ -21,19 +21,12 @@ Usage: npm run plan -- show
 A change takes effect at once on every process.
 `;
 
-await atTheTerminal(async () => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { limits: { type: "string" }, help: { type: "boolean", short: "h" } },
-  });
-  const [command, name, ...others] = positionals;
-  const isShow = command === "show" && name === undefined;
-  const isSet = command === "set" && name !== undefined && others.length === 0;
-  if (values.help || !(isShow || isSet)) {
-    console.error(usage);
-    process.exitCode = values.help ? 0 : 2;
-    return;
-  }
+const options = { limits: { type: "string" } } as const;
+
+await atTheCommandLine({ usage, options, arguments: 2 }, async (values, [command, name]) => {
+  const isSet = command === "set" && name !== undefined;
+  if (!isSet && (command !== "show" || name !== undefined))
+    throw new UsageError("It takes show, or set with the name of a plan.");
   const limits = values.limits === undefined ? null : readLimits(values.limits);
   const { url, close } = await openForCommand(readSettings());
   try {

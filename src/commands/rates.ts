@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { withClient } from "../database/client.ts";
 import { openForCommand } from "../database/open.ts";
 import { urlAsRole } from "../database/roles.ts";
@@ -6,7 +5,8 @@ import { importRates } from "../jobs/exchange-rates/import.ts";
 import type { ImportedDay } from "../jobs/exchange-rates/import.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
-import { atTheTerminal } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { UsageError } from "./terminal.ts";
 
 const usage = `Imports exchange rates, in the form of the European Central Bank.
 
@@ -20,30 +20,12 @@ A day that has been imported before is corrected. All days are imported, or none
 whether the service runs or not, or on DATABASE_URL. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
-/** Null when the arguments are invalid. */
-function parseCommandLine(): { from?: string; help: boolean } | null {
-  try {
-    const { values } = parseArgs({
-      options: { from: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
-    });
-    return values.help || values.from ? values : null;
-  } catch {
-    return null;
-  }
-}
-
 function describe({ date, published, known }: ImportedDay): string {
   return `${date}  ${known} of ${published} rates are for currencies of the shop`;
 }
 
-async function main(): Promise<void> {
-  const options = parseCommandLine();
-  if (options === null || options.help) {
-    (options === null ? process.stderr : process.stdout).write(usage);
-    process.exitCode = options === null ? 2 : 0;
-    return;
-  }
-  const from = options.from!;
+async function main({ from }: { from?: string }): Promise<void> {
+  if (!from) throw new UsageError("From where? --from takes a file or an address.");
   const database = await openForCommand(readSettings());
   try {
     // The role of background work may do this and little else, so the service's URL is enough
@@ -71,4 +53,4 @@ function explain(error: unknown): unknown {
   return error;
 }
 
-if (import.meta.main) await atTheTerminal(main);
+if (import.meta.main) await atTheCommandLine({ usage, options: { from: { type: "string" } } }, main);

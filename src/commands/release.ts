@@ -1,6 +1,5 @@
 import "../process/graphile-env.ts";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { apiChanges } from "../check/api-changes.ts";
 import { printChangelog, printDifference } from "../check/changelog.ts";
@@ -21,7 +20,8 @@ import { retirementOf } from "../versions/lifetime.ts";
 import { dayOf } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
 import { versionOf, versions } from "../versions/versions.ts";
-import { atTheTerminal, say } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { say, UsageError } from "./terminal.ts";
 
 const usage = `Versions of the API.
 
@@ -44,24 +44,17 @@ const preview = /^20\d\d-(0[1-9]|1[0-2])-unstable$/;
 const root = new URL("../../", import.meta.url);
 const inRoot = (path: string) => new URL(path, root);
 
-await atTheTerminal(async () => {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { date: { type: "string" }, help: { type: "boolean", short: "h" } },
-  });
-  const [first, ...rest] = positionals;
+const options = { date: { type: "string" } } as const;
+
+await atTheCommandLine({ usage, options, arguments: Infinity }, async ({ date }, [first, ...rest]) => {
   const [slug, ...others] = rest;
-  if (values.help) say(usage);
-  else if (first === "diff" && slug !== undefined && others.length === 1)
+  if (first === "diff" && slug !== undefined && others.length === 1)
     console.log(await printDifference(await sdlOf(slug), await sdlOf(others[0]!)));
   else if (first === "retire" && slug !== undefined && others.length === 0) await retire(slug);
   else if (first === "extend" && slug !== undefined) await extend(slug, others);
   else if (first !== undefined && rest.length === 0)
-    await release(first, values.date ?? new Date().toISOString().slice(0, 10));
-  else {
-    say(usage);
-    process.exitCode = 2;
-  }
+    await release(first, date ?? new Date().toISOString().slice(0, 10));
+  else throw new UsageError("It takes a SLUG, or one of the commands below.");
 });
 
 async function release(slug: string, releasedOn: string): Promise<void> {

@@ -1,7 +1,4 @@
 import "../process/graphile-env.ts";
-// Writes the schema of every served version, as clients see it, to schema/<slug>.graphql, and what describes the bodies
-// of events to docs/events, and the tables and their keys to docs/data-model.md. Tests compare the files with what runs, so
-// that a change of the API shows as a change of a file.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { withClient } from "../database/client.ts";
@@ -11,13 +8,25 @@ import { printEventSchemas } from "../webhooks/event-schemas.ts";
 import { readSettings } from "../process/settings.ts";
 import { printVersion } from "../versions/sdl.ts";
 import { versions } from "../versions/versions.ts";
-import { atTheTerminal } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
 const eventsFolder = new URL("../../docs/events/", import.meta.url);
 const dataModel = new URL("../../docs/data-model.md", import.meta.url);
 
-await atTheTerminal(async () => {
+const usage = `Writes the files that are made from the database.
+
+Usage: npm run schema
+
+  schema/SLUG.graphql   the schema of each version, as clients see it
+  docs/events           the JSON Schema of each topic of events
+  docs/data-model.md    the tables and their keys
+
+Tests compare them with what runs, so a change of the API shows as a change of a file. Works on the embedded Postgres,
+or on DATABASE_URL.
+`;
+
+await atTheCommandLine({ usage }, async () => {
   const { url, close } = await openForCommand(readSettings());
   const pgService = makePgService({ connectionString: url });
   try {

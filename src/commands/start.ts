@@ -1,6 +1,5 @@
 import "../process/graphile-env.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import type { ClientBase } from "pg";
 import { pino } from "pino";
 import type { Logger } from "pino";
@@ -27,11 +26,13 @@ import type { Settings } from "../process/settings.ts";
 import { become, successorOfRoot } from "../process/leave-root.ts";
 import { isServed } from "../versions/lifetime.ts";
 import { pathOf, versions } from "../versions/versions.ts";
-import { UserError } from "../errors/user-error.ts";
 import { fillDemo } from "./demo.ts";
-import { atTheTerminal, say, untilStopped } from "./terminal.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { say, untilStopped, UsageError } from "./terminal.ts";
 
-const usage = `Usage: npm start [-- --workers N]
+const usage = `Runs the service.
+
+Usage: npm start [-- --workers N]
 
   --workers   how many processes answer requests, behind one port; 1 if not given
 `;
@@ -61,7 +62,7 @@ export interface RunningService {
  * @param processCount number of processes that answer requests; with 1 it is this one
  * @throws {UserError} when the database can't be used, or the port is taken
  */
-export async function startService(
+export async function startFromSettings(
   settings: Settings,
   stopping: AbortSignal,
   processCount = 1,
@@ -215,11 +216,12 @@ curl -s ${address}${pathOf(first)} -H "authorization: Bearer $TOKEN" -H 'content
 }
 
 if (import.meta.main) {
-  await atTheTerminal(async () => {
-    const processCount = readProcessCount();
+  const options = { workers: { type: "string", default: "1" } } as const;
+  await atTheCommandLine({ usage, options }, async ({ workers }) => {
+    const processCount = processCountOf(workers);
     const settings = readSettings();
     await untilStopped(async (stopping) => {
-      const { failed, replaceProcesses, stop } = await startService(settings, stopping, processCount);
+      const { failed, replaceProcesses, stop } = await startFromSettings(settings, stopping, processCount);
       return {
         failed,
         // Without a load balancer in front, a person at the terminal need not wait
@@ -230,9 +232,8 @@ if (import.meta.main) {
   });
 }
 
-function readProcessCount(): number {
-  const { values } = parseArgs({ options: { workers: { type: "string", default: "1" } } });
-  const count = Number(values.workers);
+function processCountOf(text: string): number {
+  const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 64) return count;
-  throw new UserError(`--workers is a number from 1 to 64.\n\n${usage}`);
+  throw new UsageError("--workers is a number from 1 to 64.");
 }

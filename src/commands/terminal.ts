@@ -5,14 +5,22 @@ export function say(text = ""): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Runs a command until it ends; explains errors that the person at the terminal can solve. */
-export async function atTheTerminal(command: () => Promise<void>): Promise<void> {
+/** Invalid arguments. */
+export class UsageError extends UserError {}
+
+/**
+ * Runs a command until it ends; explains errors that the person at the terminal can solve.
+ *
+ * @param usage printed after what is wrong with the arguments
+ */
+export async function atTheTerminal(command: () => Promise<void>, usage = ""): Promise<void> {
   try {
     await command();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    say(error.message);
-    process.exitCode = 1;
+    const isUsage = error instanceof UsageError;
+    say(isUsage ? `${error.message}\n\n${usage.trimEnd()}` : error.message);
+    process.exitCode = isUsage ? 2 : 1;
   }
 }
 

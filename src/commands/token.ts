@@ -1,8 +1,10 @@
-import { parseArgs } from "node:util";
+import type { parseArgs } from "node:util";
 import type pg from "pg";
 import * as credentials from "../auth/credentials.ts";
 import type { CredentialOverview, ClientCredentials, Resources } from "../auth/credentials.ts";
-import { atTheOwnersTerminal, UsageError, withOwner } from "./owner.ts";
+import { atTheCommandLine } from "./command-line.ts";
+import { withOwner } from "./owner.ts";
+import { UsageError } from "./terminal.ts";
 
 const usage = `Manages API credentials: a key and a secret, which clients exchange for access tokens.
 
@@ -28,25 +30,15 @@ Works on the embedded Postgres, whether the service runs or not, or on DATABASE_
 administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
 
-function parseCommandLine() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        name: { type: "string" },
-        read: { type: "string", multiple: true },
-        write: { type: "string", multiple: true },
-        overlap: { type: "string" },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-}
+const options = {
+  name: { type: "string" },
+  read: { type: "string", multiple: true },
+  write: { type: "string", multiple: true },
+  overlap: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
 
-type Options = ReturnType<typeof parseCommandLine>["values"];
+type Options = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"];
 type Command = (
   connection: pg.Client,
   id: string,
@@ -147,19 +139,15 @@ function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOver
   };
 }
 
-async function main(): Promise<void> {
-  const { values: options, positionals } = parseCommandLine();
-  const [name, id, ...others] = positionals;
-  if (options.help || name === "help") return void process.stdout.write(usage);
+await atTheCommandLine({ usage, options, arguments: 2 }, async (values, positionals) => {
+  const [name, id] = positionals;
   if (name === undefined) throw new UsageError("Which command?");
   const command = withoutId[name] ?? withId[name];
   if (!command) throw new UsageError(`There is no command “${name}”.`);
-  if (name in withId !== (id !== undefined) || others.length > 0) {
+  if (name in withId !== (id !== undefined)) {
     throw new UsageError(name in withId ? `${name} needs one ID.` : `${name} takes no “${id}”.`);
   }
-  if (name === "create" && options.name === undefined) throw new UsageError("create needs --name.");
-  const { json, text } = await withOwner((connection) => command(connection, id ?? "", options));
-  process.stdout.write(`${options.json ? JSON.stringify(json) : text}\n`);
-}
-
-await atTheOwnersTerminal(main, usage);
+  if (name === "create" && values.name === undefined) throw new UsageError("create needs --name.");
+  const { json, text } = await withOwner((connection) => command(connection, id ?? "", values));
+  process.stdout.write(`${values.json ? JSON.stringify(json) : text}\n`);
+});

@@ -8,7 +8,7 @@ import { urlAsOwner, requireOwner } from "../database/roles.ts";
 import { catalogQuery } from "../../plugins/index.ts";
 import type { App } from "../process/open-app.ts";
 import { readSettings } from "../process/settings.ts";
-import { startService } from "./start.ts";
+import { startFromSettings } from "./start.ts";
 import { say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
 import { paint, printAnswer } from "./watch/screen.ts";
@@ -18,7 +18,7 @@ import type { Answer, Question, StudyData } from "./watch/study.ts";
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
   if (settings.databaseUrl !== undefined) await withClient(settings.databaseUrl, requireOwner);
-  const service = await startService(settings, stopping);
+  const service = await startFromSettings(settings, stopping);
   const adminUrl = service.database.adminUrl ?? service.database.url;
   const study = new Study(urlAsOwner(adminUrl));
   const follower = new Follower(service.app!, study);

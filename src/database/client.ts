@@ -1,6 +1,9 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 
+/** A connection of the database's owner: for commands, never for clients of the API. */
+export type OwnerConnection = Pick<pg.Pool | pg.ClientBase, "query">;
+
 /**
  * Runs work on a new connection, which is closed afterwards.
  *

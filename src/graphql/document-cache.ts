@@ -9,14 +9,14 @@ const maxSeenDocuments = 20_000;
 const bytesPerNode = 300;
 
 /** A valid document. */
-export interface ReadDocument {
+export interface ValidDocument {
   document: DocumentNode;
   /** Nodes of its tree. */
   nodes: number;
 }
 
 /** A kept document, and where: by its text, in a map for the schema that it was read for. */
-export interface KeptDocument extends ReadDocument {
+export interface KeptDocument extends ValidDocument {
   id: number;
   text: string;
   owner: Map<string, KeptDocument>;
@@ -41,7 +41,7 @@ export class DocumentCache {
   }
 
   /** Keeps a document in the map of its owner, if it was sent before. */
-  offer(owner: Map<string, KeptDocument>, digest: string, text: string, read: ReadDocument): void {
+  offer(owner: Map<string, KeptDocument>, digest: string, text: string, read: ValidDocument): void {
     if (!this.#seen.has(digest)) return void this.#seen.set(digest, true);
     const kept = { ...read, id: this.#count++, text, owner };
     owner.set(text, kept);

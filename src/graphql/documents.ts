@@ -8,7 +8,8 @@ import type { Limits } from "./limits.ts";
 import { comparesTooMuch } from "./repeated-fields.ts";
 
 /** A valid document, or its errors. */
-export type Reading = { document: DocumentNode; errors?: never } | { errors: readonly GraphQLError[] };
+export type DocumentReading =
+  { document: DocumentNode; errors?: never } | { errors: readonly GraphQLError[] };
 
 /**
  * Checks a document elsewhere, so that it doesn't hold the event loop.
@@ -43,12 +44,16 @@ export class Documents {
   }
 
   /** @param limits when they differ from the last ones, the cache is emptied */
-  read(text: string, limits: Limits): Reading {
+  read(text: string, limits: Limits): DocumentReading {
     return this.#known(text, limits) ?? this.#validated(text, parseWithin(text, limits));
   }
 
   /** The same, for any client: documents that take long to check are checked elsewhere. */
-  readFairly(text: string, limits: Limits, check: CheckElsewhere): Reading | Promise<Reading> {
+  readFairly(
+    text: string,
+    limits: Limits,
+    check: CheckElsewhere,
+  ): DocumentReading | Promise<DocumentReading> {
     const known = this.#known(text, limits);
     if (known) return known;
     if (text.length < quick.characters) {
@@ -81,7 +86,7 @@ export class Documents {
     return this.#kept;
   }
 
-  #validated(text: string, parsed: Parsed, rules?: readonly ValidationRule[]): Reading {
+  #validated(text: string, parsed: Parsed, rules?: readonly ValidationRule[]): DocumentReading {
     if (parsed.errors) return parsed;
     const errors = errorsOf(this.#schema, parsed.document, rules);
     if (errors.length > 0) return { errors };

@@ -49,7 +49,7 @@ function flagsOf(document: DocumentNode): string[] {
   return [...flags];
 }
 
-function knownFields({ schema, document, operationName, variableValues }: Asked): RequiringField[] {
+function knownFields({ schema, document, operationName, variableValues }: OperationArgs): RequiringField[] {
   const variables = variableValues ?? {};
   let documents = known.get(schema);
   if (!documents) known.set(schema, (documents = new WeakMap()));
@@ -69,7 +69,7 @@ function knownFields({ schema, document, operationName, variableValues }: Asked)
 }
 
 /** An operation and its caller. */
-export type Asked = Pick<
+export type OperationArgs = Pick<
   GrafastExecutionArgs,
   "schema" | "document" | "operationName" | "variableValues" | "contextValue"
 >;
@@ -79,7 +79,7 @@ const refusals = new WeakMap<RequiringField[], WeakMap<ReadonlySet<string>, Grap
 const noScopes: ReadonlySet<string> = new Set();
 
 /** FORBIDDEN when the caller lacks a scope for a field of the operation; else null. */
-export function scopeRefusal(args: Asked): GraphQLError | null {
+export function scopeRefusal(args: OperationArgs): GraphQLError | null {
   const { scopes = noScopes } = args.contextValue as Grafast.Context;
   const fields = knownFields(args);
   let ofFields = refusals.get(fields);

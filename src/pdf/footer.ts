@@ -6,7 +6,7 @@ import {
   clipped,
   grey,
   isText,
-  joined,
+  joinedTexts,
   margins,
   mm,
   oneLine,
@@ -57,7 +57,7 @@ function sellerColumns(seller: Seller, { displayPrices }: PdfConfig, labels: Lab
   return {
     columns: columns.map((lines, n) => ({
       width: widths[n],
-      stack: [clipped(joined(lines, "\n"), 7, linesOfFooter, { color: grey })],
+      stack: [clipped(joinedTexts(lines, "\n"), 7, linesOfFooter, { color: grey })],
     })),
     columnGap: 10,
   };

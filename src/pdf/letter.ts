@@ -19,7 +19,8 @@ const lineHeight = 12.4;
 
 export const isText = (text: string | null | undefined): text is string =>
   typeof text === "string" && text !== "";
-export const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(isText).join(by);
+export const joinedTexts = (parts: (string | null | undefined)[], by: string) =>
+  parts.filter(isText).join(by);
 
 /** The lines of an address. The country is named if it isn't the sender's. */
 export function addressLines(address: Address | null, home: Address | null): string[] {
@@ -28,11 +29,11 @@ export function addressLines(address: Address | null, home: Address | null): str
   return [
     address.company,
     address.department,
-    joined([address.firstName, address.lastName], " "),
+    joinedTexts([address.firstName, address.lastName], " "),
     address.additionalAddressLine1,
     address.additionalAddressLine2,
     address.street,
-    joined([address.zipcode, address.city], " "),
+    joinedTexts([address.zipcode, address.city], " "),
     address.countryStateName,
     isAbroad ? address.countryName?.toLocaleUpperCase("en-GB") : null,
   ].filter(isText);
@@ -40,11 +41,11 @@ export function addressLines(address: Address | null, home: Address | null): str
 
 /** The sender in one line: name and place. */
 export function senderLine({ sender: { name, address }, seller }: PdfConfig): string {
-  return joined(
+  return joinedTexts(
     [
       seller?.legalName ?? name,
       address?.street,
-      joined([address?.zipcode, address?.city], " "),
+      joinedTexts([address?.zipcode, address?.city], " "),
       address?.countryName,
     ],
     " · ",

@@ -18,13 +18,13 @@ export interface Given {
   shape: string;
   /** Parameters of the SQL. */
   values: readonly unknown[];
-  page?: Page;
+  page?: PageArguments;
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
 
 /** The arguments of a list. Its values are those of the cursor, if there is one, followed by those of the filter. */
-export interface Page {
+export interface PageArguments {
   first: number;
   /** The stages of the cursor; null without one. */
   after: readonly StageValues[] | null;

@@ -9,7 +9,7 @@ import type { Piece } from "./json-text.ts";
 import { concatenated, expression, json, objectPieces, textOfSql } from "./json-text.ts";
 import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
-import { rowsOf } from "./field-source.ts";
+import { rowsOfType } from "./field-source.ts";
 import { objectExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -53,7 +53,7 @@ function root(compilation: Compilation, query: GraphQLObjectType, selected: Sele
   const type = isInterfaceType(named) ? compilation.operation.schema.getType(typeName!) : named;
   // An id of a type that doesn't exist leads to nothing.
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === "Node")) return json("null");
-  const rows = rowsOf(type);
+  const rows = rowsOfType(type);
   if (!rows) throw new NotCovered(`rows of ${type.name}`);
   const alias = compilation.alias();
   const compared = orderOf(rows.key, sql.identifier(alias)).map((column, index) => {

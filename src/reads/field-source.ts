@@ -93,4 +93,4 @@ export function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | u
 }
 
 /** The view of a type's rows. */
-export const rowsOf = (type: GraphQLObjectType): Rows | undefined => type.extensions.rows;
+export const rowsOfType = (type: GraphQLObjectType): Rows | undefined => type.extensions.rows;

@@ -28,7 +28,7 @@ const maxDepth = 10;
 const maxComparisons = 1000;
 
 /** The path within the filter, for error messages, and the number of conditions so far. */
-interface Position {
+interface FilterPosition {
   path: string;
   depth: number;
   budget: { comparisons: number };
@@ -66,7 +66,7 @@ export function readFilter(columns: FilterColumns, filter: FilterValue): FilterT
   });
 }
 
-function treeOf(columns: FilterColumns, filter: FilterValue, at: Position): FilterTree {
+function treeOf(columns: FilterColumns, filter: FilterValue, at: FilterPosition): FilterTree {
   if (at.depth > maxDepth) refuse(at.path, `filters can't be nested deeper than ${maxDepth} levels.`);
   const trees: FilterTree[] = [];
   for (const [name, value] of Object.entries(filter)) {
@@ -89,7 +89,12 @@ function all(trees: readonly FilterTree[]): FilterTree {
   return some.length > 1 ? { kind: "and", trees: some } : (some[0] ?? null);
 }
 
-function branches(columns: FilterColumns, list: FilterValue[], name: "AND" | "OR", at: Position): FilterTree {
+function branches(
+  columns: FilterColumns,
+  list: FilterValue[],
+  name: "AND" | "OR",
+  at: FilterPosition,
+): FilterTree {
   checkLength(list, at.path);
   const trees = list.map((filter, index) => treeOf(columns, filter, { ...at, path: `${at.path}[${index}]` }));
   if (name === "AND") return all(trees);
@@ -102,7 +107,7 @@ function orIsNull(column: FilterColumn | undefined): string {
   return column?.operators.isNull ? ", or look for null with `isNull: true`" : "";
 }
 
-function comparisons(column: FilterColumn, operands: FilterValue, at: Position): FilterTree {
+function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosition): FilterTree {
   const trees: FilterTree[] = [];
   for (const [name, operand] of Object.entries(operands)) {
     const path = `${at.path}.${name}`;

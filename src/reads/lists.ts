@@ -5,7 +5,7 @@ import { sql } from "postgraphile/pg-sql2";
 import { conditionOf } from "./filter-conditions.ts";
 import type { StageSql } from "./followed.ts";
 import { given, notYetGiven, openTransactions } from "./followed.ts";
-import type { Page } from "./arguments.ts";
+import type { PageArguments } from "./arguments.ts";
 import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf, typename, understood } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
@@ -58,7 +58,7 @@ class ListCompilation {
   readonly #selected: SelectedField;
   readonly #parent: string | null;
   readonly #expressObject: ExpressObject;
-  readonly #page: Page;
+  readonly #page: PageArguments;
   readonly #found: string;
   readonly #text: PageText;
 

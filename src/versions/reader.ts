@@ -28,7 +28,7 @@ declare global {
 
 /** Values of variables. */
 type Variables = Record<string, unknown>;
-type Reading =
+type QueryReading =
   { document: DocumentNode; cost: number; error: null } | { document: null; cost: null; error: GraphQLError };
 
 /** The cost of a document in points, or why it is refused. */
@@ -97,11 +97,11 @@ export class Reader {
     }
   }
 
-  async #read(source: string, variables: Variables): Promise<Reading> {
+  async #read(source: string, variables: Variables): Promise<QueryReading> {
     const limits = await this.#limits();
     const { schema, documents } = this.#version.current();
     const { document = null, errors = [] } = { document: undefined, ...documents.read(source, limits) };
-    const refused = (error: GraphQLError): Reading => ({ document: null, cost: null, error });
+    const refused = (error: GraphQLError): QueryReading => ({ document: null, cost: null, error });
     if (!document) return refused(errors[0]!);
     const error = operationError(document);
     if (error) return refused(error);

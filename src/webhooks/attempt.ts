@@ -1,5 +1,5 @@
 import { RefusedDestination } from "./destination.ts";
-import type { Outcome } from "./health.ts";
+import type { DeliveryOutcome } from "./health.ts";
 import type { Attempt, Delivery } from "./delivery-queues.ts";
 import { messageOf, withoutSignature } from "./message.ts";
 import { PayloadFailure } from "./payload.ts";
@@ -16,7 +16,7 @@ const unreadableRetryMs = 2_000;
 export interface Attempted {
   delivery: Delivery;
   /** What it means for the subscription; null when it says nothing about the receiver. */
-  outcome: Outcome | null;
+  outcome: DeliveryOutcome | null;
   /** Null when nothing was sent. */
   attempt: Attempt | null;
   /** Least milliseconds until the next attempt; null when neither the receiver nor this process asks for a delay. */
@@ -87,7 +87,7 @@ function unread(delivery: Delivery, failure: PayloadFailure, attempt: Attempt): 
   return { delivery, outcome: { kind, reason }, attempt, retryAfterMs };
 }
 
-function meaningOf({ status }: ReceiverAnswer): { outcome: Outcome; error: string | null } {
+function meaningOf({ status }: ReceiverAnswer): { outcome: DeliveryOutcome; error: string | null } {
   if (status >= 200 && status < 300) return { outcome: { kind: "delivered" }, error: null };
   const error = `The answer was ${status}${status >= 300 && status < 400 ? ", and redirections are not followed" : ""}.`;
   return { outcome: status === 410 ? { kind: "gone" } : { kind: "failed", reason: error }, error };

@@ -39,7 +39,7 @@ export interface Delivery {
 export type ClaimedQueue = Pick<Delivery, "subscription_id" | "entity_id" | "claim">;
 
 /** How much due work a process takes. */
-export interface Take {
+export interface ClaimOptions {
   /** A name that no other claim has. */
   claim: string;
   /** Maximum number of queues. */
@@ -124,7 +124,7 @@ export class DeliveryQueues {
   }
 
   /** Leases queues that are due. */
-  async claim({ claim, wanted, share, credentialShare, busy, hanging }: Take): Promise<Delivery[]> {
+  async claim({ claim, wanted, share, credentialShare, busy, hanging }: ClaimOptions): Promise<Delivery[]> {
     const counts = (of: Map<string, number>) => JSON.stringify(Object.fromEntries(of));
     const { rows } = await this.#pool.query<Delivery>({
       text: "select * from events.claim_delivery_queues($1, $2, $3, $4, $5, $6, $7)",

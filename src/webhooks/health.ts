@@ -14,7 +14,7 @@ export interface HealthState {
 }
 
 /** Result of an attempt, as far as the receiver is concerned. */
-export type Outcome =
+export type DeliveryOutcome =
   | { kind: "delivered" }
   /** It answered something other than success, or not at all. */
   | { kind: "failed"; reason: string }
@@ -59,7 +59,7 @@ const suspendedByPayload = 5;
  *
  * @param now in milliseconds since 1970
  */
-export function healthAfter(state: HealthState, outcome: Outcome, now: number): HealthState {
+export function healthAfter(state: HealthState, outcome: DeliveryOutcome, now: number): HealthState {
   // An attempt that began before the 410 doesn't enable it again
   if (state.health === "DISABLED") return state;
   switch (outcome.kind) {
@@ -78,13 +78,13 @@ export function healthAfter(state: HealthState, outcome: Outcome, now: number): 
 }
 
 /** Milliseconds until the next probe of the receiver, outside of the schedule; null while it is healthy. */
-export function probeAfter({ health }: HealthState): number | null {
+export function probeAfterMs({ health }: HealthState): number | null {
   if (health === "SUSPENDED") return probeIntervalMs;
   return health === "DEGRADED" ? earlyProbeMs : null;
 }
 
 /** Milliseconds of the pause after its payloadQuery took too much; null when it didn't. */
-export function pauseAfter({ payloadFailures: count }: HealthState): number | null {
+export function pauseAfterMs({ payloadFailures: count }: HealthState): number | null {
   return count === 0 ? null : payloadPausesMs[Math.min(count, payloadPausesMs.length) - 1]!;
 }
 

@@ -1,5 +1,5 @@
 import type { Attempted } from "./attempt.ts";
-import { healthAfter, isBack, pauseAfter, probeAfter } from "./health.ts";
+import { healthAfter, isBack, pauseAfterMs, probeAfterMs } from "./health.ts";
 import type { HealthState } from "./health.ts";
 import type { NextState, Result } from "./delivery-queues.ts";
 import type { RetryClock } from "./retry.ts";
@@ -58,7 +58,7 @@ interface Pause {
 function pauseOf({ outcome, retryAfterMs }: Attempted, state: HealthState, { pace }: RetryClock): Pause {
   if (outcome?.kind === "unpaid")
     return { pausedForMs: Math.max(retryAfterMs ?? 0, minPauseMs), probedAfterMs: 0 };
-  const pause = outcome?.kind === "costly" ? pauseAfter(state) : null;
+  const pause = outcome?.kind === "costly" ? pauseAfterMs(state) : null;
   return { pausedForMs: pause === null ? null : Math.round(pause * pace), probedAfterMs: retryAfterMs ?? 0 };
 }
 
@@ -71,7 +71,7 @@ function nextState(
   { pace }: RetryClock,
 ): NextState {
   const { health, reason, failures, failingSince, payloadFailures } = state;
-  const probe = probeAfter(state);
+  const probe = probeAfterMs(state);
   return {
     ...{ id, health, reason, failures, hurry },
     failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),

@@ -8,7 +8,7 @@ import {
 } from "../../src/auth/administrators.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
-import { loggedIn, password, textOf, Visitor } from "./browser.ts";
+import { loggedIn, password, textOf, HttpBrowser } from "./browser.ts";
 
 let service: TestService;
 before(
@@ -114,7 +114,7 @@ test("what is done at the command line is noted as such", async () => {
 test("failed log-ins are noted with the address, and with the name only if there is such an administrator", async () => {
   await createAdministrator(service.owner, "dora", password);
   const start = await now();
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   visitor.headers = { "x-forwarded-for": "192.0.2.8" };
   await visitor.post("/admin/log-in", { name: "dora", password: "wrong" });
   await visitor.post("/admin/log-in", { name: "maybe-a-password", password: "wrong" });

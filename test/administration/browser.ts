@@ -5,7 +5,7 @@ import type { TestService } from "../lib/service.ts";
 export const password = "correct horse battery";
 
 /** A page without a browser. */
-export interface Page {
+export interface FetchedPage {
   status: number;
   headers: Headers;
   html: string;
@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** Sends requests as a browser does: with its cookies, and with the headers that say where forms come from. */
-export class Visitor {
+export class HttpBrowser {
   readonly url: string;
   readonly cookies = new Map<string, string>();
   /** Additional headers of every request. */
@@ -24,7 +24,7 @@ export class Visitor {
     this.url = url;
   }
 
-  async get(path: string): Promise<Page> {
+  async get(path: string): Promise<FetchedPage> {
     return this.#send(path, {});
   }
 
@@ -33,13 +33,13 @@ export class Visitor {
     path: string,
     fields: Record<string, string> = {},
     { on = path, headers = {} } = {},
-  ): Promise<Page> {
+  ): Promise<FetchedPage> {
     const _csrf = csrfTokenIn((await this.get(on)).html);
     return this.postRaw(path, { _csrf, ...fields }, { headers });
   }
 
   /** Sends a form without changes. */
-  async postRaw(path: string, fields: Record<string, string>, { headers = {} } = {}): Promise<Page> {
+  async postRaw(path: string, fields: Record<string, string>, { headers = {} } = {}): Promise<FetchedPage> {
     return this.#send(path, {
       method: "POST",
       body: new URLSearchParams(fields),
@@ -53,7 +53,7 @@ export class Visitor {
     assert.equal(status, 303, html);
   }
 
-  async #send(path: string, init: RequestInit): Promise<Page> {
+  async #send(path: string, init: RequestInit): Promise<FetchedPage> {
     const response = await fetch(this.url + path, {
       redirect: "manual",
       ...init,
@@ -80,7 +80,7 @@ export function csrfTokenIn(html: string): string {
 }
 
 /** The text of a page, without its tags, on one line. */
-export function textOf({ html }: Page): string {
+export function textOf({ html }: FetchedPage): string {
   return html
     .slice(html.indexOf("<main"), html.indexOf("</main>"))
     .replace(/<[^>]*>/g, " ")
@@ -96,9 +96,9 @@ export function textOf({ html }: Page): string {
 export async function loggedIn(
   service: TestService,
   name = `a${Math.random().toString(36).slice(2)}`,
-): Promise<Visitor> {
+): Promise<HttpBrowser> {
   await createAdministrator(service.owner, name, password);
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   await visitor.logIn(name);
   return visitor;
 }

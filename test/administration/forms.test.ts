@@ -4,10 +4,10 @@ import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { csrfTokenIn, loggedIn, textOf, Visitor } from "./browser.ts";
+import { csrfTokenIn, loggedIn, textOf, HttpBrowser } from "./browser.ts";
 
 let service: TestService;
-let visitor: Visitor;
+let visitor: HttpBrowser;
 before(async () => {
   service = await startService();
   visitor = await loggedIn(service);
@@ -16,7 +16,7 @@ after(() => service.close());
 
 const count = async () =>
   (await service.owner.query("select count(*)::int as n from auth.credential")).rows[0].n;
-const tokenOf = async (visitor: Visitor) => csrfTokenIn((await visitor.get("/admin/tokens/new")).html);
+const tokenOf = async (visitor: HttpBrowser) => csrfTokenIn((await visitor.get("/admin/tokens/new")).html);
 
 test("a form without the session's token, with another's or a damaged one changes nothing", async () => {
   const before = await count();
@@ -61,7 +61,7 @@ test("the public address counts as ours, behind a proxy that has its own", async
   const proxied = await service.another({
     settings: { explorer: false, publicUrl: "https://api.example.com" },
   });
-  const there = new Visitor(proxied.url);
+  const there = new HttpBrowser(proxied.url);
   const page = await there.get("/admin/log-in");
   const headers = { origin: "https://api.example.com" };
   const { status } = await there.postRaw(
@@ -73,10 +73,10 @@ test("the public address counts as ours, behind a proxy that has its own", async
 });
 
 test("logging in is protected too", async () => {
-  const stranger = new Visitor(service.url);
+  const stranger = new HttpBrowser(service.url);
   await stranger.get("/admin/log-in");
   assert.equal((await stranger.postRaw("/admin/log-in", { name: "x", password: "y" })).status, 403);
-  const other = csrfTokenIn((await new Visitor(service.url).get("/admin/log-in")).html);
+  const other = csrfTokenIn((await new HttpBrowser(service.url).get("/admin/log-in")).html);
   assert.equal(
     (await stranger.postRaw("/admin/log-in", { _csrf: other, name: "x", password: "y" })).status,
     403,
@@ -111,7 +111,7 @@ test("actions are never done by GET", async () => {
 
 test("pages without log-in show nothing and do nothing", async () => {
   const credentials = await service.credential();
-  const stranger = new Visitor(service.url);
+  const stranger = new HttpBrowser(service.url);
   for (const path of [
     "/admin",
     "/admin/tokens",
@@ -133,7 +133,7 @@ test("pages without log-in show nothing and do nothing", async () => {
 });
 
 test("an access token of the API opens no page", async () => {
-  const stranger = new Visitor(service.url);
+  const stranger = new HttpBrowser(service.url);
   stranger.headers = { authorization: `Bearer ${await service.token()}` };
   assert.equal((await stranger.get("/admin/tokens")).status, 303);
 });
@@ -141,8 +141,8 @@ test("an access token of the API opens no page", async () => {
 test("every page has the headers that keep browsers strict", async () => {
   const credentials = await service.credential();
   const pages = [
-    await new Visitor(service.url).get("/admin/log-in"),
-    await new Visitor(service.url).get("/admin/tokens"),
+    await new HttpBrowser(service.url).get("/admin/log-in"),
+    await new HttpBrowser(service.url).get("/admin/tokens"),
     await visitor.postRaw("/admin/account", {}),
     await visitor.post("/admin/account", {}),
     ...(await Promise.all(
@@ -193,7 +193,7 @@ test("a form that is too large, or no form at all, is refused with a page", asyn
 test("when the database is away the page says so, and the same page works when it is back", async () => {
   const proxy = await openCuttableProxy(service.loginUrl);
   const process = await service.another({ loginUrl: proxy.url });
-  const there = new Visitor(process.url);
+  const there = new HttpBrowser(process.url);
   visitor.cookies.forEach((value, name) => there.cookies.set(name, value));
   proxy.cut();
   const page = await there.get("/admin/tokens");

@@ -9,7 +9,7 @@ import { networkOf } from "../../src/lib/network-of.ts";
 import { ownPath } from "../../src/administration/session.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
-import { loggedIn, password, textOf, Visitor } from "./browser.ts";
+import { loggedIn, password, textOf, HttpBrowser } from "./browser.ts";
 
 let service: TestService;
 before(async () => {
@@ -19,11 +19,11 @@ before(async () => {
 after(() => service.close());
 beforeEach(() => service.owner.query("delete from auth.log_in_attempt"));
 
-const sessionsOf = async (visitor: Visitor) => (await visitor.get("/admin/tokens")).status;
+const sessionsOf = async (visitor: HttpBrowser) => (await visitor.get("/admin/tokens")).status;
 const wrong = { name: "anna@example.com", password: "no such password" };
 
 test("who hasn't logged in is sent to do so, and comes back to the page", async () => {
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   const { status, location } = await visitor.get("/admin/activity?before=x");
   assert.equal(status, 303);
   assert.equal(location, "/admin/log-in?next=%2Fadmin%2Factivity%3Fbefore%3Dx");
@@ -34,7 +34,7 @@ test("who hasn't logged in is sent to do so, and comes back to the page", async 
 });
 
 test("the cookie can't be read by scripts nor sent from elsewhere, and the database has only its hash", async () => {
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   const { headers } = await visitor.post("/admin/log-in", { name: "ANNA@EXAMPLE.COM", password });
   const [cookie] = headers.getSetCookie();
   assert.match(cookie!, /^service-session=as_[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -48,7 +48,7 @@ test("the cookie can't be read by scripts nor sent from elsewhere, and the datab
 });
 
 test("over HTTPS cookies are for HTTPS only", async () => {
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   visitor.headers = { "x-forwarded-proto": "https" };
   const { headers } = await visitor.post("/admin/log-in", { name: "anna@example.com", password });
   assert.match(
@@ -69,7 +69,7 @@ test("a wrong password, an unknown name and a deactivated administrator are answ
     { name: "gone", password },
     { name: "a\0b", password },
   ]) {
-    const visitor = new Visitor(service.url);
+    const visitor = new HttpBrowser(service.url);
     const answer = await visitor.post("/admin/log-in", entered);
     assert.equal(answer.status, 422);
     assert.match(textOf(answer), /The name or the password is wrong\./);
@@ -89,7 +89,7 @@ test("an unknown name is compared with a password all the same", async () => {
 });
 
 test("missing entries are named, each at its field", async () => {
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   const answer = await visitor.post("/admin/log-in", { name: " ", password: "" });
   assert.equal(answer.status, 422);
   assert.match(answer.html, /<a href="#name">Enter your name/);
@@ -101,37 +101,37 @@ test("missing entries are named, each at its field", async () => {
 test("after five failures log-ins from that address under that name are refused, in any process, even with the right password", async () => {
   const other = await service.another();
   for (let attempt = 0; attempt < 5; attempt++) {
-    const visitor = new Visitor(attempt % 2 ? other.url : service.url);
+    const visitor = new HttpBrowser(attempt % 2 ? other.url : service.url);
     assert.equal((await visitor.post("/admin/log-in", wrong)).status, 422);
   }
   for (const { url } of [service, other]) {
-    const answer = await new Visitor(url).post("/admin/log-in", { ...wrong, password });
+    const answer = await new HttpBrowser(url).post("/admin/log-in", { ...wrong, password });
     assert.equal(answer.status, 429);
     assert.ok(Number(answer.headers.get("retry-after")) > 60);
     assert.match(textOf(answer), /failed too often\. Wait \d+ minutes/);
   }
-  const elsewhere = new Visitor(service.url);
+  const elsewhere = new HttpBrowser(service.url);
   elsewhere.headers = { "x-forwarded-for": "192.0.2.7" };
   await elsewhere.logIn("anna@example.com");
-  await new Visitor(service.url).post("/admin/log-in", { name: "somebody else", password });
+  await new HttpBrowser(service.url).post("/admin/log-in", { name: "somebody else", password });
 });
 
 test("another spelling of a name that Postgres takes for the same counts as the same", async () => {
   await createAdministrator(service.owner, "kim", password);
-  await new Visitor(service.url).logIn("K\u0130M");
+  await new HttpBrowser(service.url).logIn("K\u0130M");
   const spellings = ["kim", "K\u0130M", "KIM", "k\u0130m", "\u212Aim"];
   for (const name of spellings) {
-    const answer = await new Visitor(service.url).post("/admin/log-in", { ...wrong, name });
+    const answer = await new HttpBrowser(service.url).post("/admin/log-in", { ...wrong, name });
     assert.equal(answer.status, 422);
   }
   for (const name of spellings) {
-    const answer = await new Visitor(service.url).post("/admin/log-in", { name, password });
+    const answer = await new HttpBrowser(service.url).post("/admin/log-in", { name, password });
     assert.equal(answer.status, 429, name);
   }
 });
 
 test("attempts that succeed don't count", async () => {
-  for (let attempt = 0; attempt < 7; attempt++) await new Visitor(service.url).logIn("anna@example.com");
+  for (let attempt = 0; attempt < 7; attempt++) await new HttpBrowser(service.url).logIn("anna@example.com");
 });
 
 test("an address that tries many names is stopped, and others are not", async () => {
@@ -142,7 +142,7 @@ test("an address that tries many names is stopped, and others are not", async ()
       [Date.now() + 60_000],
     );
   }
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   visitor.headers = { "x-forwarded-for": "2001:db8:0:1::99" };
   assert.equal((await visitor.post("/admin/log-in", { name: "x", password })).status, 429);
   visitor.headers = { "x-forwarded-for": "2001:db8:0:2::99" };
@@ -160,7 +160,7 @@ test("addresses of one network count together", () => {
 test("an address that isn't a trusted proxy's word doesn't count", async () => {
   const strict = await service.another({ settings: { explorer: false } });
   for (let attempt = 0; attempt < 6; attempt++) {
-    const visitor = new Visitor(strict.url);
+    const visitor = new HttpBrowser(strict.url);
     visitor.headers = { "x-forwarded-for": `192.0.2.${attempt}` };
     const { status } = await visitor.post("/admin/log-in", wrong);
     assert.equal(status, attempt < 5 ? 422 : 429);
@@ -178,7 +178,7 @@ test("logging in again ends the session that the browser had", async () => {
 });
 
 test("an invalid address, as a proxy may send, shuts no one out", async () => {
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   visitor.headers = { "x-forwarded-for": "unknown" };
   await visitor.logIn("anna@example.com");
 });
@@ -262,16 +262,16 @@ test("one is only ever led to pages of the administration", () => {
 
 test("changing the password ends other sessions, keeps this one, and takes the new password from then on", async () => {
   const visitor = await loggedIn(service, "changer");
-  const elsewhere = new Visitor(service.url);
+  const elsewhere = new HttpBrowser(service.url);
   await elsewhere.logIn("changer");
   const chosen = "another long password";
   const { location } = await visitor.post("/admin/account", { present: password, chosen, repeated: chosen });
   assert.equal(location, "/admin/account?done=password");
   assert.match(textOf(await visitor.get(location)), /Your password has been changed/);
   assert.equal(await sessionsOf(elsewhere), 303);
-  await new Visitor(service.url).logIn("changer", chosen);
+  await new HttpBrowser(service.url).logIn("changer", chosen);
   assert.equal(
-    (await new Visitor(service.url).post("/admin/log-in", { name: "changer", password })).status,
+    (await new HttpBrowser(service.url).post("/admin/log-in", { name: "changer", password })).status,
     422,
   );
 });
@@ -296,14 +296,14 @@ test("passwords that won't do are refused, each with its reason, and never shown
     assert.match(textOf(answer), reason);
     for (const secret of Object.values(fields)) assert.ok(!answer.html.includes(`value="${secret}"`));
   }
-  await new Visitor(service.url).logIn("chooser");
+  await new HttpBrowser(service.url).logIn("chooser");
 });
 
 test("a password reset at the command line ends all sessions", async () => {
   const visitor = await loggedIn(service, "reset");
   await resetPassword(service.owner, "reset", "a quite different one");
   assert.equal(await sessionsOf(visitor), 303);
-  await new Visitor(service.url).logIn("reset", "a quite different one");
+  await new HttpBrowser(service.url).logIn("reset", "a quite different one");
 });
 
 test("deactivating an administrator ends their sessions", async () => {

@@ -5,10 +5,10 @@ import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 import { loggedIn, textOf } from "./browser.ts";
-import type { Visitor } from "./browser.ts";
+import type { HttpBrowser } from "./browser.ts";
 
 let service: TestService;
-let visitor: Visitor;
+let visitor: HttpBrowser;
 before(async () => {
   service = await startService({ versions: everyVersion });
   visitor = await loggedIn(service, "anna");

@@ -5,10 +5,10 @@ import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
-import type { Page, Visitor } from "./browser.ts";
+import type { FetchedPage, HttpBrowser } from "./browser.ts";
 
 let service: TestService;
-let visitor: Visitor;
+let visitor: HttpBrowser;
 before(async () => {
   service = await startService({ versions });
   visitor = await loggedIn(service, "anna");
@@ -22,7 +22,7 @@ interface Made {
   clientSecret: string;
 }
 
-function pairOn(page: Page): Made {
+function pairOn(page: FetchedPage): Made {
   const find = (pattern: RegExp) => pattern.exec(page.html)?.[1] ?? assert.fail(page.html);
   const id = find(/href="\/admin\/tokens\/([0-9a-f-]{36})"/);
   return {

@@ -9,10 +9,10 @@ import { until } from "../lib/until.ts";
 import { fast, startReceiver, startTestWebhooks, subscribe } from "../webhooks/support.ts";
 import type { Receiver, TestWebhooks } from "../webhooks/support.ts";
 import { loggedIn, textOf } from "./browser.ts";
-import type { Visitor } from "./browser.ts";
+import type { HttpBrowser } from "./browser.ts";
 
 let service: TestService;
-let visitor: Visitor;
+let visitor: HttpBrowser;
 let receiver: Receiver;
 let webhooks: TestWebhooks;
 before(async () => {

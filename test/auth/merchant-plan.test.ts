@@ -99,14 +99,14 @@ test("Postgres refuses mutations too, for a process that hasn't heard yet", asyn
   }
 });
 
-test("limits of the plan take the place of the usual ones", async () => {
+test("limits of the plan take the place of the defaults", async () => {
   const deep = "{ countrys { edges { node { id } } } }";
   await both(deep, (_status, codes) => codes.length === 0);
   await setPlan("full", { depth: 3 });
   await both(deep, (_status, codes) => codes.join() === "QUERY_TOO_DEEP");
   await setPlan("full", { depth: 3, nonsense: true });
   await both(deep, (_status, codes) => codes.length === 0);
-  await until(() => service.log.some(({ msg }) => /limits of the plan are wrong/.test(String(msg))));
+  await until(() => service.log.some(({ msg }) => /limits of the plan are invalid/.test(String(msg))));
 });
 
 test("npm run plan shows and sets it", async () => {

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { query, read, startService } from "../lib/service.ts";
-import type { Answer, TestService } from "../lib/service.ts";
+import type { HttpAnswer, TestService } from "../lib/service.ts";
 
 let service: TestService;
 let credentials: ClientCredentials & { scopes: string[] };
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const send = async (init: RequestInit): Promise<Answer> =>
+const send = async (init: RequestInit): Promise<HttpAnswer> =>
   read(await fetch(`${service.url}/api/oauth/token`, { method: "POST", ...init }));
 const sendJson = (body: unknown, headers: Record<string, string> = {}) =>
   send({
@@ -29,7 +29,7 @@ const basic = (id: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
 });
 
-function assertToken({ status, headers, body }: Answer): void {
+function assertToken({ status, headers, body }: HttpAnswer): void {
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal(body.token_type, "Bearer");
   assert.equal(body.expires_in, 600);
@@ -38,7 +38,7 @@ function assertToken({ status, headers, body }: Answer): void {
   assert.equal(headers.get("cache-control"), "no-store");
 }
 
-function assertRefused({ status, headers, body }: Answer, expectedStatus: number, error: string): void {
+function assertRefused({ status, headers, body }: HttpAnswer, expectedStatus: number, error: string): void {
   assert.deepEqual([status, body.error], [expectedStatus, error], JSON.stringify(body));
   assert.equal(typeof body.error_description, "string");
   assert.equal(headers.get("cache-control"), "no-store");
@@ -139,7 +139,7 @@ test("other grants are refused", async () => {
 test("malformed requests are refused", async () => {
   const { client_id, client_secret } = inBody();
   const twice = [...Object.entries(inBody()), ["client_id", client_id]];
-  const refused: [string, Answer][] = [
+  const refused: [string, HttpAnswer][] = [
     ["no grant_type", await sendJson({ client_id, client_secret })],
     ["an empty one", await sendJson({ ...inBody(), grant_type: "" })],
     ["bad JSON", await sendJson("{")],

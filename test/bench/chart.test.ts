@@ -5,7 +5,7 @@ import { chartOf } from "../../bench/report/chart.ts";
 import { shareOf, thriftShareOf } from "../../bench/report/figures.ts";
 import type { Cell } from "../../bench/measure/rounds.ts";
 import { limit } from "../../bench/contestants/limit.ts";
-import { service } from "../../bench/contestants/service.ts";
+import { serviceContestant } from "../../bench/contestants/service.ts";
 import { readOptions } from "../../bench/options.ts";
 
 const cell = (contestant: string, perSecond: number[], cpu: number): Cell => ({
@@ -32,7 +32,7 @@ it("compares with LIMIT round by round", () => {
 
 it("draws a bar for everybody but LIMIT, as long as its share", () => {
   const options = readOptions(["--connections", "1"]);
-  const picture = chartOf({ cells, contestants: [service, limit], options });
+  const picture = chartOf({ cells, contestants: [serviceContestant, limit], options });
   assert.equal(XMLValidator.validate(picture), true);
   const attributesOf = (tag: string) =>
     Object.fromEntries(tag.matchAll(/([a-z\d-]+)="([^"]*)"/g).map(([, name, value]) => [name!, value!]));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loggedIn, Visitor } from "../administration/browser.ts";
+import { loggedIn, HttpBrowser } from "../administration/browser.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { runOn } from "./process.ts";
@@ -21,7 +21,7 @@ async function json(...args: string[]): Promise<any> {
 
 test("an administrator who is made logs in, gets another password, and is deactivated", async () => {
   const { password } = await json("create", "anna@example.com");
-  const visitor = new Visitor(service.url);
+  const visitor = new HttpBrowser(service.url);
   await visitor.logIn("anna@example.com", password);
 
   const { password: next } = await json("reset-password", "Anna@example.com");
@@ -44,7 +44,7 @@ test("a password can be given by standard input, and is not shown then", async (
   const { exitCode, stdout } = await run(["create", "berta", "--password-stdin"], { input: `${given}\n` });
   assert.equal(exitCode, 0);
   assert.ok(!stdout.includes(given));
-  await new Visitor(service.url).logIn("berta", given);
+  await new HttpBrowser(service.url).logIn("berta", given);
 });
 
 test("people read text, with the password once", async () => {

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { promisify } from "node:util";
-import { Visitor } from "../administration/browser.ts";
+import { HttpBrowser } from "../administration/browser.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
@@ -126,7 +126,7 @@ test("the first start that succeeds prints a credential, and commands that work 
   assert.deepEqual(Object.keys(JSON.parse(stdout)), ["data", "extensions"], stdout);
   assert.ok(commands.includes(address));
   const password = /name +admin\n +password +(\S+)/.exec(output)![1]!;
-  await new Visitor(address).logIn("admin", password);
+  await new HttpBrowser(address).logIn("admin", password);
   service.kill("SIGINT");
   await assertStops(service);
 });

@@ -1,7 +1,7 @@
 import type pg from "pg";
 
 /** A list of an API view: by a foreign key of another view, or through a link view. */
-export interface List {
+export interface ApiList {
   view: string;
   field: string;
   /** Number of rows of the longest list of this kind. */
@@ -9,7 +9,7 @@ export interface List {
 }
 
 /** The lists of all API views, from the smart tags in their comments, with their greatest lengths. */
-export async function lists(client: pg.Client): Promise<List[]> {
+export async function apiLists(client: pg.Client): Promise<ApiList[]> {
   const { rows } = await client.query<{ view: string; field: string; from: string; column: string }>(`
     with tag as (
       select c.relname as view, line
@@ -21,7 +21,7 @@ export async function lists(client: pg.Client): Promise<List[]> {
     union all
     select view, m[1], m[2], m[3]
     from tag, regexp_match(line, '^@refVia (\\w+) via:\\(id\\)->(\\w+)\\((\\w+)\\);') as m where m is not null`);
-  const found: List[] = [];
+  const found: ApiList[] = [];
   for (const { view, field, from, column } of rows) {
     const counts = await client.query(
       `select coalesce(max(n), 0)::int as longest

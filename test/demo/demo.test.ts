@@ -7,7 +7,7 @@ import { fillDemo } from "../../src/commands/demo.ts";
 import { UserError } from "../../src/errors/user-error.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
-import { fingerprint, lists, missingValues, optionalColumns } from "./coverage.ts";
+import { fingerprint, apiLists, missingValues, optionalColumns } from "./coverage.ts";
 
 const program = fileURLToPath(new URL("../../src/commands/demo.ts", import.meta.url));
 
@@ -105,7 +105,7 @@ test("amounts of orders are the sums of their lines", async () => {
 });
 
 test("every list has rows, most more than a page", async () => {
-  const all = await lists(client);
+  const all = await apiLists(client);
   assert.ok(all.length > 60, `${all.length} lists`);
   assert.deepEqual(
     all.filter(({ longest }) => longest === 0),

@@ -5,20 +5,20 @@ import type { Shop } from "../lib/shop.ts";
 import { openShop } from "../lib/shop.ts";
 
 /** A list, and the query for its page. */
-export interface List {
+export interface FollowedList {
   name: string;
   query: string;
   page(data: any): any;
 }
 
 const fields = "edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
-const list = (name: string, before: string, behind = "", filter = ""): List => ({
+const list = (name: string, before: string, behind = "", filter = ""): FollowedList => ({
   name,
   query: `query ($first: Int, $after: String, $hall: ID!) { ${before}(first: $first, after: $after${filter}) { ${fields} } ${behind} ok: warehouse(id: $hall) { id } }`,
   page: (data) => data.page ?? data.parent.page,
 });
 
-export const lists = [
+export const followedLists = [
   list("all movements", "page: stockMovements"),
   list(
     "movements with a filter",
@@ -33,7 +33,7 @@ export const lists = [
 type Reader = Pick<Shop, "ask">;
 
 /** A client that reads a list, page by page, and continues later. */
-export class Follower {
+export class ListFollower {
   readonly seen: string[] = [];
   cursor: string | null = null;
   readonly #readPage: (after: string | null, first: number) => Promise<any>;
@@ -104,14 +104,14 @@ export class FollowedShop {
   }
 
   /** A page of a list. */
-  async read({ query, page }: List, after: string | null, first = 100, from?: Reader): Promise<any> {
+  async read({ query, page }: FollowedList, after: string | null, first = 100, from?: Reader): Promise<any> {
     const { body, text } = await this.ask(query, { first, after }, from);
     assert.equal(body.errors, undefined, text);
     return page(body.data);
   }
 
-  follower(list: List, first = 100, from?: Reader): Follower {
-    return new Follower((after, size) => this.read(list, after, size, from), first);
+  follower(list: FollowedList, first = 100, from?: Reader): ListFollower {
+    return new ListFollower((after, size) => this.read(list, after, size, from), first);
   }
 
   /** Books over HTTP, and returns the movement's id. */

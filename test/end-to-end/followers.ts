@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProcess } from "../lib/service.ts";
 
 /** A client that reads a list again and again, from its last position, while others write. */
-export interface Follower {
+export interface RunningFollower {
   /** Ids, in the order in which they came. */
   seen: string[];
   /** Number of failed requests, which it repeated. */
@@ -19,7 +19,7 @@ interface Page {
 }
 
 /** Follows by a function that reads a page, and returns null when that failed. */
-function follow(start: string | number | null, read: (from: any) => Promise<Page | null>): Follower {
+function follow(start: string | number | null, read: (from: any) => Promise<Page | null>): RunningFollower {
   const seen: string[] = [];
   let failures = 0;
   let isLast = false;
@@ -54,7 +54,7 @@ export function followByCursor(
   token: string,
   version: string,
   first: () => number,
-): Follower {
+): RunningFollower {
   const query =
     "query ($first: Int, $after: String) { stockMovements(first: $first, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } } }";
   return follow(null, async (after: string | null) => {
@@ -70,7 +70,7 @@ export function followByCursor(
 }
 
 /** Follows all movements by their numbers, in ranges, of which only the beginning may exist yet. */
-export function followBySequence(process: Pick<TestProcess, "ask">, token: string): Follower {
+export function followBySequence(process: Pick<TestProcess, "ask">, token: string): RunningFollower {
   const query =
     "query ($gt: Float, $lte: Float) { stockMovements(first: 250, filter: { sequence: { gt: $gt, lte: $lte } }) { edges { node { id sequence } } } }";
   return follow(0, async (gt: number) => {

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
-import type { List } from "./followed-shop.ts";
-import { FollowedShop, lists } from "./followed-shop.ts";
+import type { FollowedList } from "./followed-shop.ts";
+import { FollowedShop, followedLists } from "./followed-shop.ts";
 
 /** Versions differ in their views only, so not everything is tested in each. */
-const isTested = (slug: string, { name }: List, executor: string) =>
+const isTested = (slug: string, { name }: FollowedList, executor: string) =>
   slug === "unstable"
-    ? executor === "SQL" || name !== lists[1]!.name
-    : name === lists[executor === "Grafast" ? 2 : 0]!.name;
+    ? executor === "SQL" || name !== followedLists[1]!.name
+    : name === followedLists[executor === "Grafast" ? 2 : 0]!.name;
 
 for (const slug of ["unstable", "2026-06-unstable"]) {
   describe(`following stock movements in ${slug}`, () => {
@@ -19,7 +19,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     afterEach(() => at.endBookings());
     after(() => at.close());
 
-    for (const followed of lists) {
+    for (const followed of followedLists) {
       for (const executor of ["SQL", "Grafast"]) {
         if (!isTested(slug, followed, executor)) continue;
         const from = () => (executor === "Grafast" ? at.byGrafast : at.shop);
@@ -99,7 +99,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
         "stockMovements { destinationWarehouse { page: destinationStockMovements(first: 250) { pageInfo { endCursor } } } }";
       const lines = [{ productId: at.shop.id.hammer, place: { warehouseId: at.shop.id.hall }, delta: 1 }];
       const { stockMovements } = await at.shop.mutate("stockAdjust", { lines }, { select, version: slug });
-      const reader = at.follower(lists[2]!);
+      const reader = at.follower(followedLists[2]!);
       const { endCursor } = stockMovements[0].destinationWarehouse.page.pageInfo;
       reader.cursor = endCursor;
       reader.seen.push("what was read before");
@@ -109,7 +109,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     });
 
     it("a booking that stays open holds up no one, and its parts arrive complete", async () => {
-      const reader = at.follower(lists[0]!, 2);
+      const reader = at.follower(followedLists[0]!, 2);
       await reader.read();
       const slow = await at.begin();
       const ids = [...slow.ids];
@@ -124,7 +124,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     });
 
     it("a booking that was undone is never shown, and leaves cursors as they were", async () => {
-      const reader = at.follower(lists[0]!);
+      const reader = at.follower(followedLists[0]!);
       await reader.read();
       const slow = await at.begin();
       const quick = await at.book();
@@ -135,7 +135,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     });
 
     it("savepoints and exceptions in the transaction make no difference", async () => {
-      const reader = at.follower(lists[0]!);
+      const reader = at.follower(followedLists[0]!);
       await reader.read();
       const slow = await at.begin();
       const { client } = slow;
@@ -152,7 +152,7 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
     });
 
     it("when the clock goes back, ids grow nevertheless", async () => {
-      const reader = at.follower(lists[0]!);
+      const reader = at.follower(followedLists[0]!);
       await reader.read();
       await at.shop.owner.query(
         `begin; alter table ledger.stock_movement disable trigger stock_movement_names_its_places;
@@ -181,9 +181,9 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
       const slow = await at.begin();
       const quick = await at.book();
       const cursor = encodeCursor("Query.stockMovements", quick.slice(-36), "~900.0.4-9.2");
-      await at.read(lists[0]!, cursor);
+      await at.read(followedLists[0]!, cursor);
       const refused = async (after: string, message?: RegExp) => {
-        const { body, codes } = await at.ask(lists[0]!.query, { first: 1, after });
+        const { body, codes } = await at.ask(followedLists[0]!.query, { first: 1, after });
         assert.deepEqual(codes, ["CURSOR_INVALID"], after);
         if (message) assert.match(body.errors[0].message, message);
       };
@@ -219,7 +219,10 @@ for (const slug of ["unstable", "2026-06-unstable"]) {
 
     it("cursors from before, which remember nothing, are still good", async () => {
       const [first, second] = [await at.book(), await at.book()];
-      const { edges } = await at.read(lists[0]!, encodeCursor("Query.stockMovements", first.slice(-36)));
+      const { edges } = await at.read(
+        followedLists[0]!,
+        encodeCursor("Query.stockMovements", first.slice(-36)),
+      );
       assert.deepEqual(
         edges.map(({ node }: any) => node.id),
         [second],

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { CuttableProxy } from "../lib/cuttable-proxy.ts";
-import type { Answer, TestProcess } from "../lib/service.ts";
+import type { HttpAnswer, TestProcess } from "../lib/service.ts";
 import type { Shop } from "../lib/shop.ts";
 import type { Call, Line } from "./stock-calls.ts";
 
 /** The result of a call, as its client knows it. */
-export interface Outcome {
+export interface CallOutcome {
   /** Comment of its movements. */
   id: string;
   call: Call;
@@ -18,7 +18,7 @@ export interface Outcome {
 
 /** Clients that send calls at the same time. */
 export class Clients {
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: CallOutcome[] = [];
   /** Numbers of GraphQL errors and user errors, by code. */
   readonly codes = new Map<string, number>();
   readonly shop: Shop;
@@ -41,7 +41,7 @@ export class Clients {
     await Promise.all(Array.from({ length: clients }, work));
   }
 
-  async #do(id: string, call: Call): Promise<Outcome> {
+  async #do(id: string, call: Call): Promise<CallOutcome> {
     const key = call.key === "none" ? {} : { idempotencyKey: `key of ${id}` };
     const input = { ...this.#input(call), comment: id, validateOnly: call.validateOnly, ...key };
     const times = call.key === "twice" ? 2 : 1;
@@ -82,7 +82,7 @@ export class Clients {
     throw new Error("There was no answer after 50 attempts.");
   }
 
-  #count({ body, codes }: Answer): void {
+  #count({ body, codes }: HttpAnswer): void {
     const userErrors = Object.values(body.data ?? {}).flatMap((payload: any) => payload?.userErrors ?? []);
     for (const code of [...codes, ...userErrors.map(({ code }: any) => code)])
       this.codes.set(code, (this.codes.get(code) ?? 0) + 1);

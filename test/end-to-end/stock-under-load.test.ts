@@ -10,7 +10,7 @@ import { assertBooksAreRight, openShop } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { sequence } from "../events/support.ts";
-import type { Follower } from "./followers.ts";
+import type { RunningFollower } from "./followers.ts";
 import { followByCursor, followBySequence } from "./followers.ts";
 import { calls } from "./stock-calls.ts";
 import { Clients, cutConnections } from "./stock-load.ts";
@@ -31,7 +31,7 @@ describe(`stock under load, seed ${seed}`, () => {
   let shop: Shop;
   let clients: Clients;
   let byComment: Map<string, Movement[]>;
-  let followers: Map<string, Follower>;
+  let followers: Map<string, RunningFollower>;
   let lost: Awaited<ReturnType<typeof cutConnections>>;
 
   before(async () => {
@@ -43,7 +43,7 @@ describe(`stock under load, seed ${seed}`, () => {
     let size = 0;
     const pageSize = () => 1 + ((size += 37) % 100);
     followers = new Map([
-      ...versions.map(({ slug }): [string, Follower] => [
+      ...versions.map(({ slug }): [string, RunningFollower] => [
         `${slug} by cursor`,
         followByCursor(reader, token, slug, pageSize),
       ]),

@@ -13,7 +13,7 @@ import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
 import { versions } from "../../src/versions/versions.ts";
 import { cutConnections } from "./stock-load.ts";
-import { Follower } from "./warehouse-day/follower.ts";
+import { MovementFollower } from "./warehouse-day/follower.ts";
 import { People } from "./warehouse-day/people.ts";
 import { orderCount, products, tasks } from "./warehouse-day/tasks.ts";
 
@@ -23,7 +23,7 @@ const seed = Number(process.env.DAY_SEED ?? Math.floor(Math.random() * 2 ** 31))
 describe(`a day in the warehouse, seed ${seed}`, () => {
   let shop: ShippingShop;
   let people: People;
-  let followers: Follower[];
+  let followers: MovementFollower[];
   let lost: Awaited<ReturnType<typeof cutConnections>>;
 
   before(async () => {
@@ -38,7 +38,9 @@ describe(`a day in the warehouse, seed ${seed}`, () => {
     const cuttable = await shop.another({ loginUrl: proxy.url, poolSize: 12 });
     people = new People(shop, orders, cuttable);
     const token = await shop.token();
-    followers = versions.map(({ slug }, n) => new Follower(shop, token, slug, n % 2 ? [100, 1, 7] : [250]));
+    followers = versions.map(
+      ({ slug }, n) => new MovementFollower(shop, token, slug, n % 2 ? [100, 1, 7] : [250]),
+    );
 
     const end = performance.now() + seconds * 1_000;
     let isOver = false;

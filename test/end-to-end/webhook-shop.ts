@@ -16,7 +16,7 @@ const scene = `
   insert into erp.product (product_number, name) select 'p-' || n, '0' from generate_series(1, ${products}) n;`;
 
 /** Makes the products, and a table in which each transaction notes its changes. */
-export async function openShop(client: pg.Client): Promise<void> {
+export async function fillWebhookShop(client: pg.Client): Promise<void> {
   await client.query(scene);
 }
 

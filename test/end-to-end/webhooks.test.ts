@@ -15,9 +15,9 @@ import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
-import { newSecret, startReceiver, subscribe, verify } from "../webhooks/support.ts";
+import { newSecret, startReceiver, subscribe, verifySignature } from "../webhooks/support.ts";
 import type { Received, Receiver } from "../webhooks/support.ts";
-import { beWriter, openShop, products } from "./webhook-shop.ts";
+import { beWriter, fillWebhookShop, products } from "./webhook-shop.ts";
 import type { Change } from "./webhook-shop.ts";
 
 // All faults at once: senders are killed, Postgres is killed, receivers fail. A separate Postgres with a safe disk.
@@ -110,7 +110,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   const secret = newSecret();
   const admin = new pg.Client({ connectionString: urlAsOwner(cluster.adminUrl("postgres")) });
   await admin.connect();
-  await openShop(admin);
+  await fillWebhookShop(admin);
   const steady = await flakyReceiver(random, 0);
   const flaky = await flakyReceiver(random, 0.15);
   const dead = await flakyReceiver(random, 1);
@@ -185,7 +185,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
     assertComplete(accepted, truth);
     assertInOrder(accepted);
     assertChained(accepted);
-    for (const message of accepted.filter((_, index) => index % 50 === 0)) verify(message, secret);
+    for (const message of accepted.filter((_, index) => index % 50 === 0)) verifySignature(message, secret);
   }
 
   const [log] = await sql(

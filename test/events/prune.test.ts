@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { useDatabase } from "../lib/database.ts";
-import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
+import { endOfLog, logAfter, sequence, subscribeToTopic } from "./support.ts";
 
 describe("pruning", () => {
   const used = useDatabase("template_schema");
@@ -15,7 +15,7 @@ describe("pruning", () => {
     )[0];
 
   it("takes what is older than 30 days, in small batches, with all that belongs to it", async () => {
-    const id = await subscribe(used.client, "product.created");
+    const id = await subscribeToTopic(used.client, "product.created");
     await query("insert into erp.product (product_number) select 'P' || n from generate_series(1, 10) n");
     await sequence(used.client);
     await query(`insert into events.delivery (subscription_id, event_id, entity_id, state, created_at)

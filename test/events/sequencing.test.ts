@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import pg from "pg";
 import { useDatabase } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
-import { deliveriesOf, endOfLog, logAfter, sequence, subscribe } from "./support.ts";
+import { deliveriesOf, endOfLog, logAfter, sequence, subscribeToTopic } from "./support.ts";
 
 describe("the log of events", () => {
   let admin: pg.Client;
@@ -142,11 +142,11 @@ describe("the log of events", () => {
   describe("fan-out", () => {
     it("makes one delivery for each enabled subscription of the topic, and says which came before", async () => {
       const [one, two] = [
-        await subscribe(used.client, "product.updated"),
-        await subscribe(used.client, "product.updated"),
+        await subscribeToTopic(used.client, "product.updated"),
+        await subscribeToTopic(used.client, "product.updated"),
       ];
-      const off = await subscribe(used.client, "product.updated", { enabled: false });
-      const other = await subscribe(used.client, "product.created");
+      const off = await subscribeToTopic(used.client, "product.updated", { enabled: false });
+      const other = await subscribeToTopic(used.client, "product.created");
       await rename(used.client, "A", "1");
       await used.client.query("insert into erp.product (product_number) values ('D')");
       await rename(used.client, "A", "2");
@@ -181,7 +181,9 @@ describe("the log of events", () => {
     });
 
     it("looks at the fields that a subscription names", async () => {
-      const id = await subscribe(used.client, "product.updated", { fields: ["gtin", "manufacturerNumber"] });
+      const id = await subscribeToTopic(used.client, "product.updated", {
+        fields: ["gtin", "manufacturerNumber"],
+      });
       await rename(used.client, "A", "no");
       await used.client.query("update erp.product set gtin = '1', name = 'yes' where product_number = 'A'");
       await used.client.query("update erp.product set gtin = '1' where product_number = 'A'");
@@ -194,7 +196,7 @@ describe("the log of events", () => {
     });
 
     it("does not make a queue end that somebody is just emptying", async () => {
-      const id = await subscribe(used.client, "product.updated");
+      const id = await subscribeToTopic(used.client, "product.updated");
       await rename(used.client, "A", "1");
       await sequence(used.client);
       const [sender] = others as [pg.Client];

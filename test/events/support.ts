@@ -27,7 +27,7 @@ export async function endOfLog(client: pg.ClientBase | pg.Pool): Promise<number>
 }
 
 /** Makes a subscription, as an administrator does. Returns its id. */
-export async function subscribe(
+export async function subscribeToTopic(
   client: pg.ClientBase | pg.Pool,
   topic: string,
   { fields = null, enabled = true }: { fields?: string[] | null; enabled?: boolean } = {},

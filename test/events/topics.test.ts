@@ -6,7 +6,7 @@ import addFormats from "ajv-formats";
 import { uuidOf } from "../lib/ids.ts";
 import type { ShippingShop } from "../lib/shipping-shop.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
-import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
+import { endOfLog, logAfter, sequence, subscribeToTopic } from "./support.ts";
 
 describe("topics", () => {
   let shop: ShippingShop;
@@ -18,7 +18,7 @@ describe("topics", () => {
     const { rows } = await shop.owner.query("select name, events.schema(name) as schema from events.topic");
     for (const { name, schema } of rows) {
       schemas.set(name, ajv.compile(schema));
-      if (name !== "webhook_subscription.test") await subscribe(shop.owner, name);
+      if (name !== "webhook_subscription.test") await subscribeToTopic(shop.owner, name);
     }
   });
   after(() => shop.close());
@@ -276,7 +276,7 @@ describe("topics", () => {
   });
 
   it("of a test are as their schema says", async () => {
-    const id = await subscribe(shop.owner, "order.created");
+    const id = await subscribeToTopic(shop.owner, "order.created");
     const { webhookDeliveryId } = await shop.mutate(
       "webhookSubscriptionTest",
       { id: `gid://service/WebhookSubscription/${id}` },

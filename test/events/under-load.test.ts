@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Shop } from "../lib/shop.ts";
 import { openShop } from "../lib/shop.ts";
-import { endOfLog, logAfter, sequence, subscribe } from "./support.ts";
+import { endOfLog, logAfter, sequence, subscribeToTopic } from "./support.ts";
 
 describe("the log of events under load", () => {
   let shop: Shop;
@@ -12,7 +12,7 @@ describe("the log of events under load", () => {
   after(() => shop.close());
 
   it("tells of 50 bookings at once each, in the order of each product, and of no refused one", async () => {
-    await subscribe(shop.owner, "stock.changed");
+    await subscribeToTopic(shop.owner, "stock.changed");
     await sequence(shop.owner);
     const start = await endOfLog(shop.owner);
     let isBooking = true;

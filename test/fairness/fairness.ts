@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { Arena } from "../../bench/fairness/arena.ts";
 import type { Attack } from "../../bench/fairness/attack.ts";
 import { attacks } from "../../bench/fairness/attacks/all.ts";
-import { brokenBounds, lineOf } from "../../bench/fairness/bounds.ts";
+import { brokenBounds, outcomeLine } from "../../bench/fairness/bounds.ts";
 import type { Experience } from "../../bench/fairness/normal-clients.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
@@ -36,7 +36,7 @@ describe("a client beside one that wants everything", () => {
   /** What an attack breaks, by the noisiest of the quiet times. */
   const play = async (attack: Attack, context: TestContext): Promise<string[]> => {
     const outcome = await arena.beside(attack, seconds);
-    context.diagnostic(lineOf(quiet, outcome));
+    context.diagnostic(outcomeLine(quiet, outcome));
     return brokenBounds(quiet, outcome);
   };
 

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { createPool } from "../../src/database/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { query, startService } from "../lib/service.ts";
-import type { Answer, TestService } from "../lib/service.ts";
+import type { HttpAnswer, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
 const limits = { ...defaultLimits, bucket: 1_000_000, refill: 1_000_000 };
@@ -110,7 +110,7 @@ test("answers say what the operation cost, refused ones too", async () => {
   assert.equal(body.extensions.cost.requested, 6);
 });
 
-const counts = ({ headers }: Answer) => {
+const counts = ({ headers }: HttpAnswer) => {
   const [, remaining, reset] = /^"points";r=(\d+);t=(\d+)$/.exec(headers.get("ratelimit") ?? "") ?? [];
   return { policy: headers.get("ratelimit-policy"), remaining: Number(remaining), reset: Number(reset) };
 };

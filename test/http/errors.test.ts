@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from "node:test";
 import type pg from "pg";
 import { errorCodes } from "../../src/errors/api-error.ts";
 import { query, startService } from "../lib/service.ts";
-import type { Answer, TestProcess, TestService } from "../lib/service.ts";
+import type { HttpAnswer, TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
 let service: TestService;
@@ -16,7 +16,7 @@ after(() => service.close());
 
 /** Every error has a code, says whether a repetition helps, and has the request's id. It shows no internals. */
 function assertErrors(
-  { headers, body, text, codes }: Answer,
+  { headers, body, text, codes }: HttpAnswer,
   ...expected: (keyof typeof errorCodes)[]
 ): void {
   assert.deepEqual(codes, expected, text);

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../src/errors/api-error.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { query, startService } from "../lib/service.ts";
-import type { Answer, TestService } from "../lib/service.ts";
+import type { HttpAnswer, TestService } from "../lib/service.ts";
 
 // Every documented code can occur, with its documented status
 let service: TestService;
@@ -20,7 +20,7 @@ const ask = (document: string) => service.ask(token, { query: document });
 const create = 'mutation { warehouseCreate(input: { name: "A", code: "A" }) { userErrors { code } } }';
 
 /** Sends a request while something happens at each insertion of a warehouse. */
-async function whileInserting(statement: string, timeout = 15_000): Promise<Answer> {
+async function whileInserting(statement: string, timeout = 15_000): Promise<HttpAnswer> {
   const { owner } = service;
   await owner.query(`
     create function erp.on_insert() returns trigger language plpgsql set search_path = pg_catalog, pg_temp
@@ -35,7 +35,7 @@ async function whileInserting(statement: string, timeout = 15_000): Promise<Answ
   }
 }
 
-const provocations: Record<ErrorCode, () => Promise<Answer>> = {
+const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
   UNAUTHENTICATED: () => service.ask(null, { query }),
   async UNAUTHORIZED() {
     const credentials = await service.credential();

@@ -16,7 +16,7 @@ export interface LoadReport {
   refused: number;
 }
 
-export interface LoadOptions {
+export interface ClientLoadOptions {
   /** Address of the API, such as http://127.0.0.1:4000. */
   address: string;
   token: string;
@@ -58,12 +58,12 @@ const book = `mutation ($input: StockAdjustInput!) {
  */
 export class Load {
   readonly report: LoadReport = { statuses: {}, booked: [], errors: [], cut: [], refused: 0 };
-  readonly #options: LoadOptions;
+  readonly #options: ClientLoadOptions;
   readonly #name = randomUUID();
   readonly #ended: Promise<unknown>;
   #isOver = false;
 
-  constructor(options: LoadOptions) {
+  constructor(options: ClientLoadOptions) {
     this.#options = options;
     this.#ended = Promise.all(Array.from({ length: options.clients }, (_, n) => this.#beClient(n)));
   }

@@ -30,7 +30,7 @@ export interface TestProcess {
   /** Exchanges a credential's key and secret for a token. */
   tokenFor(credentials: ClientCredentials): Promise<string>;
   /** Sends a GraphQL request. */
-  ask(token: string | null, body: unknown, init?: AskOptions): Promise<Answer>;
+  ask(token: string | null, body: unknown, init?: AskOptions): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface AskOptions {
   method?: string;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   status: number;
   headers: Headers;
   text: string;
@@ -188,7 +188,7 @@ async function ask(
   token: string | null,
   body: unknown,
   options: AskOptions = {},
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const { headers = {}, version = "unstable", method = "POST" } = options;
   const response = await fetch(`${url}/api/graphql/${version}`, {
     method,
@@ -203,7 +203,7 @@ async function ask(
 }
 
 /** A response with its body read. */
-export async function read(response: Response): Promise<Answer> {
+export async function read(response: Response): Promise<HttpAnswer> {
   const text = await response.text();
   let body;
   try {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startService } from "./service.ts";
-import type { Answer, AskOptions, ServiceOptions, TestProcess, TestService } from "./service.ts";
+import type { HttpAnswer, AskOptions, ServiceOptions, TestProcess, TestService } from "./service.ts";
 
 /** A small warehouse with known content, and a service on it. */
 export interface Shop extends TestService {
@@ -9,7 +9,7 @@ export interface Shop extends TestService {
   /** Calls a mutation with all scopes, or with the given token. Returns its payload; fails on GraphQL errors. */
   mutate(name: string, input: object, options?: MutateOptions): Promise<any>;
   /** The same, but returns any answer. */
-  tryMutate(name: string, input: object, options?: MutateOptions): Promise<Answer>;
+  tryMutate(name: string, input: object, options?: MutateOptions): Promise<HttpAnswer>;
   /** Quantity of a product in a place, as the API shows it. */
   stockAt(product: string, place: string): Promise<number>;
   /** The number of rows in the ledger. */

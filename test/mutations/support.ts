@@ -6,7 +6,7 @@ import { rowsOf } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
 import { gid } from "../lib/ids.ts";
 import { startService } from "../lib/service.ts";
-import type { Answer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
+import type { HttpAnswer, AskOptions, ServiceOptions, TestService } from "../lib/service.ts";
 
 /** The answer of a mutation: its own fields, and user errors. */
 export interface Payload {
@@ -14,7 +14,7 @@ export interface Payload {
   [field: string]: any;
 }
 
-export interface MutateOptions extends AskOptions {
+export interface BenchMutateOptions extends AskOptions {
   token?: string;
 }
 
@@ -33,9 +33,9 @@ export interface Bench {
   /** SQL as the owner. */
   rows(text: string, values?: unknown[]): Promise<QueryResultRow[]>;
   /** Sends one mutation. */
-  send(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Answer>;
+  send(name: string, input: object, fields?: string, options?: BenchMutateOptions): Promise<HttpAnswer>;
   /** Sends one mutation that may have only user errors, and returns its payload. */
-  mutate(name: string, input: object, fields?: string, options?: MutateOptions): Promise<Payload>;
+  mutate(name: string, input: object, fields?: string, options?: BenchMutateOptions): Promise<Payload>;
   /** Books units in a place, as clients do. */
   stock(place: object, delta: number): Promise<void>;
   /** Asserts that nothing that mutations write is changed. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -28,7 +28,7 @@ async function refusal(filter: unknown, code = "BAD_USER_INPUT"): Promise<string
   return errors[0].message;
 }
 
-const product = (n: number) => gid("Product", n);
+const product = (n: number) => sampleGid("Product", n);
 
 /** Filters and the products that they must find; n is the product's number, see sample.sql. */
 const cases: Record<string, [filter: unknown, found: number[]][]> = {
@@ -51,7 +51,7 @@ const cases: Record<string, [filter: unknown, found: number[]][]> = {
     [{ parentId: { equals: product(1) } }, [4, 5, 6]],
     [{ parentId: { notIn: [product(2)] } }, [4, 5, 6]],
     [{ parentId: { notIn: [] } }, all],
-    [{ returnOrderId: { equals: gid("ReturnOrder", 1) } }, [2]],
+    [{ returnOrderId: { equals: sampleGid("ReturnOrder", 1) } }, [2]],
   ],
   StringFilter: [
     [{ productNumber: { equals: "P-007" } }, [7]],
@@ -230,7 +230,7 @@ describe("filters are refused", () => {
   it("with an id that is none, or of another type", async () => {
     assert.match(await refusal({ id: { equals: "garbage" } }), /^filter\.id\.equals: "garbage" is not an id/);
     assert.match(
-      await refusal({ id: { in: [product(1), gid("Batch", 1)] } }),
+      await refusal({ id: { in: [product(1), sampleGid("Batch", 1)] } }),
       /^filter\.id\.in: Expected the id of a Product/,
     );
     assert.match(await refusal({ id: { notIn: [""] } }), /is not an id/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -21,19 +21,19 @@ const product = (id: string, selection = "id", scopes?: string[]) =>
 describe("ids", () => {
   it("are global, of the row's type or of the type that a key points to", async () => {
     const { data } = await sample.run(`{
-      product(id: "${gid("Product", 4)}") { id parentId parent { id } returnOrderId }
-      other: product(id: "${gid("Product", 2)}") { parentId parent { id } returnOrderId }
-      batch(id: "${gid("Batch", 1)}") { id productId product { id } location { id batchId } }
+      product(id: "${sampleGid("Product", 4)}") { id parentId parent { id } returnOrderId }
+      other: product(id: "${sampleGid("Product", 2)}") { parentId parent { id } returnOrderId }
+      batch(id: "${sampleGid("Batch", 1)}") { id productId product { id } location { id batchId } }
     }`);
-    const one = gid("Product", 1);
+    const one = sampleGid("Product", 1);
     assert.deepEqual(data, {
-      product: { id: gid("Product", 4), parentId: one, parent: { id: one }, returnOrderId: null },
-      other: { parentId: null, parent: null, returnOrderId: gid("ReturnOrder", 1) },
+      product: { id: sampleGid("Product", 4), parentId: one, parent: { id: one }, returnOrderId: null },
+      other: { parentId: null, parent: null, returnOrderId: sampleGid("ReturnOrder", 1) },
       batch: {
-        id: gid("Batch", 1),
+        id: sampleGid("Batch", 1),
         productId: one,
         product: { id: one },
-        location: { id: gid("Location", 5), batchId: gid("Batch", 1) },
+        location: { id: sampleGid("Location", 5), batchId: sampleGid("Batch", 1) },
       },
     });
   });
@@ -42,10 +42,13 @@ describe("ids", () => {
 describe("node", () => {
   it("finds anything by its id", async () => {
     for (const type of ["Product", "Tag", "Batch", "Location", "Currency", "Country"]) {
-      const id = gid(type, 1);
+      const id = sampleGid(type, 1);
       assert.deepEqual((await node(id, "__typename id")).data, { node: { __typename: type, id } });
     }
-    const { data } = await node(gid("Product", 1), "... on Product { productNumber } ... on Tag { name }");
+    const { data } = await node(
+      sampleGid("Product", 1),
+      "... on Product { productNumber } ... on Tag { name }",
+    );
     assert.deepEqual(data, { node: { productNumber: "P-001" } });
   });
 
@@ -60,16 +63,16 @@ describe("node", () => {
   for (const selection of selections) {
     it(`{ ${selection} } is null for what the caller can't see`, async () => {
       assert.deepEqual(
-        await node(gid("Product", 99), selection).then(({ data, errors }) => ({ data, errors })),
+        await node(sampleGid("Product", 99), selection).then(({ data, errors }) => ({ data, errors })),
         { data: { node: null }, errors: [] },
       );
-      assert.deepEqual((await node(gid("Product", 1), selection, [])).data, { node: null });
-      assert.deepEqual((await node(gid("Product", 1), selection, ["tags:read"])).data, { node: null });
+      assert.deepEqual((await node(sampleGid("Product", 1), selection, [])).data, { node: null });
+      assert.deepEqual((await node(sampleGid("Product", 1), selection, ["tags:read"])).data, { node: null });
     });
 
     it(`{ ${selection} } is null for what has no GraphQL type, without a statement`, async () => {
       for (const type of ["ReturnOrder", "User", "ProductTag", "Price", "Query"]) {
-        const id = gid("Product", 1).replace("Product", type);
+        const id = sampleGid("Product", 1).replace("Product", type);
         const { data, errors, statements } = await node(id, selection);
         assert.deepEqual({ data, errors, statements }, { data: { node: null }, errors: [], statements: [] });
       }
@@ -81,7 +84,7 @@ describe("node", () => {
         "garbage",
         "gid://service/Product/1",
         "'",
-        gid("Product", 1).slice(-36),
+        sampleGid("Product", 1).slice(-36),
         "\0",
         "5",
       ]) {
@@ -96,22 +99,24 @@ describe("node", () => {
 
 describe("a root field by id", () => {
   it("finds the row", async () => {
-    assert.deepEqual((await product(gid("Product", 1))).data, { product: { id: gid("Product", 1) } });
+    assert.deepEqual((await product(sampleGid("Product", 1))).data, {
+      product: { id: sampleGid("Product", 1) },
+    });
   });
 
   it("is null for a row that isn't there", async () => {
-    const { data, errors } = await product(gid("Product", 99), "__typename");
+    const { data, errors } = await product(sampleGid("Product", 99), "__typename");
     assert.deepEqual({ data, errors }, { data: { product: null }, errors: [] });
   });
 
   it("refuses ids of other types, and what is no id", async () => {
     for (const id of [
-      gid("Batch", 1),
-      gid("ReturnOrder", 1),
+      sampleGid("Batch", 1),
+      sampleGid("ReturnOrder", 1),
       "",
       "garbage",
       "\0",
-      gid("Product", 1).slice(-36),
+      sampleGid("Product", 1).slice(-36),
     ]) {
       const { data, errors, statements } = await product(id, "name");
       assert.deepEqual(data, { product: null });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -23,7 +23,7 @@ async function page(variables: Record<string, unknown>) {
 }
 
 /** The cursor of a product in the root list. */
-const cursorOf = (number: number) => encodeCursor("Query.products", gid("Product", number).slice(-36));
+const cursorOf = (number: number) => encodeCursor("Query.products", sampleGid("Product", number).slice(-36));
 
 async function refusal(source: string, variables: Record<string, unknown> = {}) {
   const { data, errors } = await sample.run(source, { variables });
@@ -154,7 +154,7 @@ describe("paging", () => {
     let cursor: string | null = null;
     do {
       const { data, errors } = await sample.run(source, {
-        variables: { id: gid("Product", 5), after: cursor, first: 4 },
+        variables: { id: sampleGid("Product", 5), after: cursor, first: 4 },
       });
       assert.deepEqual(errors, []);
       const { edges, pageInfo }: any = data.product.tags;
@@ -206,7 +206,7 @@ describe("paging", () => {
   });
 
   it("answers for each parent by itself", async () => {
-    const after = encodeCursor("Product.tags", gid("Tag", 3).slice(-36));
+    const after = encodeCursor("Product.tags", sampleGid("Tag", 3).slice(-36));
     const source = `query ($first: Int) { products(first: 7) { edges { node {
       tags(first: $first, after: "${after}") { edges { node { name } } pageInfo { hasNextPage hasPreviousPage } }
     } } } }`;
@@ -245,7 +245,7 @@ describe("cursors", () => {
   });
 
   it("of another list are refused", async () => {
-    const uuid = gid("Product", 1).slice(-36);
+    const uuid = sampleGid("Product", 1).slice(-36);
     for (const other of ["Query.tags", "Tag.products", "Product.children"])
       await invalid(encodeCursor(other, uuid));
     await invalid(cursorOf(1), "tags(after: $after) { edges { cursor } }");

@@ -4,7 +4,7 @@ import { getNamedType, parse, validate } from "postgraphile/graphql";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { randomOperation } from "./random-operations.ts";
 import type { RandomOptions } from "./random-operations.ts";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -21,13 +21,13 @@ const filters: Record<string, string[]> = {
   TagFilterInput: ['{ name: { endsWith: "2" } }', "{ NOT: { name: { in: [] } } }"],
   BatchFilterInput: [
     "{ state: { in: [Open, Closed] } }",
-    `{ productId: { equals: "${gid("Product", 2)}" } }`,
+    `{ productId: { equals: "${sampleGid("Product", 2)}" } }`,
   ],
 };
 
 const argument: RandomOptions["argument"] = (owner, field, name, random) => {
   const rare = random(3) === 0;
-  if (name === "id") return JSON.stringify(gid(types[random(types.length)]!, 1 + random(8)));
+  if (name === "id") return JSON.stringify(sampleGid(types[random(types.length)]!, 1 + random(8)));
   if (name === "first") return rare ? undefined : ["0", "1", "3", "null"][random(4)];
   if (name === "filter") {
     const choices = filters[String(field.args.find((candidate) => candidate.name === name)!.type)] ?? [
@@ -38,7 +38,7 @@ const argument: RandomOptions["argument"] = (owner, field, name, random) => {
   }
   if (name === "after") {
     const type = getNamedType(field.type).name.replace("Connection", "");
-    const cursor = encodeCursor(`${owner}.${field.name}`, gid(type, 1 + random(6)).slice(-36));
+    const cursor = encodeCursor(`${owner}.${field.name}`, sampleGid(type, 1 + random(6)).slice(-36));
     return rare ? JSON.stringify(cursor) : undefined;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isObjectType } from "postgraphile/graphql";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -50,7 +50,7 @@ describe("an operation", () => {
   const source = `query ($id: ID!, $tags: Boolean = true) {
     product(id: $id) { id margin tags @include(if: $tags) { edges { node { name } } } }
   }`;
-  const id = gid("Product", 1);
+  const id = sampleGid("Product", 1);
 
   it("runs with exactly the scopes that it needs", async () => {
     const { data, errors } = await sample.run(source, {

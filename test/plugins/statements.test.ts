@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -28,9 +28,9 @@ describe("the number of statements", () => {
   it("is one with everything that foreign keys reach, for any number of rows", async () => {
     const source = `query ($first: Int) { products(first: $first) { edges { node { ${joined} } } } }`;
     for (const first of [1, 5, 30]) assert.equal(await statements(source, { first }), 1);
-    assert.equal(await statements(`{ product(id: "${gid("Product", 1)}") { ${joined} } }`), 1);
+    assert.equal(await statements(`{ product(id: "${sampleGid("Product", 1)}") { ${joined} } }`), 1);
     assert.equal(
-      await statements(`{ node(id: "${gid("Product", 1)}") { ... on Product { ${joined} } } }`),
+      await statements(`{ node(id: "${sampleGid("Product", 1)}") { ... on Product { ${joined} } } }`),
       1,
     );
   });
@@ -51,7 +51,8 @@ describe("the number of statements", () => {
     const source = (list: string) => `query ($after: String) { products(first: 20) { edges { node {
       ${list}(first: 1, after: $after) { edges { node { id } } pageInfo { hasNextPage hasPreviousPage } }
     } } } }`;
-    const after = (list: string, type: string) => encodeCursor(`Product.${list}`, gid(type, 1).slice(-36));
+    const after = (list: string, type: string) =>
+      encodeCursor(`Product.${list}`, sampleGid(type, 1).slice(-36));
     assert.equal(await statements(source("tags"), { after: after("tags", "Tag") }), 3);
     assert.equal(await statements(source("tags"), { after: null }), 2);
     assert.equal(await statements(source("batches"), { after: after("batches", "Batch") }), 1);
@@ -68,7 +69,7 @@ describe("the plan of an operation", () => {
     }`;
     await statements(source);
     const before = sample.plans.size;
-    const after = encodeCursor("Query.products", gid("Product", 3).slice(-36));
+    const after = encodeCursor("Query.products", sampleGid("Product", 3).slice(-36));
     const filters = [
       null,
       {},

@@ -12,7 +12,7 @@ import { openTestDatabase } from "../lib/database.ts";
 export interface Sample {
   schema: GraphQLSchema;
   /** Runs an operation as a caller with scopes; by default with all of the sample's. */
-  run(source: string, options?: RunOptions): Promise<Answer>;
+  run(source: string, options?: RunOptions): Promise<SampleAnswer>;
   /** The number of plans that all operations together needed. */
   plans: ReadonlySet<object>;
   /** SQL as the owner. */
@@ -28,7 +28,7 @@ export interface RunOptions {
   settings?: Record<string, string>;
 }
 
-export interface Answer {
+export interface SampleAnswer {
   data: any;
   errors: { message: string; code: unknown; path: string | undefined; extensions: Record<string, unknown> }[];
   /** The SQL statements that it took, without those that begin and end the transaction. */
@@ -41,7 +41,7 @@ export const allScopes = [
 ];
 
 /** Id of a row of the sample: see the function sample.id there. */
-export function gid(typeName: string, number: number): string {
+export function sampleGid(typeName: string, number: number): string {
   const kinds = ["Currency", "Country", "Tag", "Product", "Batch", "Location"];
   const kind = typeName in { ReturnOrder: 1 } ? 9 : kinds.indexOf(typeName) + 1;
   return `gid://service/${typeName}/01980000-0000-7000-${8000 + kind}-${String(number).padStart(12, "0")}`;

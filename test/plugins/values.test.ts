@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { gid, openSample } from "./support.ts";
+import { sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -8,7 +8,7 @@ before(async () => void (sample = await openSample()));
 after(() => sample?.close());
 
 async function product(number: number, selection: string, settings: Record<string, string> = {}) {
-  const source = `{ product(id: "${gid("Product", number)}") { ${selection} } }`;
+  const source = `{ product(id: "${sampleGid("Product", number)}") { ${selection} } }`;
   const { data, errors } = await sample.run(source, { settings });
   assert.deepEqual(errors, []);
   return data.product;
@@ -43,8 +43,8 @@ describe("values", () => {
   it("a list of composites has their fields, ids as global ids", async () => {
     assert.deepEqual(await product(1, "price { currencyId net gross linked }"), {
       price: [
-        { currencyId: gid("Currency", 1), net: 10, gross: 11.9, linked: true },
-        { currencyId: gid("Currency", 2), net: 12.5, gross: 14.875, linked: false },
+        { currencyId: sampleGid("Currency", 1), net: 10, gross: 11.9, linked: true },
+        { currencyId: sampleGid("Currency", 2), net: 12.5, gross: 14.875, linked: false },
       ],
     });
     assert.deepEqual(await product(2, "price { gross }"), { price: [{ gross: 99999999999999.99 }] });

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
 import { readCounts } from "../../src/reads/counts.ts";
 import { startService } from "../lib/service.ts";
-import type { Answer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
+import type { HttpAnswer, AskOptions, TestProcess, TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
 let service: TestService;
@@ -19,7 +19,7 @@ before(async () => {
 after(() => service.close());
 
 /** Headers except those that differ in each answer. */
-function headersOf({ headers }: Answer): Record<string, string> {
+function headersOf({ headers }: HttpAnswer): Record<string, string> {
   const shown = Object.fromEntries(headers);
   for (const name of ["date", "x-request-id", "x-read-by", "ratelimit", "keep-alive"]) delete shown[name];
   return shown;

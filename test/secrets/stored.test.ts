@@ -7,7 +7,7 @@ import { openShop } from "../lib/shop.ts";
 import type { Shop } from "../lib/shop.ts";
 import { query, startService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { fast, startReceiver, startTestWebhooks, subscribe, verify } from "../webhooks/support.ts";
+import { fast, startReceiver, startTestWebhooks, subscribe, verifySignature } from "../webhooks/support.ts";
 import type { Receiver } from "../webhooks/support.ts";
 
 const newKey = () => randomBytes(32).toString("base64");
@@ -93,7 +93,7 @@ describe("secrets in the database", () => {
     assert.deepEqual(JSON.parse(again.stdout), { key_id, signing_keys: 0, webhook_secrets: 0 });
     assert.deepEqual(await stored(), before);
     const [message] = await tell(new Secrets([key]), ["/earlier"]);
-    verify(message!, earlier.secret);
+    verifySignature(message!, earlier.secret);
     const process = await having(key);
     assert.equal((await process.ask(token, { query })).status, 200, "the key is the same");
     assert.equal((await shop.ask(await shop.token(), { query })).status, 200, "who had read it goes on");
@@ -162,8 +162,8 @@ describe("secrets in the database", () => {
     ]);
     const [message] = await tell(new Secrets([key]), ["/later"]);
     // After the rotation both sign for a day
-    verify(message!, secret);
-    verify(message!, rotated);
+    verifySignature(message!, secret);
+    verifySignature(message!, rotated);
   });
 
   it("make no sense in another row", async () => {
@@ -216,7 +216,7 @@ describe("secrets in the database", () => {
     const later = await having(nextKey);
     assert.equal((await later.ask(token, { query })).status, 200);
     const [message] = await tell(new Secrets([nextKey]), ["/earlier"]);
-    verify(message!, earlier.secret);
+    verifySignature(message!, earlier.secret);
   });
 
   it("that one process can't read, another sends with, and nothing is held against the receiver", async () => {
@@ -239,7 +239,7 @@ describe("secrets in the database", () => {
     );
     assert.deepEqual(rows, [{ health: "HEALTHY", failures: 0 }]);
     const [message] = await tell(new Secrets([nextKey]), ["/earlier"]);
-    verify(message!, earlier.secret);
+    verifySignature(message!, earlier.secret);
   });
 
   it("a process that can't read the new signing key says so, and no more", async () => {

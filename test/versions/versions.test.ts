@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { versionOf, versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
-import type { Answer, TestService } from "../lib/service.ts";
+import type { HttpAnswer, TestService } from "../lib/service.ts";
 
 // The life of a stable version, by the clock of the service
 const version = "2027-01";
@@ -23,16 +23,16 @@ before(async () => {
 after(() => service.close());
 
 const at = (time: string) => void (now = Date.parse(time));
-const ask = async (document = query, options: object = {}): Promise<Answer> =>
+const ask = async (document = query, options: object = {}): Promise<HttpAnswer> =>
   service.ask(await service.token(), { query: document }, { version, ...options });
-const warnings = ({ headers }: Answer) => [
+const warnings = ({ headers }: HttpAnswer) => [
   headers.get("sunset"),
   headers.get("x-service-api-deprecation-date"),
   headers.get("deprecation"),
   headers.get("link"),
 ];
 const none = [null, null, null, null];
-const supported = ({ body }: Answer) => body.errors[0].meta.supportedVersions;
+const supported = ({ body }: HttpAnswer) => body.errors[0].meta.supportedVersions;
 
 test("before its release a version is refused", async () => {
   at("2027-01-11T23:00:00Z");

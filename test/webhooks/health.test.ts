@@ -1,20 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { HealthState, Outcome } from "../../src/webhooks/health.ts";
-import { healthAfter, isBack, pauseAfter, probeAfter, wellState } from "../../src/webhooks/health.ts";
+import type { HealthState, DeliveryOutcome } from "../../src/webhooks/health.ts";
+import { healthAfter, isBack, pauseAfterMs, probeAfterMs, wellState } from "../../src/webhooks/health.ts";
 
 const hour = 3_600_000;
-const failed: Outcome = { kind: "failed", reason: "The answer was 503." };
-const withheld: Outcome = { kind: "withheld", reason: "The credential is deactivated." };
+const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 503." };
+const withheld: DeliveryOutcome = { kind: "withheld", reason: "The credential is deactivated." };
 
 /** The state after outcomes that come one by one, so many hours apart. */
-function after(outcomes: Outcome[], apart = 0, state: HealthState = wellState): HealthState {
+function after(outcomes: DeliveryOutcome[], apart = 0, state: HealthState = wellState): HealthState {
   return outcomes.reduce(
     (current, outcome, index) => healthAfter(current, outcome, index * apart * hour),
     state,
   );
 }
-const times = (count: number, outcome: Outcome): Outcome[] => Array.from({ length: count }, () => outcome);
+const times = (count: number, outcome: DeliveryOutcome): DeliveryOutcome[] =>
+  Array.from({ length: count }, () => outcome);
 
 describe("the health of a subscription", () => {
   it("stays as it is with success", () => assert.deepEqual(after([{ kind: "delivered" }]), wellState));
@@ -86,16 +87,16 @@ describe("the health of a subscription", () => {
   });
 
   it("tells when to probe the receiver, outside of the schedule", () => {
-    assert.equal(probeAfter(wellState), null);
-    assert.equal(probeAfter(after(times(3, failed))), hour / 12);
-    assert.equal(probeAfter(after([withheld])), hour / 4);
-    assert.equal(probeAfter(after([{ kind: "gone" }])), null);
+    assert.equal(probeAfterMs(wellState), null);
+    assert.equal(probeAfterMs(after(times(3, failed))), hour / 12);
+    assert.equal(probeAfterMs(after([withheld])), hour / 4);
+    assert.equal(probeAfterMs(after([{ kind: "gone" }])), null);
   });
 });
 
 describe("a payloadQuery that takes too much", () => {
-  const costly: Outcome = { kind: "costly", reason: "It took too long." };
-  const unpaid: Outcome = { kind: "unpaid", reason: "There are too few points." };
+  const costly: DeliveryOutcome = { kind: "costly", reason: "It took too long." };
+  const unpaid: DeliveryOutcome = { kind: "unpaid", reason: "There are too few points." };
 
   it("is borne twice, then degrades its subscription, then suspends it, and says why", () => {
     assert.deepEqual(after(times(2, costly)), { ...wellState, payloadFailures: 2 });
@@ -111,7 +112,7 @@ describe("a payloadQuery that takes too much", () => {
   });
 
   it("is tried less and less often", () => {
-    const pauses = [0, 1, 2, 3, 4, 9].map((count) => pauseAfter(after(times(count, costly))));
+    const pauses = [0, 1, 2, 3, 4, 9].map((count) => pauseAfterMs(after(times(count, costly))));
     assert.deepEqual(pauses, [null, 10_000, 60_000, 300_000, 900_000, 900_000]);
   });
 

@@ -5,7 +5,7 @@ import { openTestDatabase, rowsOf } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { emptyTables } from "../lib/empty-tables.ts";
 import { until } from "../lib/until.ts";
-import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verify } from "./support.ts";
+import { fast, newSecret, startReceiver, startTestWebhooks, subscribe, verifySignature } from "./support.ts";
 import type { Receiver, TestWebhooks } from "./support.ts";
 
 let database: TestDatabase;
@@ -56,7 +56,7 @@ describe("a webhook", () => {
     start();
     await until(() => receiver.received.length === 2);
     const [first, second] = receiver.received.sort((a, b) => a.body.sequence - b.body.sequence);
-    for (const message of [first!, second!]) verify(message, secret);
+    for (const message of [first!, second!]) verifySignature(message, secret);
     assert.equal(first!.path, "/hook?shop=1");
     assert.equal(first!.headers["content-type"], "application/json");
     const { timestamp, data, ...others } = first!.body;
@@ -111,9 +111,9 @@ describe("a webhook", () => {
     start();
     await until(() => receiver.received.length === 1);
     const [message] = receiver.received;
-    verify(message!, current);
-    verify(message!, old);
-    assert.throws(() => verify(message!, older));
+    verifySignature(message!, current);
+    verifySignature(message!, old);
+    assert.throws(() => verifySignature(message!, older));
   });
 
   it("keeps what was sent and answered, but not the signature", async () => {

@@ -106,7 +106,7 @@ export function startTestWebhooks(url: string, options: Partial<WebhookOptions> 
 export const fast = (pace: number) => ({ pace, random: () => 0.5 });
 
 /** That a message was signed with this secret. */
-export function verify({ headers, text }: Received, secret: string): void {
+export function verifySignature({ headers, text }: Received, secret: string): void {
   new Webhook(secret).verify(text, headers as Record<string, string>);
 }
 

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Attempted } from "../../src/webhooks/attempt.ts";
-import type { HealthState, Outcome } from "../../src/webhooks/health.ts";
+import type { HealthState, DeliveryOutcome } from "../../src/webhooks/health.ts";
 import { wellState } from "../../src/webhooks/health.ts";
 import { judge } from "../../src/webhooks/verdict.ts";
 
 const hour = 3_600_000;
 const clock = { random: () => 0.5, pace: 1 };
-const failed: Outcome = { kind: "failed", reason: "The answer was 500." };
+const failed: DeliveryOutcome = { kind: "failed", reason: "The answer was 500." };
 
 /** An attempt at a delivery that has failed so often before. */
 const attempted = (
-  outcome: Outcome | null,
+  outcome: DeliveryOutcome | null,
   failures = 0,
   retryAfterMs: number | null = null,
   is_early = false,
@@ -121,7 +121,7 @@ describe("the verdict on an attempt", () => {
   });
 
   it("whose payload took too much: it counts for nothing, and the subscription pauses", () => {
-    const costly: Outcome = { kind: "costly", reason: "It took too long." };
+    const costly: DeliveryOutcome = { kind: "costly", reason: "It took too long." };
     const { results, state } = verdictOn([attempted(costly, 9)]);
     assert.deepEqual(results, [
       { state: "pending", tried: true, counted: false, delay_ms: 10_000, go_on: false },
@@ -135,7 +135,7 @@ describe("the verdict on an attempt", () => {
   });
 
   it("for whose payload there were too few points: it waits for these", () => {
-    const unpaid: Outcome = { kind: "unpaid", reason: "There are too few." };
+    const unpaid: DeliveryOutcome = { kind: "unpaid", reason: "There are too few." };
     const { results, state } = verdictOn([attempted(unpaid, 0, 42_000)]);
     assert.deepEqual([results[0]!.delay_ms, state.paused_for_ms], [42_000, 42_000]);
     assert.equal(verdictOn([attempted(unpaid, 0, 0)]).state.paused_for_ms, 1_000);

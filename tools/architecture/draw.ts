@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { atTheCommandLine } from "../../src/commands/command-line.ts";
 import { readImports } from "./cruise.ts";
 import { pictureOf } from "./picture.ts";
 
@@ -6,9 +7,14 @@ import { pictureOf } from "./picture.ts";
 export const withPicture = (text: string, picture: string): string =>
   text.replace(/```mermaid\n[^`]*```/, () => `\`\`\`mermaid\n${picture}\n\`\`\``);
 
-// Writes the picture of the rooms, from their present imports, into the documentation.
-if (import.meta.main) {
-  const file = new URL("../../docs/architecture.md", import.meta.url);
-  const picture = pictureOf(await readImports(["src", "plugins"]));
-  await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
-}
+const usage = `Draws the rooms, with their present imports, in docs/architecture.md.
+
+Usage: npm run architecture
+`;
+
+if (import.meta.main)
+  await atTheCommandLine({ usage }, async () => {
+    const file = new URL("../../docs/architecture.md", import.meta.url);
+    const picture = pictureOf(await readImports(["src", "plugins"]));
+    await writeFile(file, withPicture(await readFile(file, "utf8"), picture));
+  });

@@ -33,7 +33,7 @@ const limitNames: Record<keyof Limits, string> = {
 const notices = { changed: "The plan has been changed and applies from now on." };
 
 /** The merchant's plan. */
-export const merchantPlan: Section = {
+export const merchantPlanSection: Section = {
   title: "Plan",
   path: "/plan",
   pages({ limits }) {

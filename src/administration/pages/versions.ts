@@ -27,7 +27,7 @@ const kinds = {
 };
 
 /** Versions of the API, their ends, and the tokens that use them. */
-export const versions: Section = {
+export const versionsSection: Section = {
   title: "Versions",
   path: "/versions",
   pages({ versions: all, now }) {

@@ -12,7 +12,7 @@ import {
   currentFolder,
   hasStatements,
   isWithoutTransaction,
-  joined,
+  joinedFiles,
   migrationsFolder,
   namesOf,
   readCurrent,
@@ -64,7 +64,7 @@ export async function commitMigration(
   if (unknown.length > 0) throw new UserError(`There is no ${unknown.join(", ")} in db/current.`);
   const wanted = names.length === 0 ? files : files.filter(({ name }) => names.includes(name));
   requireFirst(wanted, files);
-  const text = joined(wanted);
+  const text = joinedFiles(wanted);
   await approve?.(wanted);
   await commitText(adminUrl, message, text, options);
   await Promise.all(wanted.map(({ name }) => rm(new URL(name, currentFolder))));

@@ -54,7 +54,7 @@ export function isWithoutTransaction(text: string): boolean {
  *
  * @throws {UserError} when they can't be one
  */
-export function joined(files: readonly CurrentFile[]): string {
+export function joinedFiles(files: readonly CurrentFile[]): string {
   const wanted = files.filter(hasStatements);
   const numbers = new Set(wanted.map(({ name }) => numberOf(name)));
   if (numbers.size < wanted.length)

@@ -15,7 +15,7 @@ import {
   compiled,
   hasStatements,
   isWithoutTransaction,
-  joined,
+  joinedFiles,
   migrationsFolder,
   namesOf,
   readCurrent,
@@ -176,7 +176,7 @@ export class Migrator {
   }> {
     const files = (given ?? (await readCurrent())).filter(hasStatements);
     const names = files.map(({ name }) => name);
-    const text = compilePlaceholders(this.#settings, await compiled(joined(files), this.#settings));
+    const text = compilePlaceholders(this.#settings, await compiled(joinedFiles(files), this.#settings));
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",
     );

@@ -7,7 +7,7 @@ import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
 /** A statement to send. */
-export interface Statement {
+export interface PipelinedStatement {
   text: string;
   values?: readonly unknown[] | undefined;
   /** Statements with a name are prepared once per connection. Equal names must mean equal texts. */
@@ -36,7 +36,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;
-  readonly #statement: Statement;
+  readonly #statement: PipelinedStatement;
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
   #rowCount: number | null = null;
@@ -49,7 +49,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   constructor(
     client: ClientBase,
     settings: SettingsStatement | null,
-    statement: Statement,
+    statement: PipelinedStatement,
     callback: Callback,
   ) {
     this.#client = client;
@@ -153,7 +153,7 @@ const asItIs = (value: unknown): unknown => value;
 export function runPipelined(
   client: ClientBase,
   settings: PgSettings,
-  statement: Statement,
+  statement: PipelinedStatement,
 ): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));

@@ -9,11 +9,11 @@ export interface PreparedStatement {
   /** Its name there, which is never used twice. */
   readonly name: string;
   /** Columns of its rows; null until Postgres has described them. */
-  columns: readonly Column[] | null;
+  columns: readonly ResultColumn[] | null;
 }
 
 /** A parser for the values of a column. */
-export interface Column {
+export interface ResultColumn {
   name: string;
   parse(text: string): unknown;
 }

@@ -1,14 +1,14 @@
 import { isConnectionBroken } from "../broken.ts";
 import type { SharedPool } from "../shared-pool.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
-import type { Statement } from "./pipelined-query.ts";
+import type { PipelinedStatement } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
 
 /** Reads the single text that a statement returns, in its own transaction with settings, for a client. */
 export type ReadText = (
   client: string,
   settings: SettingsStatement,
-  statement: Statement,
+  statement: PipelinedStatement,
 ) => Promise<string | null>;
 
 /** Reads with callbacks instead of promises, because this is the fastest path. */

@@ -9,13 +9,13 @@ import type { Meter } from "../../auth/rate-limits/meter.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import { assess } from "../../graphql/assess.ts";
 import { scopeRefusal } from "../../graphql/missing-scopes.ts";
-import type { Reading } from "../../graphql/documents.ts";
+import type { DocumentReading } from "../../graphql/documents.ts";
 import type { SchemaThread } from "../../graphql/schema-thread.ts";
 import { refuseTurn } from "../no-turn.ts";
 import type { Request, Middleware, Response } from "../pipeline.ts";
 
 /** The requested operation, or why it is refused. */
-export interface ReadOperation {
+export interface ParsedOperation {
   /** The valid document, the same object for the same text; null when the text is invalid. */
   document: DocumentNode | null;
   refusals: readonly GraphQLError[];
@@ -27,7 +27,7 @@ declare global {
   namespace Express {
     interface Locals {
       /** The requested operation. */
-      operation?: ReadOperation;
+      operation?: ParsedOperation;
     }
   }
 }
@@ -56,7 +56,7 @@ export function readOperation(
       (schema, text, limits) => thread.check(credentialId, schema, text, limits),
     );
     meter.used(credentialId, performance.now() - start);
-    const goOn = (found: Reading) => {
+    const goOn = (found: DocumentReading) => {
       noteOperation(request, response, bySlug, found);
       next();
     };
@@ -70,12 +70,12 @@ function noteOperation(
   request: Request,
   { locals }: Response,
   bySlug: ReadonlyMap<string, ServedVersion>,
-  reading: Reading,
+  reading: DocumentReading,
 ): void {
   const { operationName, variables } = graphqlBodyOf(request);
   const { name, limits } = locals.merchantPlan!;
   const { document = null, errors } = { document: undefined, ...reading };
-  const operation: ReadOperation = {
+  const operation: ParsedOperation = {
     document,
     refusals: errors ?? [],
     cost: { requested: costOfRefusal, maximum: limits.cost },

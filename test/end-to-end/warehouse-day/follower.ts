@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestProcess } from "../../lib/service.ts";
 
 /** A client that reads a list from its beginning, keeps `endCursor`, and asks for new rows again and again. */
-export class Follower {
+export class MovementFollower {
   /** Ids that it got, in order. */
   readonly seen: string[] = [];
   readonly #process: TestProcess;

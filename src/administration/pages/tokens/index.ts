@@ -5,18 +5,18 @@ import { missing } from "../../problem.ts";
 import { changePages } from "./change.ts";
 import { createPages } from "./create.ts";
 import { detailPage } from "./detail.ts";
-import { listPage } from "./list.ts";
+import { tokenListPage } from "./list.ts";
 import { rotatePages } from "./rotate.ts";
 import { statePages } from "./state.ts";
 
 /** API credentials, called tokens on pages. */
-export const tokens: Section = {
+export const tokensSection: Section = {
   title: "GraphQL API tokens",
   path: "/tokens",
   pages(options) {
     const router = Router();
     router.param("id", (_request, _response, next, id) => next(isUuid(id) ? undefined : missing()));
-    listPage(router);
+    tokenListPage(router);
     createPages(router);
     detailPage(router, options);
     changePages(router);

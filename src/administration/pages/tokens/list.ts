@@ -16,7 +16,7 @@ const planNotes = {
 };
 
 /** The list of all tokens. */
-export function listPage(router: Router): void {
+export function tokenListPage(router: Router): void {
   router.get("/", async (request, response) => {
     const { tokens, plan } = await visitOf(response).run(async (client) => ({
       tokens: await readTokens(client),

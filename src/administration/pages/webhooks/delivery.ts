@@ -14,7 +14,7 @@ import { readSubscription, stateBadge, subscriptionTrail } from "./webhooks.ts";
 import type { DeliveryLine, Subscription } from "./webhooks.ts";
 
 /** A delivery, as administration.webhook_delivery returns it. */
-interface Delivery extends Pick<
+interface DeliveryRow extends Pick<
   DeliveryLine,
   "id" | "created_at" | "topic" | "subject_id" | "state" | "attempts"
 > {
@@ -37,7 +37,7 @@ export function deliveryPage(router: Router): void {
     const { id, delivery: wanted } = request.params;
     const visit = visitOf(response);
     const { subscription, delivery, attempts } = await visit.run(async (client) => {
-      const { rows } = await client.query<Delivery>("select * from administration.webhook_delivery($1)", [
+      const { rows } = await client.query<DeliveryRow>("select * from administration.webhook_delivery($1)", [
         wanted,
       ]);
       const [delivery] = rows;
@@ -82,7 +82,14 @@ export function deliveryPage(router: Router): void {
   });
 }
 
-function facts({ event_id, sequence, subject_id, created_at, next_attempt_at, ...others }: Delivery): Html {
+function facts({
+  event_id,
+  sequence,
+  subject_id,
+  created_at,
+  next_attempt_at,
+  ...others
+}: DeliveryRow): Html {
   return html`<dl class="facts card">
     <div>
       <dt>Made</dt>
@@ -120,7 +127,7 @@ function facts({ event_id, sequence, subject_id, created_at, next_attempt_at, ..
   </dl>`;
 }
 
-function message({ body, sequence }: Delivery, { payload_query }: Subscription): Html {
+function message({ body, sequence }: DeliveryRow, { payload_query }: Subscription): Html {
   return html`<section class="card" aria-labelledby="body">
     <h2 id="body">Body of the request</h2>
     ${

@@ -8,13 +8,13 @@ import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
-import { healthBadge, hostOf, owner } from "./webhooks.ts";
+import { healthBadge, shownHost, shownOwner } from "./webhooks.ts";
 import type { Subscription } from "./webhooks.ts";
 
 const pageSize = 50;
 
 /** All subscriptions, newest first, or only those in trouble. */
-export function listPage(router: Router): void {
+export function webhookListPage(router: Router): void {
   router.get("/", async (request, response) => {
     const before = request.query.before ?? null;
     if (before !== null && !isUuid(before)) throw missing();
@@ -59,9 +59,9 @@ function list(subscriptions: readonly Subscription[]): Html {
         html`<li class="card">
           <div class="name">
             <h2><a href="/admin/webhooks/${subscription.id}">${subscription.topic}</a></h2>
-            <p class="quiet long">to ${hostOf(subscription.url)}</p>
+            <p class="quiet long">to ${shownHost(subscription.url)}</p>
             <p class="quiet">Version ${subscription.api_version}</p>
-            <p class="quiet long">Token: ${owner(subscription)}</p>
+            <p class="quiet long">Token: ${shownOwner(subscription)}</p>
           </div>
           <p class="used">
             ${subscription.last_delivered_at ? html`Last success ${moment(subscription.last_delivered_at)}` : "No success yet"}

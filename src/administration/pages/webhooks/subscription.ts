@@ -10,7 +10,7 @@ import { showPage } from "../../page.ts";
 import { missing } from "../../problem.ts";
 import { visitOf } from "../../visit.ts";
 import { deliveryTable } from "./delivery-table.ts";
-import { healthBadge, hostOf, owner, readSubscription, webhooksTrail } from "./webhooks.ts";
+import { healthBadge, shownHost, shownOwner, readSubscription, webhooksTrail } from "./webhooks.ts";
 import type { DeliveryLine, Subscription } from "./webhooks.ts";
 
 const pageSize = 50;
@@ -38,7 +38,7 @@ export function subscriptionPage(router: Router): void {
     });
     const page = rows.slice(0, pageSize);
     showPage(response, {
-      title: `${subscription.topic} to ${hostOf(subscription.url)}`,
+      title: `${subscription.topic} to ${shownHost(subscription.url)}`,
       trail: [webhooksTrail],
       aside: healthBadge(subscription),
       notice: noticeOf(request, notices),
@@ -140,7 +140,7 @@ function settings(subscription: Subscription): Html {
       </div>
       <div>
         <dt>Token</dt>
-        <dd class="long">${owner(subscription)}</dd>
+        <dd class="long">${shownOwner(subscription)}</dd>
       </div>
     </dl>
     ${

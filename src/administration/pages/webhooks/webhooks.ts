@@ -45,7 +45,7 @@ export const webhooksTrail = { title: "Webhooks", path: "/webhooks" };
 /** Links above the pages of one subscription. */
 export const subscriptionTrail = ({ id, topic, url }: Subscription) => [
   webhooksTrail,
-  { title: `${topic} to ${hostOf(url)}`, path: `/webhooks/${id}` },
+  { title: `${topic} to ${shownHost(url)}`, path: `/webhooks/${id}` },
 ];
 
 /** One subscription. */
@@ -62,7 +62,7 @@ function fail(): never {
 }
 
 /** The destination without its path. */
-export function hostOf(url: string): string {
+export function shownHost(url: string): string {
   return shown(URL.canParse(url) ? new URL(url).host : url, 100);
 }
 
@@ -93,7 +93,7 @@ export function stateBadge(state: keyof typeof states): Html {
 }
 
 /** The token that a subscription belongs to. */
-export function owner({ credential_id: id, credential_name: name }: Subscription): Html {
+export function shownOwner({ credential_id: id, credential_name: name }: Subscription): Html {
   if (id === null) return html`None; an administrator made it`;
   return name === null ? html`A deleted one` : html`<a href="/admin/tokens/${id}">${name}</a>`;
 }

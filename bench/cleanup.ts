@@ -1,5 +1,5 @@
 /** Functions that end things, called in reverse order when a run ends or is interrupted. */
-export class Closing {
+export class Cleanup {
   readonly #steps: (() => Promise<unknown>)[] = [];
   #closed: Promise<void> | undefined;
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { ClientCredentials } from "../src/auth/credentials.ts";
 import { say } from "../src/commands/terminal.ts";
-import type { Closing } from "./closing.ts";
+import type { Cleanup } from "./cleanup.ts";
 import type { Contestant } from "./contestants/contestant.ts";
-import { service } from "./contestants/service.ts";
+import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import type { BenchCluster, BenchDatabase } from "./data/database.ts";
 import { openBenchCluster } from "./data/database.ts";
@@ -12,10 +12,10 @@ import { makeCredential, tokensFrom } from "./data/token.ts";
 import type { Child } from "./measure/child.ts";
 import type { Ready } from "./measure/verify.ts";
 import { asker } from "./measure/verify.ts";
-import type { Options } from "./options.ts";
+import type { BenchOptions } from "./options.ts";
 
 /** A database of some scale, and the means to start contestants on it. */
-export interface Setting {
+export interface Testbed {
   database: BenchDatabase;
   signingKey: string;
   credential: ClientCredentials;
@@ -26,14 +26,14 @@ export interface Setting {
 }
 
 /** Starts the cluster of the measurements, until the run closes. */
-export async function openCluster(closing: Closing): Promise<BenchCluster> {
+export async function openCluster(cleanup: Cleanup): Promise<BenchCluster> {
   const cluster = await openBenchCluster();
-  closing.add(() => cluster.stop());
+  cleanup.add(() => cluster.stop());
   return cluster;
 }
 
 /** The scale to measure at: 100, unless a quick run would have to make it first. */
-export async function scaleFor(cluster: BenchCluster, { scale, quick }: Options): Promise<number> {
+export async function scaleFor(cluster: BenchCluster, { scale, quick }: BenchOptions): Promise<number> {
   return scale ?? (quick && !(await cluster.filledScales()).includes(100) ? 10 : 100);
 }
 
@@ -45,7 +45,7 @@ export async function openData(cluster: BenchCluster, scale: number): Promise<Be
 }
 
 /** Opens the data of a scale, and the means to measure on it. */
-export async function openSetting(cluster: BenchCluster, scale: number): Promise<Setting> {
+export async function openTestbed(cluster: BenchCluster, scale: number): Promise<Testbed> {
   const database = await openData(cluster, scale);
   return {
     database,
@@ -56,33 +56,33 @@ export async function openSetting(cluster: BenchCluster, scale: number): Promise
 }
 
 /** Running contestants, and the access tokens that all of them accept. */
-export interface Field {
+export interface RunningContestants {
   ready: Ready[];
   tokens: () => Promise<string>;
 }
 
 /** Starts the service, and then the others, until the run closes. */
-export async function startField(
+export async function startContestants(
   others: readonly Contestant[],
-  setting: Setting,
-  closing: Closing,
-): Promise<Field> {
+  testbed: Testbed,
+  cleanup: Cleanup,
+): Promise<RunningContestants> {
   const start = async (contestant: Contestant): Promise<Child> => {
-    const child = await startContestant(contestant, setting);
-    closing.add(() => child.stop());
+    const child = await startContestant(contestant, testbed);
+    cleanup.add(() => child.stop());
     return child;
   };
-  const first = await start(service);
-  const tokens = tokensFrom(first.url, setting.credential);
+  const first = await start(serviceContestant);
+  const tokens = tokensFrom(first.url, testbed.credential);
   const token = await tokens();
   const findOut = async (contestant: Contestant, child: Child): Promise<Ready> => {
     const { ask, close } = asker(child.url, token);
-    const speaker = await contestant.speak(ask, setting.database.ownerUrl);
+    const speaker = await contestant.speak(ask, testbed.database.ownerUrl);
     await close();
     return { contestant, child, speaker };
   };
   const ready = await Promise.all([
-    findOut(service, first),
+    findOut(serviceContestant, first),
     ...others.map(async (contestant) => findOut(contestant, await start(contestant))),
   ]);
   return { ready, tokens };

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { CommandResult } from "./process.ts";
+
+const root = new URL("../../", import.meta.url);
+const { scripts } = JSON.parse(await readFile(new URL("package.json", root), "utf8")) as {
+  scripts: Record<string, string>;
+};
+// The others belong to other programs: prettier, tsc, node's tests
+const own = Object.entries(scripts).filter(([, script]) => /^node .*\b(src|tools|bench)\//.test(script));
+
+/** Runs a script of package.json, with a database that nobody has: what it does in spite of its arguments, fails. */
+function run(script: string, ...args: string[]): Promise<CommandResult> {
+  const env = { ...process.env, DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [...script.split(" ").slice(1), ...args],
+      { cwd: fileURLToPath(root), env },
+      (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
+    );
+  });
+}
+
+describe("the command lines of package.json", { concurrency: 2 }, () => {
+  it("are of commands of the project", () => assert.ok(own.length >= 18, own.join("\n")));
+
+  for (const [name, script] of own) {
+    const usage = new RegExp(
+      `^.*npm (run )?${name === "start" ? "start" : name}\\b|npm run db:<command>`,
+      "m",
+    );
+
+    it(`npm run ${name} explains itself`, async () => {
+      for (const help of ["--help", "-h"]) {
+        const { exitCode, stdout, stderr } = await run(script, help);
+        assert.deepEqual([exitCode, stderr], [0, ""], stdout);
+        assert.match(stdout, usage);
+      }
+    });
+
+    it(`npm run ${name} refuses an option that it doesn't know`, async () => {
+      const { exitCode, stdout, stderr } = await run(script, "--no-such-option");
+      assert.deepEqual([exitCode, stdout], [2, ""], stderr);
+      assert.match(stderr, /Unknown option '--no-such-option'/);
+      assert.match(stderr, usage);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    });
+  }
+});

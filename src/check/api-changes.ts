@@ -25,7 +25,10 @@ export async function apiChanges(before: string, after: string): Promise<ApiChan
   const added = new Set(
     changes.filter(({ type }) => /_ADDED$/.test(type as string)).map(({ path }) => path!),
   );
-  const own = changes.filter(({ path }) => !isWithin(path!, added));
+  const types = new Set(changes.filter(({ type }) => type === "TYPE_ADDED").map(({ path }) => path!));
+  const own = changes.filter(
+    ({ type, path }) => !isWithin(path!, added) && (type === "TYPE_ADDED" || !types.has(path!)),
+  );
   return [...own.map(told), ...scopeChanges(old, next)].sort((a, b) => a.path.localeCompare(b.path));
 }
 

@@ -21809,9 +21809,11 @@ CREATE OR REPLACE FUNCTION ledger.write_movements(drafts ledger.draft[], moment 
  SET enable_seqscan TO 'off'
 AS $function$
 declare
-  -- First the number of the transaction, then ids (ledger.next_movement_id)
+  -- First the number of the transaction, then ids (ledger.next_movement_id). They are sorted, as they don't
+  -- grow by themselves when the clock went back.
   transaction_number constant bigint := pg_current_xact_id()::text::bigint;
-  ids constant uuid[] := array(select ledger.next_movement_id() from generate_subscripts(drafts, 1));
+  ids constant uuid[] := array(
+    select ledger.next_movement_id() as id from generate_subscripts(drafts, 1) order by id);
 begin
   with booked as (
     insert into ledger.stock_movement (

@@ -6,7 +6,7 @@ import { hasCurrentMigration, migrateDatabase, runCurrentMigration } from "./mig
 import type { LockLimits } from "./migrations/retry-locked.ts";
 import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
-import { asApiLogin, urlAsOwner, setUpRoles } from "./roles.ts";
+import { asApiLogin, requireOwner, setUpRoles, urlAsOwner } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
 import { waitingFor } from "./wait.ts";
 import { installQueueSchema } from "./worker-schema.ts";
@@ -110,6 +110,7 @@ export async function setUpDatabase(
 ): Promise<string | null> {
   await withClient(adminUrl, async (client) => {
     await requireVersion(client);
+    await requireOwner(client);
     await requireSameMigrations(client);
   });
   await approve?.(adminUrl);

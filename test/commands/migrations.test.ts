@@ -118,6 +118,7 @@ describe("db:watch", () => {
       name: string,
     ) => `drop view if exists api_unstable.novelties; drop table if exists erp.novelty;
       create table erp.novelty (id uuid primary key, ${name} text not null);
+      alter table erp.novelty enable row level security;
       comment on column erp.novelty.${name} is 'How it is called.';
       create view api_unstable.novelties with (security_invoker = true) as select id, ${name} from erp.novelty;
       comment on view api_unstable.novelties is E'@primaryKey id\\n@requiresScopes tags:read\\nNew.';`;

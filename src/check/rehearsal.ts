@@ -5,13 +5,13 @@ import { withClient } from "../database/client.ts";
 import type { MigrateOptions } from "../database/migrations/migrations.ts";
 import { migrateDatabase, runCurrentMigration } from "../database/migrations/migrations.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { hasStatements, readCurrent } from "../database/migrations/migration-files.ts";
+import { hasStatements, readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { check } from "./check.ts";
 import type { Finding } from "./finding.ts";
 import type { ApiState } from "./state.ts";
-import { readState } from "./state.ts";
+import { readEvents, readState } from "./state.ts";
 
 const fence = new URL("../../db/fence.sql", import.meta.url);
 
@@ -43,6 +43,17 @@ export async function withRehearsal<T>(
 /** What clients see of a database that has the committed migrations, and nothing else. */
 export function committedState(adminUrl: string): Promise<ApiState> {
   return withRehearsal(adminUrl, stateAt);
+}
+
+/** The bodies of events when a version was released: of a database with the migrations up to then. */
+export async function eventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
+  const release = new RegExp(
+    `api_meta\\.freeze\\('api_unstable', '${schemaName}'\\)|create schema ${schemaName};`,
+  );
+  const migration = (await readCommitted()).find(({ text }) => release.test(text));
+  if (migration === undefined) throw new Error(`No migration has released ${schemaName}.`);
+  const events = (url: string) => withClient(urlAsOwner(url), readEvents);
+  return withRehearsal(adminUrl, events, { upTo: Number.parseInt(migration.name) });
 }
 
 const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));

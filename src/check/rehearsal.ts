@@ -1,18 +1,29 @@
 import { withClient } from "../database/client.ts";
 import { runCurrentMigration } from "../database/migrations/migrations.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { hasStatements, readCurrent } from "../database/migrations/migration-files.ts";
+import { hasStatements, readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
 import { withCommitted } from "../database/migrations/templates.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { check } from "./check.ts";
 import type { Finding } from "./finding.ts";
 import type { ApiState } from "./state.ts";
-import { readState } from "./state.ts";
+import { readEvents, readState } from "./state.ts";
 
 /** What clients see of a database that has the committed migrations, and nothing else. */
 export function committedState(adminUrl: string): Promise<ApiState> {
   return withCommitted(adminUrl, stateAt);
+}
+
+/** The bodies of events when a version was released: of a database with the migrations up to then. */
+export async function eventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
+  const release = new RegExp(
+    `api_meta\\.freeze\\('api_unstable', '${schemaName}'\\)|create schema ${schemaName};`,
+  );
+  const migration = (await readCommitted()).find(({ text }) => release.test(text));
+  if (migration === undefined) throw new Error(`No migration has released ${schemaName}.`);
+  const events = (url: string) => withClient(urlAsOwner(url), readEvents);
+  return withCommitted(adminUrl, events, { upTo: Number.parseInt(migration.name) });
 }
 
 const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));

@@ -2,10 +2,13 @@ import "../process/graphile-env.ts";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { apiChanges } from "../check/api-changes.ts";
+import type { Release, Released } from "../check/changelog.ts";
 import { printChangelog, printDifference } from "../check/changelog.ts";
 import { check } from "../check/check.ts";
 import { isRefused } from "../check/finding.ts";
+import { eventsAtRelease } from "../check/rehearsal.ts";
 import { printFindings } from "../check/report.ts";
+import { readEvents } from "../check/state.ts";
 import { withClient } from "../database/client.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration } from "../database/migrations/migrations.ts";
@@ -62,12 +65,15 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   say("Checking, trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await requireClean(adminUrl);
+    const events = await withClient(urlAsOwner(adminUrl), readEvents);
+    const previous = await previousRelease(adminUrl);
     // Not through db/current, which `db:watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
-    return printed(version, adminUrl);
+    const sdl = await printed(version, adminUrl);
+    await writeChangelog({ slug, releasedOn, previous, sdl, events });
+    return sdl;
   });
-  await writeChangelog(slug, releasedOn, sdl);
   const file = inRoot(`schema/${slug}.graphql`);
   await writeFile(file, sdl);
   if (version.kind === "stable") {
@@ -129,16 +135,18 @@ async function sdlOf(slug: string): Promise<string> {
   return readFile(inRoot(`schema/${slug}.graphql`), "utf8");
 }
 
-/** Writes the page of a version: what is different from the newest one that clients come from. */
-async function writeChangelog(slug: string, releasedOn: string, sdl: string): Promise<void> {
+/** The newest version that clients come from, as it was released. */
+async function previousRelease(adminUrl: string): Promise<Released | null> {
   const frozen = versions.filter(({ kind }) => kind !== "floating");
   const last = frozen.findLast(({ kind }) => kind === "stable") ?? frozen.at(-1);
-  const previous = last === undefined ? null : { slug: last.slug, sdl: await sdlOf(last.slug) };
+  if (last === undefined) return null;
+  const events = await eventsAtRelease(adminUrl, last.schemaName);
+  return { slug: last.slug, sdl: await sdlOf(last.slug), events };
+}
+
+async function writeChangelog(of: Release): Promise<void> {
   await mkdir(inRoot("docs/versions/"), { recursive: true });
-  await writeFile(
-    inRoot(`docs/versions/${slug}.md`),
-    await printChangelog({ slug, releasedOn, previous, sdl }),
-  );
+  await writeFile(inRoot(`docs/versions/${of.slug}.md`), await printChangelog(of));
 }
 
 async function changeList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {

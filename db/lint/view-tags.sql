@@ -8,7 +8,8 @@ with tag as materialized (
 select t.view::regclass as object, 'no @primaryKey or @requiresScopes' as fault
 from tag t
 group by t.view
-having count(*) filter (where t.name = 'primaryKey') = 0 or count(*) filter (where t.name = 'requiresScopes') = 0
+having count(*) filter (where t.name = 'primaryKey') = 0
+  or count(*) filter (where t.name = 'requiresScopes') = 0
 union all
 select t.view::regclass, '@' || t.name || ' ' || col
 from tag t

@@ -31,8 +31,8 @@ export type OperationRequest = Pick<
 
 /** Characters of SQL that are cached for one version. */
 const maxKeptCharacters = 16_000_000;
-/** Filters with a longer key are left to Grafast, because making the key takes too long. */
-const maxKeyCharacters = 2_000;
+/** Operations with a longer key are left to Grafast: hardly any is sent twice, and keys of cached statements take memory. */
+const maxKeyCharacters = 20_000;
 
 type Numbered = PreparedOperation & { number: number };
 

@@ -2,7 +2,7 @@ import type { ClientBase, Submittable } from "pg";
 import type { PgSettings, SettingsStatement } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
-import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
+import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
 import type { Wire, WireField, WireListener } from "./wire.ts";
 import { parserOf, prepareValue } from "./wire.ts";
 
@@ -48,7 +48,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   #isSetting = false;
   /** Statements that this query is the first to prepare. If it fails, their state is unknown. */
   readonly #fresh: string[] = [];
-  #target: PreparedStatement = { name: "", columns: null };
+  #target: PreparedStatement = unnamed();
 
   constructor(
     client: ClientBase,
@@ -109,14 +109,11 @@ export class PipelinedQuery implements Submittable, WireListener {
   }
 
   #prepare(wire: Wire, key: string, text: string): PreparedStatement {
-    if (!canPrepareOn(this.#client)) {
-      wire.parse({ name: "", text });
-      return { name: "", columns: null };
-    }
     const known = this.#prepared.get(key);
     if (known) return known;
-    const statement = this.#prepared.add(key);
-    this.#fresh.push(key);
+    const added = canPrepareOn(this.#client) ? this.#prepared.add(key, text) : null;
+    if (added) this.#fresh.push(key);
+    const statement = added ?? unnamed();
     wire.parse({ name: statement.name, text });
     return statement;
   }

@@ -2,6 +2,7 @@ import type {
   FieldNode,
   FragmentDefinitionNode,
   GraphQLNamedType,
+  GraphQLObjectType,
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
@@ -24,9 +25,14 @@ const withArguments = new Set<FieldSource["kind"]>(["list", "row", "node", "func
 
 /** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
+  if (operation.definition.operation !== OperationTypeNode.QUERY) throw new NotCovered("no query");
+  return prepareFields(operation, operation.schema.getQueryType()!);
+}
+
+/** Prepares all fields of an operation. @throws {NotCovered} when it contains an unknown field */
+export function prepareFields(operation: ReadableOperation, root: GraphQLObjectType): PreparedOperation {
   const { schema, definition, fragments } = operation;
-  if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
-    throw new NotCovered("no plain query");
+  if (definition.directives?.length) throw new NotCovered("directives");
   const readers: [FieldNode, ReadArguments][] = [];
   const flags = new Set<string>();
   const visited = new Set<FragmentDefinitionNode>();
@@ -61,9 +67,9 @@ export function prepareOperation(operation: ReadableOperation): PreparedOperatio
     if (source && withArguments.has(source.kind)) {
       readers.push([node, argumentsReader(operation, source, field, node)]);
     }
-    if (node.selectionSet) visit(target, node.selectionSet);
+    if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
-  visit(schema.getQueryType()!, definition.selectionSet);
+  visit(root, definition.selectionSet);
   return { ...operation, flags: [...flags], readers };
 }
 

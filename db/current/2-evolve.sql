@@ -1,0 +1,2 @@
+-- A subject of events may lose all fields that bookings change
+--!include events/changed_expression.sql

@@ -1,5 +1,5 @@
--- Functions of API schemas that change nothing, and that the API can't offer all the same. A field takes a row
--- of a view and returns a value, or returns rows of a view, with or without a row that it takes.
+-- Functions of API schemas that change nothing, and that the API can't offer all the same. A field takes a
+-- row of a view and returns a value, or returns rows of a view, with or without a row that it takes.
 -- Way out: as the line says. A function that only other functions call belongs to another schema, and one
 -- that changes data is volatile.
 with view as (
@@ -28,10 +28,12 @@ cross join lateral (
     r.schema) as fault
   where not r.proretset and (coalesce(e.typtype, t.typtype) in ('c', 'p') or r.proallargtypes is not null)
   union all
-  select format('returns setof %s, which is no view of %I with a @primaryKey', format_type(t.oid, null), r.schema)
+  select format('returns setof %s, which is no view of %I with a @primaryKey', format_type(t.oid, null),
+    r.schema)
   where r.proretset and r.rows is null
   union all
-  select format('returns a value, but its first argument is no row of a view of %I with a @primaryKey', r.schema)
+  select format('returns a value, but its first argument is no row of a view of %I with a @primaryKey',
+    r.schema)
   where not r.proretset and r.owner is null
   union all
   select 'takes a variable number of arguments: take an array' where r.provariadic <> 0

@@ -29,6 +29,8 @@ export function findSource(
 ): FieldSource | undefined {
   const { fieldName } = scope;
   if (scope.pgFieldAttribute) return findColumn(scope);
+  if (scope.mutationFunction) return { kind: "mutation" };
+  if (scope.payloadColumn) return findPayloadColumn(build, scope);
   if (scope.isRootNodeField) return { kind: "node" };
   if (scope.nodeAccessorTypeName) return { kind: "row" };
   if (scope.isPgFieldConnection) return findList(build, `${typeName}.${fieldName}`, scope);
@@ -55,6 +57,14 @@ function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): Field
   const columns = pgCodec ? attributesOf(pgCodec as PgCodec) : [];
   const name = columns.find(([, candidate]) => candidate === attribute)?.[0];
   return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };
+}
+
+function findPayloadColumn(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+  const { payloadColumn, pgFieldResource } = scope;
+  const { name, isList } = payloadColumn!;
+  if (!pgFieldResource) return { kind: "value", name };
+  const rows = findRows(build, pgFieldResource.codec as PgCodec);
+  return rows?.resource === pgFieldResource ? { kind: "entity", name, rows, isList } : undefined;
 }
 
 function hopOf(scope: FieldScope): Hop | undefined {

@@ -8,7 +8,7 @@ import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { writeSchema } from "../database/migrations/schema-file.ts";
+import { committedSchema, writeSchema } from "../database/migrations/schema-file.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
@@ -114,7 +114,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
     await asAdmin((url) => uncommitMigration(url));
     console.error("The newest file of db/committed is in db/current again.");
   } else if (command === "schema") {
-    await asAdmin(writeSchema);
+    await asAdmin(async (url) => writeSchema(await committedSchema(url)));
     console.error("db/schema.sql is up to date with the committed migrations.");
   } else if (command === "commit")
     throw new UsageError('Say what the migration does: npm run db:commit -- "product weight".');

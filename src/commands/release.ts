@@ -6,14 +6,14 @@ import type { Release, Released } from "../check/changelog.ts";
 import { printChangelog, printDifference } from "../check/changelog.ts";
 import { check } from "../check/check.ts";
 import { isRefused } from "../check/finding.ts";
-import { eventsAtRelease, withRehearsal } from "../check/rehearsal.ts";
+import { eventsAtRelease } from "../check/rehearsal.ts";
 import { printFindings } from "../check/report.ts";
 import { readEvents } from "../check/state.ts";
 import { withClient } from "../database/client.ts";
-import { startCluster } from "../database/cluster/cluster.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration } from "../database/migrations/migrations.ts";
-import { setUpDatabase } from "../database/open.ts";
+import { withCommitted } from "../database/migrations/templates.ts";
+import { openAsAdmin } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -188,7 +188,7 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   const text = `select api_meta.extend(${names});\n`;
   const before = await sdlOf(slug);
   const sdl = await onBlankDatabase(async (adminUrl) => {
-    await withRehearsal(adminUrl, async (url) => {
+    await withCommitted(adminUrl, async (url) => {
       await withClient(urlAsOwner(url), (client) => client.query(text));
       const breaking = (await apiChanges(before, await printed(version, url))).filter(
         ({ weight }) => weight === "breaking",
@@ -205,20 +205,13 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   say(`${slug} has grown:\n\n${await printDifference(before, sdl)}`);
 }
 
-/** Runs work on a database that is set up and otherwise empty, in a temporary Postgres. */
+/** Runs work on a database with the committed migrations and nothing else. */
 async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promise<T> {
-  const { dataDirectory } = readSettings();
-  const cluster = await startCluster({ directory: `${dataDirectory}/release` });
+  const { url, close } = await openAsAdmin(readSettings());
   try {
-    const url = cluster.adminUrl("blank");
-    await withClient(cluster.adminUrl("postgres"), async (client) => {
-      await client.query("drop database if exists blank with (force)");
-      await client.query("create database blank");
-    });
-    await setUpDatabase(url, {});
-    return await work(url);
+    return await withCommitted(url, work);
   } finally {
-    await cluster.stop();
+    await close();
   }
 }
 

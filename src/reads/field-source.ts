@@ -37,6 +37,12 @@ export type FieldSource =
   | { kind: "row" }
   /** The row with a global id, of any type. */
   | { kind: "node" }
+  /** A mutation. */
+  | { kind: "mutation" }
+  /** A column of a mutation's payload with the id of a row, or the ids of rows. */
+  | { kind: "entity"; name: string; rows: Rows; isList: boolean }
+  /** Another column of a payload. */
+  | { kind: "value"; name: string }
   /** Parts of a page. */
   | { kind: "edges" | "pageInfo" | "entry" | "cursor" }
   | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };

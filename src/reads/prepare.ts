@@ -2,6 +2,7 @@ import type {
   FieldNode,
   FragmentDefinitionNode,
   GraphQLNamedType,
+  GraphQLObjectType,
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
@@ -20,9 +21,14 @@ export interface PreparedOperation extends ReadableOperation {
 
 /** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
+  if (operation.definition.operation !== OperationTypeNode.QUERY) throw new NotCovered("no query");
+  return prepareFields(operation, operation.schema.getQueryType()!);
+}
+
+/** Prepares all fields of an operation. @throws {NotCovered} when it contains an unknown field */
+export function prepareFields(operation: ReadableOperation, root: GraphQLObjectType): PreparedOperation {
   const { schema, definition, fragments } = operation;
-  if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
-    throw new NotCovered("no plain query");
+  if (definition.directives?.length) throw new NotCovered("directives");
   const readers: [FieldNode, ReadArguments][] = [];
   const flags = new Set<string>();
   const visited = new Set<FragmentDefinitionNode>();
@@ -57,9 +63,9 @@ export function prepareOperation(operation: ReadableOperation): PreparedOperatio
     if (source?.kind === "list" || source?.kind === "row" || source?.kind === "node") {
       readers.push([node, argumentsReader(operation, source, field, node)]);
     }
-    if (node.selectionSet) visit(target, node.selectionSet);
+    if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
-  visit(schema.getQueryType()!, definition.selectionSet);
+  visit(root, definition.selectionSet);
   return { ...operation, flags: [...flags], readers };
 }
 

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Project } from "../commands/project.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 // On a copy of the project, for all of this writes into it
 let project: Project;
+let database: TestDatabase;
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
@@ -14,12 +16,17 @@ before(async () => {
      insert into events.occasion (topic, operation) values ('batch.deleted', 'delete');
      delete from events.field where subject_type = 'Batch' and name = 'physicalStock';`,
   );
-  const { code, output } = await project.run(["release.ts", "2027-01", "--date", "2027-01-12"]);
+  database = await project.database();
+  const { code, output } = await release("2027-01", "--date", "2027-01-12");
   assert.equal(code, 0, output);
 });
-after(() => project.remove());
+after(async () => {
+  await database.close();
+  await project.remove();
+});
 
-const release = (...words: string[]) => project.run(["release.ts", ...words]);
+const release = (...words: string[]) =>
+  project.run(["release.ts", ...words], { DATABASE_URL: database.adminUrl });
 
 test("a release has a page for clients, with what is different from the version before", async () => {
   const page = await project.read("docs/versions/2027-01.md");

@@ -1,14 +1,18 @@
 -- API views without a primary key or a scope, or whose tags name a column that they don't have.
 -- Way out: correct the tag in the comment of OBJECT.
-select v.view::regclass as object, 'no @primaryKey or @requiresScopes' as fault
-from api_meta.api_view v
-where not exists (select from api_meta.view_tag(v.view, 'primaryKey'))
-  or not exists (select from api_meta.view_tag(v.view, 'requiresScopes'))
+with tag as materialized (
+  select v.view, t[1] as name, t[2] as list
+  from api_meta.api_view v
+  left join regexp_matches(obj_description(v.view, 'pg_class'), '(?n)^@(\w+)[ \t]+(.*)$', 'g') t on true
+)
+select t.view::regclass as object, 'no @primaryKey or @requiresScopes' as fault
+from tag t
+group by t.view
+having count(*) filter (where t.name = 'primaryKey') = 0
+  or count(*) filter (where t.name = 'requiresScopes') = 0
 union all
-select v.view::regclass, '@' || t.tag || ' ' || col
-from api_meta.api_view v
-cross join (values ('hidden'), ('nullable'), ('filters'), ('followed')) t (tag)
-cross join api_meta.view_tag(v.view, t.tag) list
-cross join regexp_split_to_table(replace(list, ' ', ''), ',') col
-where col <> '*'
-  and not exists (select from pg_attribute a where a.attrelid = v.view and a.attname = col and a.attnum > 0);
+select t.view::regclass, '@' || t.name || ' ' || col
+from tag t
+cross join regexp_split_to_table(replace(t.list, ' ', ''), ',') col
+where t.name in ('hidden', 'nullable', 'filters', 'followed') and col <> '*'
+  and not exists (select from pg_attribute a where a.attrelid = t.view and a.attname = col and a.attnum > 0);

@@ -41,7 +41,7 @@ export const apiDiff: Source = {
     const schema = buildSchema(before.sdl);
     const users = await readUsers(recorded, "unstable");
     const operations = [...(await readOperations()), ...(await readPayloadQueries(recorded))];
-    const broken = brokenOperations(operations, before.sdl, now.sdl);
+    const broken = brokenOperations(operations, schema, buildSchema(now.sdl));
     return [
       ...findings.map((finding) => {
         if (finding.rule !== "api-breaking") return finding;

@@ -1,6 +1,8 @@
 import { buildSchema, isObjectType } from "graphql";
 import type { ApiChange, Weight } from "./api-changes.ts";
 import { apiChanges } from "./api-changes.ts";
+import { eventChanges } from "./event-changes.ts";
+import type { ApiState } from "./state.ts";
 
 const headings: readonly [Weight, string, string][] = [
   ["breaking", "Breaking", "Operations that use these have to be changed."],
@@ -42,16 +44,45 @@ function deprecationsOf(sdl: string): Map<string, string> {
   );
 }
 
+const words: Record<Weight, string> = {
+  breaking: "Breaking",
+  dangerous: "To be ready for",
+  deprecated: "Deprecated",
+  added: "New",
+  changed: "Changed",
+};
+
+/** What differs in the bodies of events, which are the same for all versions; empty when nothing does. */
+function printEventChanges(before: ApiState["events"], after: ApiState["events"]): string {
+  const changes = eventChanges(before, after);
+  const lines = headings.flatMap(([weight]) =>
+    changes
+      .filter((change) => change.weight === weight)
+      .map(({ path, message }) => `- ${words[weight]}: ${weight === "added" ? `\`${path}\`` : message}`),
+  );
+  if (lines.length === 0) return "";
+  const note = "Topics and their fields are the same for all versions; receivers have them already.";
+  return `\n## Events\n\n${note}\n\n${lines.join("\n")}\n`;
+}
+
 export interface Release {
   slug: string;
   releasedOn: string;
-  /** The version that clients come from, with its SDL; null for the first one. */
-  previous: { slug: string; sdl: string } | null;
+  /** The version that clients come from, as it was released; null for the first one. */
+  previous: Released | null;
   sdl: string;
+  /** The JSON Schemas of the bodies of events, by their topics. */
+  events: ApiState["events"];
+}
+
+/** What a release offered, with its name. */
+export interface Released extends Pick<ApiState, "sdl" | "events"> {
+  slug: string;
 }
 
 /** The page of a version: what is different from the one before it, and what its clients do. */
-export async function printChangelog({ slug, releasedOn, previous, sdl }: Release): Promise<string> {
+export async function printChangelog(release: Release): Promise<string> {
+  const { slug, releasedOn, previous, sdl, events } = release;
   const heading = `# Version ${slug}\n\nReleased on ${releasedOn}, at \`/api/graphql/${slug}\`.`;
   if (previous === null) return `${heading}\n`;
   const difference = await printDifference(previous.sdl, sdl);
@@ -59,5 +90,6 @@ export async function printChangelog({ slug, releasedOn, previous, sdl }: Releas
   const note = isBreaking
     ? `Clients of ${previous.slug} look through what is breaking, change the operations that use it, and then the path.`
     : `Clients of ${previous.slug} change the path; their operations work as they are.`;
-  return `${heading} ${note} What is different from ${previous.slug}:\n\n${difference}\n`;
+  const ofEvents = printEventChanges(previous.events, events);
+  return `${heading} ${note} What is different from ${previous.slug}:\n\n${difference}\n${ofEvents}`;
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import type { GraphQLSchema } from "graphql";
-import { buildSchema, Kind, parse, validate } from "graphql";
+import { Kind, parse, validate } from "graphql";
 import type { ClientBase } from "pg";
 
 /** Where an operation is: a file from the root of the project, with its line; or in words, without one. */
@@ -15,23 +16,24 @@ export interface StoredOperation extends Source {
 }
 
 const root = new URL("../../", import.meta.url);
-const folders = ["docs", "examples", "test", "README.md"];
-/** Blocks of guides, and texts of programs that nothing is put into. */
+const folders = ["README.md", "docs", "examples", "test", "bench/queries"];
+/** Blocks of guides, texts of programs that nothing is put into, and whole files. */
 const patterns: Record<string, RegExp> = {
-  md: /```graphql\n([^]*?)```/g,
-  ts: /[`"']((?:\{|query\b|mutation\b)[^`"'$]*\})[`"']/g,
+  ".md": /```graphql\n([^]*?)```/dg,
+  ".ts": /`\s*((?:query\b|mutation\b|\{)(?:[^`$]|\$(?!\{))*)`|"((?:query\b|mutation\b|\{)[^"\n]*\})"/dg,
+  ".graphql": /^([^]+)$/dg,
 };
 
-/** The operations of guides, examples and tests. */
+/** The operations of guides, examples, tests and measurements. */
 export async function readOperations(): Promise<StoredOperation[]> {
   const files = (await Promise.all(folders.map(filesIn))).flat();
   const found = await Promise.all(
     files.map(async (file) => {
       const text = await readFile(new URL(file, root), "utf8");
-      const pattern = patterns[file.split(".").at(-1)!]!;
-      return [...text.matchAll(pattern)].map(({ 1: operation, index }) => ({
-        ...{ file, line: text.slice(0, index).split("\n").length, text: operation! },
-      }));
+      return [...text.matchAll(patterns[extname(file)]!)].map(({ indices }): StoredOperation => {
+        const [from, to] = (indices![1] ?? indices![2])!;
+        return { file, line: text.slice(0, from).split("\n").length, text: text.slice(from, to) };
+      });
     }),
   );
   return found.flat();
@@ -52,7 +54,7 @@ async function filesIn(folder: string): Promise<string[]> {
   if (folder.includes(".")) return [folder];
   const names = await readdir(new URL(folder, root), { recursive: true }).catch(() => []);
   return names
-    .filter((name) => /\.(md|ts)$/.test(name) && !name.includes("node_modules"))
+    .filter((name) => Object.hasOwn(patterns, extname(name)) && !name.includes("node_modules"))
     .map((name) => `${folder}/${name.replaceAll("\\", "/")}`);
 }
 
@@ -64,13 +66,12 @@ export interface BrokenOperation extends Source {
 /** Operations that one schema takes, and another one doesn't. */
 export function brokenOperations(
   operations: readonly StoredOperation[],
-  before: string,
-  after: string,
+  before: GraphQLSchema,
+  after: GraphQLSchema,
 ): BrokenOperation[] {
-  const [old, next] = [buildSchema(before), buildSchema(after)];
   return operations.flatMap(({ file, line, text }) => {
-    if (faultOf(old, text) !== null) return [];
-    const reason = faultOf(next, text);
+    if (faultOf(before, text) !== null) return [];
+    const reason = faultOf(after, text);
     return reason === null ? [] : [{ file, line, reason }];
   });
 }
@@ -78,9 +79,9 @@ export function brokenOperations(
 /** Why a schema doesn't take an operation; null when it does. */
 function faultOf(schema: GraphQLSchema, text: string): string | null {
   try {
-    const document = parse(text);
+    const document = parse(text, { noLocation: true });
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION)) return "no operation";
-    return validate(schema, document)[0]?.message ?? null;
+    return validate(schema, document, undefined, { maxErrors: 1 })[0]?.message ?? null;
   } catch (error) {
     return (error as Error).message;
   }

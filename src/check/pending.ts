@@ -2,6 +2,7 @@ import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import { readCommitted } from "../database/migrations/migration-files.ts";
 import { migrateDatabase } from "../database/migrations/migrations.ts";
+import { withCommitted } from "../database/migrations/templates.ts";
 import { UserError } from "../errors/user-error.ts";
 import { check } from "./check.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
@@ -9,7 +10,6 @@ import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";
 import { frozenVersions } from "./frozen.ts";
 import { columnsOf } from "./old-columns.ts";
-import { withRehearsal } from "./rehearsal.ts";
 import { printFindings } from "./report.ts";
 import { linesOf, parsed } from "./script.ts";
 import { readParts } from "./state.ts";
@@ -63,7 +63,7 @@ async function findInPending(
   const oldColumns = await columnsOf(client);
   const dangers = await check(client, { ...options, oldColumns, only: [dangerousDdl] });
   try {
-    const breaches = await withRehearsal(
+    const breaches = await withCommitted(
       adminUrl,
       (url) =>
         withClient(url, async (copy) => {
@@ -71,7 +71,8 @@ async function findInPending(
           await migrateDatabase(url);
           return check(copy, { ...options, before, only: [frozenVersions] });
         }),
-      { upTo: done },
+      // A server that others use gets no templates
+      { upTo: done, isKept: false },
     );
     return [...dangers, ...breaches];
   } catch (error) {

@@ -1,48 +1,29 @@
-import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import pg from "pg";
 import { withClient } from "../database/client.ts";
-import type { MigrateOptions } from "../database/migrations/migrations.ts";
-import { migrateDatabase, runCurrentMigration } from "../database/migrations/migrations.ts";
+import { runCurrentMigration } from "../database/migrations/migrations.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
-import { hasStatements, readCurrent } from "../database/migrations/migration-files.ts";
+import { hasStatements, readCommitted, readCurrent } from "../database/migrations/migration-files.ts";
+import { withCommitted } from "../database/migrations/templates.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import { check } from "./check.ts";
 import type { Finding } from "./finding.ts";
 import type { ApiState } from "./state.ts";
-import { readState } from "./state.ts";
-
-const fence = new URL("../../db/fence.sql", import.meta.url);
-
-/**
- * Runs work on a new database with the committed migrations and no rows, which is dropped afterwards.
- *
- * @param adminUrl a database of the server to make it on, whose roles have been set up
- */
-export async function withRehearsal<T>(
-  adminUrl: string,
-  work: (url: string) => Promise<T>,
-  options: MigrateOptions = {},
-): Promise<T> {
-  const name = `rehearsal_${randomUUID()}`;
-  const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href;
-  return withClient(adminUrl, async (admin) => {
-    const identifier = pg.escapeIdentifier(name);
-    await admin.query(`create database ${identifier} owner service_owner template template0`);
-    try {
-      await withClient(url, async (client) => client.query(await readFile(fence, "utf8")));
-      await migrateDatabase(url, options);
-      return await work(url);
-    } finally {
-      await admin.query(`drop database ${identifier} with (force)`);
-    }
-  });
-}
+import { readEvents, readState } from "./state.ts";
 
 /** What clients see of a database that has the committed migrations, and nothing else. */
 export function committedState(adminUrl: string): Promise<ApiState> {
-  return withRehearsal(adminUrl, stateAt);
+  return withCommitted(adminUrl, stateAt);
+}
+
+/** The bodies of events when a version was released: of a database with the migrations up to then. */
+export async function eventsAtRelease(adminUrl: string, schemaName: string): Promise<ApiState["events"]> {
+  const release = new RegExp(
+    `api_meta\\.freeze\\('api_unstable', '${schemaName}'\\)|create schema ${schemaName};`,
+  );
+  const migration = (await readCommitted()).find(({ text }) => release.test(text));
+  if (migration === undefined) throw new Error(`No migration has released ${schemaName}.`);
+  const events = (url: string) => withClient(urlAsOwner(url), readEvents);
+  return withCommitted(adminUrl, events, { upTo: Number.parseInt(migration.name) });
 }
 
 const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readState(client, urlAsOwner(url)));
@@ -55,7 +36,7 @@ const stateAt = (url: string) => withClient(urlAsOwner(url), (client) => readSta
  */
 export async function checkCurrent(adminUrl: string, wanted?: readonly CurrentFile[]): Promise<Finding[]> {
   const current = wanted ?? (await readCurrent());
-  return withRehearsal(adminUrl, async (url) => {
+  return withCommitted(adminUrl, async (url) => {
     const before = current.some(hasStatements) ? await stateAt(url) : null;
     const failure = await failureOf(runCurrentMigration(url, {}, current));
     if (failure !== null) return [failure];

@@ -21,11 +21,16 @@ export interface ApiState {
 
 /** Reads what clients see of a database. @param url the same database, for what builds the SDL */
 export async function readState(client: ClientBase, url: string): Promise<ApiState> {
+  const events = await readEvents(client);
+  return { sdl: await sdlOf(url), events, parts: await readParts(client) };
+}
+
+/** The JSON Schemas of the bodies of events. */
+export async function readEvents(client: ClientBase): Promise<ApiState["events"]> {
   const { rows: topics } = await client.query<{ name: string; schema: object }>(
     "select name, events.schema(name) as schema from events.topic order by name",
   );
-  const events = Object.fromEntries(topics.map(({ name, schema }) => [name, schema]));
-  return { sdl: await sdlOf(url), events, parts: await readParts(client) };
+  return Object.fromEntries(topics.map(({ name, schema }) => [name, schema]));
 }
 
 /** What frozen versions consist of, in the words of what they were recorded as. */

@@ -2,16 +2,18 @@ import "../process/graphile-env.ts";
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { apiChanges } from "../check/api-changes.ts";
+import type { Release, Released } from "../check/changelog.ts";
 import { printChangelog, printDifference } from "../check/changelog.ts";
 import { check } from "../check/check.ts";
 import { isRefused } from "../check/finding.ts";
-import { withRehearsal } from "../check/rehearsal.ts";
+import { eventsAtRelease } from "../check/rehearsal.ts";
 import { printFindings } from "../check/report.ts";
+import { readEvents } from "../check/state.ts";
 import { withClient } from "../database/client.ts";
-import { startCluster } from "../database/cluster/cluster.ts";
 import { commitText } from "../database/migrations/commit-migration.ts";
 import { hasCurrentMigration } from "../database/migrations/migrations.ts";
-import { setUpDatabase } from "../database/open.ts";
+import { withCommitted } from "../database/migrations/templates.ts";
+import { openAsAdmin } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -63,12 +65,15 @@ async function release(slug: string, releasedOn: string): Promise<void> {
   say("Checking, trying and committing the migration");
   const sdl = await onBlankDatabase(async (adminUrl) => {
     await requireClean(adminUrl);
+    const events = await withClient(urlAsOwner(adminUrl), readEvents);
+    const previous = await previousRelease(adminUrl);
     // Not through db/current, which `db:watch` would run on the developer's database
     const freeze = `select api_meta.freeze('api_unstable', '${version.schemaName}');\n`;
     await commitText(adminUrl, `release-${slug}`, freeze);
-    return printed(version, adminUrl);
+    const sdl = await printed(version, adminUrl);
+    await writeChangelog({ slug, releasedOn, previous, sdl, events });
+    return sdl;
   });
-  await writeChangelog(slug, releasedOn, sdl);
   const file = inRoot(`schema/${slug}.graphql`);
   await writeFile(file, sdl);
   if (version.kind === "stable") {
@@ -130,16 +135,18 @@ async function sdlOf(slug: string): Promise<string> {
   return readFile(inRoot(`schema/${slug}.graphql`), "utf8");
 }
 
-/** Writes the page of a version: what is different from the newest one that clients come from. */
-async function writeChangelog(slug: string, releasedOn: string, sdl: string): Promise<void> {
+/** The newest version that clients come from, as it was released. */
+async function previousRelease(adminUrl: string): Promise<Released | null> {
   const frozen = versions.filter(({ kind }) => kind !== "floating");
   const last = frozen.findLast(({ kind }) => kind === "stable") ?? frozen.at(-1);
-  const previous = last === undefined ? null : { slug: last.slug, sdl: await sdlOf(last.slug) };
+  if (last === undefined) return null;
+  const events = await eventsAtRelease(adminUrl, last.schemaName);
+  return { slug: last.slug, sdl: await sdlOf(last.slug), events };
+}
+
+async function writeChangelog(of: Release): Promise<void> {
   await mkdir(inRoot("docs/versions/"), { recursive: true });
-  await writeFile(
-    inRoot(`docs/versions/${slug}.md`),
-    await printChangelog({ slug, releasedOn, previous, sdl }),
-  );
+  await writeFile(inRoot(`docs/versions/${of.slug}.md`), await printChangelog(of));
 }
 
 async function changeList(change: (known: { slug: string }[]) => { slug: string }[]): Promise<void> {
@@ -181,7 +188,7 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   const text = `select api_meta.extend(${names});\n`;
   const before = await sdlOf(slug);
   const sdl = await onBlankDatabase(async (adminUrl) => {
-    await withRehearsal(adminUrl, async (url) => {
+    await withCommitted(adminUrl, async (url) => {
       await withClient(urlAsOwner(url), (client) => client.query(text));
       const breaking = (await apiChanges(before, await printed(version, url))).filter(
         ({ weight }) => weight === "breaking",
@@ -198,20 +205,13 @@ async function extend(slug: string, views: readonly string[]): Promise<void> {
   say(`${slug} has grown:\n\n${await printDifference(before, sdl)}`);
 }
 
-/** Runs work on a database that is set up and otherwise empty, in a temporary Postgres. */
+/** Runs work on a database with the committed migrations and nothing else. */
 async function onBlankDatabase<T>(work: (adminUrl: string) => Promise<T>): Promise<T> {
-  const { dataDirectory } = readSettings();
-  const cluster = await startCluster({ directory: `${dataDirectory}/release` });
+  const { url, close } = await openAsAdmin(readSettings());
   try {
-    const url = cluster.adminUrl("blank");
-    await withClient(cluster.adminUrl("postgres"), async (client) => {
-      await client.query("drop database if exists blank with (force)");
-      await client.query("create database blank");
-    });
-    await setUpDatabase(url, {});
-    return await work(url);
+    return await withCommitted(url, work);
   } finally {
-    await cluster.stop();
+    await close();
   }
 }
 

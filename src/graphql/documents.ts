@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DocumentNode, GraphQLError, GraphQLSchema, ValidationRule } from "postgraphile/graphql";
 import { ValuesOfCorrectTypeRule } from "postgraphile/graphql";
 import type { Parsed } from "./check-document.ts";
@@ -61,10 +62,18 @@ export class Documents {
       if (parsed.errors || !comparesTooMuch(parsed.document, quick.comparisons))
         return this.#validated(text, parsed);
     }
-    return check(this.#schema, text, limits).then((errors) => {
-      if (errors.length > 0) return { errors };
-      return this.#validated(text, parseWithin(text, limits), [ValuesOfCorrectTypeRule]);
-    });
+    return this.#readInParts(text, limits, check);
+  }
+
+  /** The same for documents that take long: what must be done here comes in parts, between which others have their turn. */
+  async #readInParts(text: string, limits: Limits, check: CheckElsewhere): Promise<DocumentReading> {
+    const errors = await check(this.#schema, text, limits);
+    if (errors.length > 0) return { errors };
+    const parsed = parseWithin(text, limits);
+    await nextTurn();
+    const reading = this.#validated(text, parsed, [ValuesOfCorrectTypeRule]);
+    await nextTurn();
+    return reading;
   }
 
   /** Whether a document is cached, so that reading it costs nothing. */

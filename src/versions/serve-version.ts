@@ -9,6 +9,7 @@ import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
+import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
 import type { NewSecret } from "../graphql/new-secret.ts";
 import { completed } from "../errors/client-errors.ts";
@@ -31,6 +32,8 @@ export interface PassedRequest {
   extensions: Record<string, unknown>;
   /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
+  /** What became of the operation's only mutation, if that ran before. */
+  mutationOutcome: MutationOutcome | undefined;
 }
 
 type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
@@ -68,6 +71,8 @@ export interface ServedVersion {
    * @returns ends that
    */
   onChange(listener: () => void): () => void;
+  /** What applies to all of its mutations. */
+  writing: { timeoutMs: number; settings: Readonly<Record<string, string>>; checks: MutationChecks };
   close(): Promise<void>;
 }
 
@@ -148,9 +153,20 @@ export async function serveVersion(version: Version, options: ServeVersionOption
       changes.on("change", listener);
       return () => void changes.off("change", listener);
     },
+    writing: writingOf(options),
     close: async () => server?.release(),
   };
 }
+
+const writingOf = ({
+  mutationTimeoutMs,
+  mutationSettings = {},
+  mutationChecks = {},
+}: ServeVersionOptions) => ({
+  timeoutMs: mutationTimeoutMs,
+  settings: mutationSettings,
+  checks: mutationChecks,
+});
 
 /** How a version is built, and how it answers requests. */
 function presetOf(
@@ -205,11 +221,14 @@ type ForMutations = Pick<
 >;
 
 function contextOf(
-  { requestId, caller, locale, readFailure }: PassedRequest,
+  { requestId, caller, locale, readFailure, mutationOutcome }: PassedRequest,
   { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeoutMs, mutationChecks, newSecret, pgSettings };
+  return {
+    ...{ ...context, readFailure, mutationLog, mutationOutcome },
+    ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
+  };
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { withClient } from "../../src/database/client.ts";
 import { Project } from "../commands/project.ts";
-import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
 const file = "db/current/5-try.sql";
@@ -16,10 +15,8 @@ let settings: Record<string, string>;
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
-  database = await openTestDatabase("template0");
+  database = await project.database();
   settings = { DATABASE_URL: database.adminUrl };
-  const { code, output } = await project.run(["database.ts", "setup"], settings);
-  assert.equal(code, 0, output);
 });
 after(async () => {
   await database.close();

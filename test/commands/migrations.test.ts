@@ -6,7 +6,6 @@ import pg from "pg";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
-import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
@@ -24,10 +23,8 @@ before(async () => {
     "db/fixtures/twice.sql",
     "select 'ä;';\n\n-- It is there\ncreate table erp.tag (id uuid);\n",
   );
-  database = await openTestDatabase("template0");
+  database = await project.database();
   settings = { DATABASE_URL: database.adminUrl };
-  const { code, output } = await project.run(["database.ts", "setup"], settings);
-  assert.equal(code, 0, output);
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   asBefore = await catalogueOf(owner);

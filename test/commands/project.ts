@@ -5,8 +5,12 @@ import { calculateHash } from "graphile-migrate/dist/hash.js";
 import { compileIncludes, getAllMigrations } from "graphile-migrate/dist/migration.js";
 import type { FileMigration } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import { openTestDatabase } from "../lib/database.ts";
+import type { TestDatabase } from "../lib/database.ts";
 import { startCommand, temporaryFolder } from "./process.ts";
 import type { CommandProcess } from "./process.ts";
+
+type Migrations = typeof import("../../src/database/migrations/migrations.ts");
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -35,6 +39,14 @@ export class Project {
   /** A module of the copy, such as the one that runs its migrations. */
   import<T>(file: string): Promise<T> {
     return import(pathToFileURL(join(this.path, file)).href) as Promise<T>;
+  }
+
+  /** A database with its committed migrations. */
+  async database(): Promise<TestDatabase> {
+    const database = await openTestDatabase("template_committed");
+    const { migrateDatabase } = await this.import<Migrations>("src/database/migrations/migrations.ts");
+    await migrateDatabase(database.adminUrl);
+    return database;
   }
 
   read(file: string): Promise<string> {

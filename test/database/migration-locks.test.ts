@@ -3,7 +3,6 @@ import { after, afterEach, before, test } from "node:test";
 import pg from "pg";
 import { Project } from "../commands/project.ts";
 import { catalogueOf, differencesOf } from "../lib/catalogue.ts";
-import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
 
@@ -19,9 +18,8 @@ let migrate: Migrations["migrateDatabase"];
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
-  database = await openTestDatabase("template0");
+  database = await project.database();
   ({ migrateDatabase: migrate } = await project.import<Migrations>("src/database/migrations/migrations.ts"));
-  await migrate(database.adminUrl);
   owner = new pg.Client({ connectionString: database.ownerUrl });
   reader = new pg.Client({ connectionString: database.ownerUrl, application_name: "a long report" });
   await Promise.all([owner.connect(), reader.connect()]);

@@ -234,3 +234,24 @@ test("a bounded number of statements stays prepared, and those that made room ca
   assert.ok(rows[0].count <= 202, `${rows[0].count}`);
   await single.end();
 });
+
+test("statements stay prepared up to a number of characters, and very long ones don't", async () => {
+  const single = createPool(database.loginUrl, { max: 1 });
+  const adaptor = pipeliningAdaptor(new SharedPool(single)).createWithPgClient({ pool: single }) as any;
+  const query = async (i: number, characters: number) => {
+    const text = `select ${i} /*${"x".repeat(characters)}*/`;
+    const { rows } = await adaptor(api(""), (client: any) => client.query({ text, name: `c${i}` }));
+    assert.deepEqual(Object.values(rows[0]), [i]);
+  };
+  for (let i = 0; i < 60; i++) await query(i, 40_000);
+  for (let i = 60; i < 63; i++) await query(i, 60_000);
+  await query(60, 60_000);
+  const { rows } = await single.query(
+    "select sum(length(statement))::int as characters, max(length(statement)) as longest from pg_prepared_statements",
+  );
+  const [{ characters, longest }] = rows;
+  // Two that have made room are dropped with the next statement
+  assert.ok(characters > 900_000 && characters < 1_100_000, `${characters}`);
+  assert.ok(longest < 50_000, `${longest}`);
+  await single.end();
+});

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
+import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 
 /** The database of a test file, dropped at its end. */
@@ -16,8 +17,11 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** The beginning of a test database: nothing, the migrated schema, or the schema with demonstration data. */
-export type Template = "template0" | "template_schema" | "template_demo";
+/**
+ * The beginning of a test database: nothing, the committed migrations, those and db/current, or the demonstration data
+ * as well.
+ */
+export type Template = "template0" | "template_committed" | "template_schema" | "template_demo";
 
 /** Clones a template of the test cluster (see global-setup.ts). */
 export async function openTestDatabase(template: Template): Promise<TestDatabase> {
@@ -28,7 +32,9 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
-  await admin.query(`create database ${name} template ${template} owner service_owner`);
+  const source =
+    template === "template_committed" ? templateName("schema", (await committedKeys()).at(-1)!) : template;
+  await admin.query(`create database ${name} template ${source} owner service_owner`);
   // Rights of PUBLIC in a database aren't cloned
   await admin.query(`revoke temporary on database ${name} from public`);
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;

@@ -4,6 +4,7 @@ import { fillDemo } from "../../src/commands/demo.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
+import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 
@@ -31,9 +32,12 @@ export async function globalSetup(): Promise<void> {
   );
   for (const { name } of rows)
     await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
-  await admin.query("create database template_schema");
+  // Commands that need a database with the committed migrations find it
+  const committed = templateName("schema", (await committedKeys()).at(-1)!);
+  await admin.query(`create database ${committed}`);
+  const loginUrl = await setUpDatabase(cluster.adminUrl(committed), { renewPassword: true });
+  await admin.query(`create database template_schema template ${committed} owner service_owner`);
   const url = cluster.adminUrl("template_schema");
-  const loginUrl = await setUpDatabase(url, { renewPassword: true });
   if (await hasCurrentMigration()) await runCurrentMigration(url);
   await admin.query("create database template_demo template template_schema owner service_owner");
   await fillDemo({

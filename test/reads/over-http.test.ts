@@ -53,6 +53,15 @@ describe("a read by one statement", () => {
     assert.equal((await grafastOnly.ask(token, { query: list })).headers.get("x-read-by"), null);
   });
 
+  it("answers filters of any size that a client sends", async () => {
+    const OR = Array.from({ length: 250 }, (_, n) => ({ productNumber: { contains: `${n}` } }));
+    const query =
+      "query ($OR: [ProductFilterInput!]) { products(filter: { OR: $OR }) { edges { node { name } } } }";
+    const answer = await bothWays({ query, variables: { OR } });
+    assert.equal(answer.headers.get("x-read-by"), "sql");
+    assert.ok(answer.body.data.products.edges.length > 0);
+  });
+
   it("has the same status, headers and body as otherwise", async () => {
     const choices: AskOptions[] = [
       {},

@@ -1,18 +1,32 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Project } from "../commands/project.ts";
+import type { TestDatabase } from "../lib/database.ts";
 
 // On a copy of the project, for all of this writes into it
 let project: Project;
+let database: TestDatabase;
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
-  const { code, output } = await project.run(["release.ts", "2027-01", "--date", "2027-01-12"]);
+  await project.commit(
+    "topics",
+    `insert into events.topic (name, subject_type, scope, description)
+       values ('batch.deleted', 'Batch', 'batches:read', 'A batch was deleted.');
+     insert into events.occasion (topic, operation) values ('batch.deleted', 'delete');
+     delete from events.field where subject_type = 'Batch' and name = 'physicalStock';`,
+  );
+  database = await project.database();
+  const { code, output } = await release("2027-01", "--date", "2027-01-12");
   assert.equal(code, 0, output);
 });
-after(() => project.remove());
+after(async () => {
+  await database.close();
+  await project.remove();
+});
 
-const release = (...words: string[]) => project.run(["release.ts", ...words]);
+const release = (...words: string[]) =>
+  project.run(["release.ts", ...words], { DATABASE_URL: database.adminUrl });
 
 test("a release has a page for clients, with what is different from the version before", async () => {
   const page = await project.read("docs/versions/2027-01.md");
@@ -21,6 +35,8 @@ test("a release has a page for clients, with what is different from the version 
     /^# Version 2027-01\n\nReleased on 2027-01-12, at `\/api\/graphql\/2027-01`\. Clients of 2026-06-unstable/,
   );
   assert.match(page, /## New\n\n(- `[\w.]+`\n)+/);
+  assert.match(page, /## Events\n\n[^]*- Breaking: batch\.created\.data\.physicalStock is gone\.\n/);
+  assert.match(page, /\n- New: `batch\.deleted`\n$/);
 });
 
 test("diff tells clients of one version what is different in another", async () => {

@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
 import { Project } from "../commands/project.ts";
-import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 
 // On a copy of the project, because a release writes into it
 let project: Project;
 let database: TestDatabase;
+let settings: Record<string, string>;
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
-  database = await openTestDatabase("template0");
-  assert.equal((await project.run(["database.ts", "setup"], { DATABASE_URL: database.adminUrl })).code, 0);
+  database = await project.database();
+  settings = { DATABASE_URL: database.adminUrl };
 });
 after(async () => {
   await database.close();
   await project.remove();
 });
 
-const release = (...words: string[]) => project.run(["release.ts", ...words]);
+const release = (...words: string[]) => project.run(["release.ts", ...words], settings);
 const read = (path: string) => project.read(path);
 const migrations = async () => (await project.list("db/committed")).length;
 
@@ -40,7 +40,6 @@ for (const [words, message] of [
 }
 
 test("releasing freezes unstable, also while a process runs db/current at every change", async () => {
-  const settings = { DATABASE_URL: database.adminUrl };
   const watching = project.start(["database.ts", "watch"], settings);
   try {
     await watching.said(/The API follows the database/);

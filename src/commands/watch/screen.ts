@@ -23,7 +23,9 @@ export function printAnswer({ changes, broken, findings, troubles }: Answer): st
     const [sign, format] = signs[kind];
     return paint(format, `  ${sign} ${text}`);
   });
-  const operations = broken.map(({ place, reason }) => `  ${paint("bold", place)}  ${reason}`);
+  const operations = broken.map(
+    ({ file, line, reason }) => `  ${paint("bold", line === null ? file : `${file}:${line}`)}  ${reason}`,
+  );
   const blocks = [
     block(`The API has changed:`, lines),
     block(paint("red", "These operations worked with schema/unstable.graphql, and would break:"), operations),

@@ -8,11 +8,11 @@ import type { GraphQLSchema } from "postgraphile/graphql";
 import { buildSchema } from "postgraphile/graphql";
 import { check } from "../../check/check.ts";
 import type { Finding } from "../../check/finding.ts";
+import type { BrokenOperation } from "../../check/operations.ts";
+import { brokenOperations, readOperations, readPayloadQueries } from "../../check/operations.ts";
 import { withClient } from "../../database/client.ts";
 import { printVersion } from "../../versions/sdl.ts";
 import { versions } from "../../versions/versions.ts";
-import type { BrokenOperation } from "./operations.ts";
-import { brokenOperations, operationsOfFiles, operationsStored } from "./operations.ts";
 
 /** What the thread is told at its beginning. */
 export interface StudyData {
@@ -88,6 +88,6 @@ async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ApiCha
 
 async function brokenBy(now: GraphQLSchema): Promise<BrokenOperation[]> {
   const known = buildSchema(await readFile(committed, "utf8"), { assumeValid: true });
-  const stored = await withClient(ownerUrl, (client) => operationsStored(client, head.slug));
-  return brokenOperations(known, now, [...stored, ...(await operationsOfFiles())]);
+  const stored = await withClient(ownerUrl, readPayloadQueries);
+  return brokenOperations([...stored, ...(await readOperations())], known, now);
 }

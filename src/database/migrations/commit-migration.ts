@@ -1,45 +1,30 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { randomUUID } from "node:crypto";
+import { getCurrentMigrationLocation, writeCurrentMigration } from "graphile-migrate/dist/current.js";
+import { calculateHash } from "graphile-migrate/dist/hash.js";
+import { getAllMigrations, serializeMigration } from "graphile-migrate/dist/migration.js";
+import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
+import { sluggify } from "graphile-migrate/dist/sluggify.js";
 import { UserError } from "../../errors/user-error.ts";
 import { withClient } from "../client.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import {
+  compiled,
   currentFolder,
   hasStatements,
-  isWithoutTransaction,
   joinedFiles,
   migrationsFolder,
   namesOf,
   readCurrent,
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
+import { migrateDatabase } from "./migrations.ts";
 import type { MigrateOptions } from "./migrator.ts";
-import { migratingUrl } from "../roles.ts";
-import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
-import { writeSchema } from "./schema-file.ts";
+import { urlAsOwner } from "../roles.ts";
+import { committedSchema, writeSchema } from "./schema-file.ts";
 
+const settings = { migrationsFolder, blankMigrationContent: "" } as ParsedSettings;
 const blank = "-- Enter migration here\n";
-
-/** A failure of graphile-migrate, with its output. */
-class CommandFailure extends UserError {
-  /** Whether it failed because others held locks. */
-  readonly isLocked: boolean;
-
-  constructor(command: string, output: string) {
-    super(`graphile-migrate ${command} failed, and nothing of it was kept:\n${withoutStack(output).trim()}`);
-    this.isLocked = /^ *Code:\s+(55P03|40P01)|Failed to get exclusive lock/m.test(output);
-  }
-}
-
-/** The output of graphile-migrate without locations in its code. */
-function withoutStack(output: string): string {
-  return output.replace(/^ +at .*\n?/gm, "");
-}
 
 export interface CommitOptions extends MigrateOptions {
   /** Looks at the files before anything is changed; what it throws refuses them. */
@@ -47,7 +32,7 @@ export interface CommitOptions extends MigrateOptions {
 }
 
 /**
- * Turns files of db/current into a committed migration, after trying it on a new shadow database.
+ * Turns files of db/current into a committed migration, after trying it on a new database.
  *
  * @param message becomes part of the file's name
  * @param names which files; all when empty
@@ -81,7 +66,7 @@ function requireFirst(wanted: readonly CurrentFile[], files: readonly CurrentFil
 
 /**
  * Commits a migration that is not in db/current: nothing there is read or changed, so a process that watches db/current
- * doesn't notice. Rewrites db/schema.sql.
+ * doesn't notice. It is tried on a new database first. Rewrites db/schema.sql.
  *
  * @throws {UserError} when it can't be run
  */
@@ -89,69 +74,53 @@ export async function commitText(
   adminUrl: string,
   message: string,
   text: string,
-  { locks = defaultLockLimits, onWait = () => {} }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<void> {
   await withClient(adminUrl, requireSameMigrations);
-  const folder = await mkdtemp(join(tmpdir(), "migration-"));
-  const application = `migration ${randomUUID()}`;
-  const mayWait = isWithoutTransaction(text) && /\bconcurrently\b/i.test(text);
-  const url = migratingUrl(adminUrl, application, mayWait ? 0 : locks.lockTimeoutMs);
-  const observer = new LockObserver(adminUrl, application, locks.lockTimeoutMs);
+  const file = await writeMigration(message, text);
   try {
-    for (const part of ["committed", "fixtures"])
-      await symlink(join(migrationsFolder, part), join(folder, part), "junction");
-    await writeFile(join(folder, "current.sql"), text);
-    await writeFile(join(folder, ".gmrc"), '{ "migrationsFolder": ".", "databaseOwner": "service_owner" }');
-    await retryLocked(() => graphileMigrate(url, adminUrl, folder, ["commit", "--message", message]), {
-      name: `“${message}”`,
-      holders: () => observer.holders(),
-      onWait,
-      isLocked: (error) => error instanceof CommandFailure && error.isLocked,
-      ...locks,
-    });
-  } finally {
-    await observer.close();
-    await rm(folder, { recursive: true, force: true });
+    const schema = await committedSchema(adminUrl);
+    await migrateDatabase(adminUrl, options);
+    await writeSchema(schema);
+  } catch (error) {
+    await rm(file);
+    throw error;
   }
-  await writeSchema(adminUrl);
 }
 
-/** Moves the newest committed migration back into db/current. */
-export async function uncommitMigration(adminUrl: string): Promise<void> {
-  const url = migratingUrl(adminUrl, "uncommit", 0);
-  await graphileMigrate(url, adminUrl, fileURLToPath(new URL("../../../", import.meta.url)), ["uncommit"]);
-  await writeSchema(adminUrl);
+/** Writes a file of db/committed. @returns its path */
+async function writeMigration(message: string, text: string): Promise<string> {
+  const all = await getAllMigrations(settings);
+  const body = await compiled(text, settings);
+  if (/[\r\n]/.test(message)) throw new UserError("The message is one line.");
+  if (!hasStatements({ name: "", text: body })) throw new UserError("There is nothing to commit.");
+  const previous = all.at(-1)?.hash ?? null;
+  const headers = { Previous: previous ?? "-", Hash: calculateHash(body, previous), Message: message };
+  const slug = sluggify(message);
+  const name = [String(all.length + 1).padStart(6, "0"), ...(slug === "" ? [] : [slug])].join("-");
+  const file = join(migrationsFolder, "committed", `${name}.sql`);
+  await writeFile(file, serializeMigration(body, headers), { mode: 0o444, flag: "wx" });
+  return file;
 }
 
 /**
- * Runs a command of graphile-migrate in a child process, because it ends its whole process when it loses a connection.
+ * Moves the newest committed migration back into db/current.
  *
- * @param url the database, as its owner
- * @param folder the folder of its settings
+ * @throws {UserError} when db/current has a migration
  */
-async function graphileMigrate(
-  url: string,
-  adminUrl: string,
-  folder: string,
-  words: string[],
-): Promise<void> {
-  const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
-  const shadow = new URL(url);
-  shadow.pathname += "_shadow";
-  const child = spawn(process.execPath, [program, ...words], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      DATABASE_URL: url,
-      SHADOW_DATABASE_URL: shadow.href,
-      ROOT_DATABASE_URL: Object.assign(new URL(adminUrl), { pathname: "/template1" }).href,
-    },
-  });
-  let output = "";
-  const collect = (chunk: Buffer) => void (output += chunk.toString());
-  child.stdout.on("data", collect);
-  child.stderr.on("data", collect);
-  const [code] = (await once(child, "close")) as [code: number | null];
-  if (code !== 0) throw new CommandFailure(words.join(" "), output);
+export async function uncommitMigration(adminUrl: string): Promise<void> {
+  const last = (await getAllMigrations(settings)).at(-1);
+  if (last === undefined) throw new UserError("There is no committed migration.");
+  const current = (await readCurrent()).filter(hasStatements);
+  if (current.length > 0)
+    throw new UserError(`Commit ${namesOf(current)} first: db/current must be empty for this.`);
+  const body = last.body.replace(/^--! Included (\S+)$[^]*?^--! EndIncluded \1$/gm, "--!include $1");
+  const headers = last.message === undefined ? {} : { Message: last.message };
+  const location = await getCurrentMigrationLocation(settings);
+  await writeCurrentMigration(settings, location, serializeMigration(body, headers));
+  await rm(last.fullPath);
+  await withClient(urlAsOwner(adminUrl), (owner) =>
+    owner.query("delete from graphile_migrate.migrations where hash = $1", [last.hash]),
+  );
+  await writeSchema(await committedSchema(adminUrl));
 }

@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import pg from "pg";
 import type { ClientBase } from "pg";
 import { withClient } from "../client.ts";
-import { migrateDatabase } from "./migrations.ts";
+import { withCommitted } from "./templates.ts";
 
 const query = new URL("../../../db/dump.sql", import.meta.url);
 const file = new URL("../../../db/schema.sql", import.meta.url);
@@ -18,20 +16,12 @@ export async function schemaOf(client: ClientBase): Promise<string> {
 }
 
 /**
- * Writes db/schema.sql, from a new database with the committed migrations only.
+ * What db/schema.sql has to be, from a new database with the committed migrations only.
  *
  * @param adminUrl a database of the server to make it on, whose roles have been set up
  */
-export async function writeSchema(adminUrl: string): Promise<void> {
-  const name = pg.escapeIdentifier(`schema_${randomUUID()}`);
-  const url = Object.assign(new URL(adminUrl), { pathname: `/${name.slice(1, -1)}` }).href;
-  await withClient(adminUrl, async (admin) => {
-    await admin.query(`create database ${name} owner service_owner template template0`);
-    try {
-      await migrateDatabase(url);
-      await writeFile(file, await withClient(url, schemaOf));
-    } finally {
-      await admin.query(`drop database ${name} with (force)`);
-    }
-  });
-}
+export const committedSchema = (adminUrl: string): Promise<string> =>
+  withCommitted(adminUrl, (url) => withClient(url, schemaOf));
+
+/** Writes db/schema.sql. */
+export const writeSchema = (text: string): Promise<void> => writeFile(file, text);

@@ -1,16 +1,23 @@
 import { LRUCache } from "lru-cache";
 import type { ClientBase } from "pg";
 
-/** The most statements that one connection keeps prepared. */
-const maxStatements = 200;
+/** The most statements that one connection keeps prepared, and their characters: Postgres needs ten times as many bytes. */
+const most = { statements: 200, characters: 1_000_000 };
+/** A longer statement isn't kept: hardly any is sent twice. */
+const maxCharacters = 50_000;
 
 /** A statement that Postgres has parsed for one connection. */
 export interface PreparedStatement {
   /** Its name there, which is never used twice. */
   readonly name: string;
+  /** Length of its text. */
+  readonly characters: number;
   /** Columns of its rows; null until Postgres has described them. */
   columns: readonly ResultColumn[] | null;
 }
+
+/** A statement that isn't kept. */
+export const unnamed = (): PreparedStatement => ({ name: "", characters: 0, columns: null });
 
 /** A parser for the values of a column. */
 export interface ResultColumn {
@@ -21,7 +28,9 @@ export interface ResultColumn {
 /** The prepared statements of one connection. New ones replace the least recently used. */
 export class PreparedStatements {
   readonly #byKey = new LRUCache<string, PreparedStatement>({
-    max: maxStatements,
+    max: most.statements,
+    maxSize: most.characters,
+    sizeCalculation: ({ characters }) => characters + 1,
     dispose: (statement) => this.#outdated.push(statement.name),
   });
   #outdated: string[] = [];
@@ -32,9 +41,10 @@ export class PreparedStatements {
     return this.#byKey.get(key);
   }
 
-  /** Adds a statement that is about to be prepared. */
-  add(key: string): PreparedStatement {
-    const statement: PreparedStatement = { name: `s${++this.#count}`, columns: null };
+  /** Adds a statement that is about to be prepared; null when it is too long for that. */
+  add(key: string, { length: characters }: string): PreparedStatement | null {
+    if (characters > maxCharacters) return null;
+    const statement: PreparedStatement = { name: `s${++this.#count}`, characters, columns: null };
     this.#byKey.set(key, statement);
     return statement;
   }

@@ -1,0 +1,143 @@
+import { hash, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+import { growingPause, retry } from "../../lib/retry.ts";
+import { withClient } from "../client.ts";
+import { readCommitted } from "./migration-files.ts";
+import type { MigrateOptions } from "./migrator.ts";
+import { migrateDatabase } from "./migrations.ts";
+
+const fence = new URL("../../../db/fence.sql", import.meta.url);
+
+/** How the names of templates begin. */
+const prefix = "service_template_";
+/** Templates of a kind that stay on a server. */
+const keptOfAKind = 4;
+/** Pauses while others use or drop a template. */
+const pauses = { firstMs: 20, factor: 1.5, longestMs: 500 };
+const attempts = 40;
+
+/** What a template is of: databases with committed migrations, or with demonstration data as well. */
+export type TemplateKind = "schema" | "demo";
+
+export const templateName = (kind: TemplateKind, key: string): string => `${prefix}${kind}_${key}`;
+
+/** A database of the same server. */
+export const besides = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href;
+
+/** For each committed migration, a key that stands for it and all before it. */
+export async function committedKeys(): Promise<string[]> {
+  let key = "";
+  return (await readCommitted()).map(({ name, text }) => (key = shortHash(`${key}\n${name}\n${text}`)));
+}
+
+export const shortHash = (text: string): string => hash("sha256", text).slice(0, 24);
+
+export interface CommittedOptions extends Pick<MigrateOptions, "upTo"> {
+  /** Whether to keep a template for the next time; true when not given. */
+  isKept?: boolean;
+}
+
+/**
+ * Runs work on a new database with the committed migrations and no rows, which is dropped afterwards. It is a copy of a
+ * template, and only migrations that no template has are run.
+ *
+ * @param adminUrl a database of the server to make it on, whose roles have been set up
+ */
+export async function withCommitted<T>(
+  adminUrl: string,
+  work: (url: string) => Promise<T>,
+  { upTo = Infinity, isKept = true }: CommittedOptions = {},
+): Promise<T> {
+  const name = `rehearsal_${randomUUID()}`;
+  return withClient(adminUrl, async (admin) => {
+    const keys = (await committedKeys()).slice(0, upTo);
+    const make = (made: string) => makeCommitted(admin, adminUrl, made, keys);
+    const template = templateName("schema", keys.at(-1) ?? "none");
+    try {
+      await (isKept ? copyTemplate(admin, adminUrl, name, { template, make }) : make(name));
+      return await work(besides(adminUrl, name));
+    } finally {
+      await dropDatabase(admin, name);
+    }
+  });
+}
+
+/** Makes a database with the first committed migrations, beginning with the template that has most of them. */
+async function makeCommitted(
+  admin: pg.Client,
+  adminUrl: string,
+  name: string,
+  keys: readonly string[],
+): Promise<void> {
+  const { rows } = await admin.query<{ name: string }>(
+    `select datname as name from pg_database where datname = any ($1::text[])
+     order by array_position($1::text[], datname::text) desc limit 1`,
+    [keys.map((key) => templateName("schema", key))],
+  );
+  await copyDatabase(admin, adminUrl, name, rows[0]?.name ?? "template0");
+  await migrateDatabase(besides(adminUrl, name), { upTo: keys.length });
+}
+
+export interface TemplateToCopy {
+  template: string;
+  /** Makes a database of that name, which becomes the template. */
+  make: (name: string) => Promise<void>;
+}
+
+/** Makes a database as a copy of a template, which is made first if it isn't there. */
+export async function copyTemplate(
+  admin: pg.Client,
+  adminUrl: string,
+  name: string,
+  { template, make }: TemplateToCopy,
+): Promise<void> {
+  await retry(() => copyDatabase(admin, adminUrl, name, template), {
+    async pauseMs(error, failures) {
+      const { code } = error as pg.DatabaseError;
+      if (failures >= attempts) throw error;
+      // object_in_use: another process copies it, or autovacuum looks at it
+      if (code === "55006") return growingPause(failures, pauses);
+      // undefined_database
+      if (code !== "3D000") throw error;
+      await makeTemplate(admin, { template, make });
+      return 0;
+    },
+  });
+}
+
+async function makeTemplate(admin: pg.Client, { template, make }: TemplateToCopy): Promise<void> {
+  const name = `new_template_${randomUUID()}`;
+  try {
+    await make(name);
+    const [from, to] = [name, template].map((each) => pg.escapeIdentifier(each));
+    await admin.query(`alter database ${from} rename to ${to}`);
+  } catch (error) {
+    await dropDatabase(admin, name);
+    // duplicate_database: another process has made it meanwhile
+    if ((error as pg.DatabaseError).code !== "42P04") throw error;
+  }
+  await dropOldTemplates(admin, template);
+}
+
+/** Makes a database as a copy of another, with the rights in it, which aren't copied. */
+async function copyDatabase(admin: pg.Client, adminUrl: string, name: string, source: string): Promise<void> {
+  const [made, from] = [name, source].map((each) => pg.escapeIdentifier(each));
+  await admin.query(`create database ${made} owner service_owner template ${from}`);
+  await withClient(besides(adminUrl, name), async (client) => client.query(await readFile(fence, "utf8")));
+}
+
+/** Drops all templates of the kind but the newest. */
+async function dropOldTemplates(admin: pg.Client, template: string): Promise<void> {
+  const { rows } = await admin.query<{ name: string }>(
+    "select datname as name from pg_database where starts_with(datname, $1) order by oid desc offset $2",
+    [template.slice(0, template.lastIndexOf("_") + 1), keptOfAKind],
+  );
+  // Another process may be copying one, or dropping it
+  for (const { name } of rows) await dropDatabase(admin, name).catch(() => {});
+}
+
+export async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
+  await admin.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
+}

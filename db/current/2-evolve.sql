@@ -1,4 +1,5 @@
 -- A subject of events may lose all fields that bookings change
+--!include api_meta/upheld_rules.sql
 --!include events/changed_expression.sql
 
 -- Columns that background work fills in batches

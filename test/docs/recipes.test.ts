@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, before, describe, test } from "node:test";
+import type { CheckOptions } from "../../src/check/check.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
 import { lints } from "../../src/check/lints.ts";
@@ -96,25 +97,22 @@ describe("the recipes of docs/evolving.md", async () => {
       const found = (await must(loans, { borrower }))?.seedLoans.edges;
       if (found?.length !== 1) refusals.push(`${borrower}: ${JSON.stringify(found)}`);
       counts[index] = n + 1;
-      await sleep(20); // As clients do
+      await sleep(50); // As clients do
     }
   }
 
-  /** Runs a migration as db:setup does, with the check before it. */
+  const refusedBy = (options: CheckOptions) =>
+    withClient(service.ownerUrl, async (client) => {
+      const findings = await check(client, options);
+      return findings.filter(({ severity, waived }) => severity === "error" && waived === undefined);
+    });
+
+  /** Runs a migration as db:setup does. */
   async function migrate(name: string, text: string): Promise<void> {
     const oldColumns = await withClient(service.ownerUrl, columnsOf);
     const current = [{ name, text }];
     await runCurrentMigration(service.adminUrl, {}, current);
-    const found = await withClient(service.ownerUrl, (client) =>
-      check(client, { current, oldColumns, only: [dangerousDdl, lints] }),
-    );
-    const refused = found.filter(({ severity, waived }) => severity === "error" && waived === undefined);
-    // The example's own: the product's view of events doesn't name its scope
-    assert.deepEqual(
-      refused.filter(({ rule }) => rule !== "topic-scope"),
-      [],
-      name,
-    );
+    assert.deepEqual(await refusedBy({ current, oldColumns, only: [dangerousDdl] }), [], name);
   }
 
   const backfillsOf = (text: string) =>
@@ -131,6 +129,12 @@ describe("the recipes of docs/evolving.md", async () => {
     const { body, text } = await restarted.ask(token, { query: lend, variables: { input } });
     assert.equal(body.errors, undefined, text);
     return body.data.seedPacketLend.seedLoan.id;
+  };
+
+  const kindOf = async (field: string): Promise<string> => {
+    const query = '{ __type(name: "SeedLoan") { fields(includeDeprecated: true) { name type { kind } } } }';
+    const { body } = await restarted.ask(token, { query });
+    return body.data.__type.fields.find(({ name }: any) => name === field).type.kind;
   };
 
   test("are all there, each with something to see", () =>
@@ -151,17 +155,25 @@ describe("the recipes of docs/evolving.md", async () => {
         // Work in the background, and at times the next migration works it off
         if (name !== "Split a column")
           for (const backfill of backfillsOf(text)) await until(() => hasEnded(backfill));
+        if (index === steps.length - 2 && name === "Make nullable not null") {
+          // Refused from now on, but not yet promised: old rows might have none
+          await restarted.app.reload();
+          assert.equal(await kindOf("givenName"), "SCALAR");
+        }
         if (index === steps.length - 1) await restarted.app.reload();
         await until(() => counts.every((count, client) => count > seen[client]!));
         assert.deepEqual(refusals.slice(0, 5), []);
       }
+      if (name === "Make nullable not null") assert.equal(await kindOf("givenName"), "NON_NULL");
       const [fields, expected] = news[name]!;
       const query = `query ($id: ID!) { seedLoan(id: $id) { ${fields} } }`;
       const { body, text } = await restarted.ask(token, { query, variables: { id: await lendOne() } });
       assert.deepEqual(body.data?.seedLoan, expected, text);
     });
 
-  test("leave all that was written, and none of the old columns", async () => {
+  test("leave all that was written, none of the old columns, and nothing for db/lint", async () => {
+    isOver = true;
+    await Promise.all(clients);
     const { rows } = await service.owner.query(
       `select count(*)::integer as count, count(distinct full_name)::integer as names,
          count(*) filter (where full_name ~ '^Grace Hopper \\d+$' and lent_for = make_interval(days => split_part(full_name, ' ', 3)::integer))::integer as old
@@ -174,9 +186,11 @@ describe("the recipes of docs/evolving.md", async () => {
       "select array_agg(attname::text order by attnum) as names from pg_attribute where attrelid = 'lending.loan'::regclass and attnum > 0 and not attisdropped",
     );
     assert.deepEqual(columns[0].names, ["id", "packet_id", "created_at", "lent_for", "full_name"]);
-    const { body } = await service.ask(token, {
-      query: '{ __type(name: "SeedLoan") { fields { name type { kind } } } }',
-    });
-    assert.ok(body.data.__type.fields.length > 0);
+    const left = await refusedBy({ current: [], only: [lints] });
+    // The example's own: the product's view of events doesn't name its scope
+    assert.deepEqual(
+      left.filter(({ rule }) => rule !== "topic-scope"),
+      [],
+    );
   });
 });

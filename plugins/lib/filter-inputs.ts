@@ -9,11 +9,11 @@ import { elementOf } from "../../src/reads/codecs.ts";
 import {
   containerOperators,
   enumOperators,
-  keyOperators,
   operators,
   operatorsOfScalar,
   withOwnEquality,
 } from "../../src/reads/filter-operators.ts";
+import { keyOperators } from "../../src/reads/key-operators.ts";
 import { apiError } from "../../src/errors/api-error.ts";
 import { requireKey } from "../../src/graphql/global-id.ts";
 import { orderOf, rowOf } from "../../src/reads/keys.ts";

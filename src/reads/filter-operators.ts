@@ -4,8 +4,6 @@ import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
 import { elementOf } from "./codecs.ts";
-import type { Key } from "./keys.ts";
-import { parameterType, rowOf } from "./keys.ts";
 
 /** A value as a parameter of Postgres. */
 export interface Parameter {
@@ -210,36 +208,6 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   InternetAddress: ["equals", "in", "within", "isNull"],
   MacAddress: ["equals", "in", "isNull"],
 };
-
-/** The operators of ids that are made of several columns, or of one that has another name. */
-export function keyOperators(
-  key: Key,
-  valuesOf: (id: unknown) => readonly string[],
-): Record<string, Operator> {
-  const one = (id: unknown): Parameter[] =>
-    valuesOf(id).map((value, index) => ({ value, type: parameterType(key[index]!) }));
-  const many = (ids: unknown): Parameter[] => {
-    const rows = (ids as unknown[]).map(valuesOf);
-    return key.map((part, index) => ({
-      value: listOfCodec(TYPES.text).toPg(rows.map((values) => values[index]!)),
-      type: sql`${parameterType(part)}[]`,
-    }));
-  };
-  const among = (lists: readonly SQL[]) => sql`(select * from unnest(${sql.join(lists, ",")}))`;
-  return {
-    equals: {
-      ...operators.equals,
-      parameters: one,
-      condition: (row, values) => sql`${row} = ${rowOf(values)}`,
-    },
-    in: { ...operators.in, parameters: many, condition: (row, lists) => sql`${row} in ${among(lists)}` },
-    notIn: {
-      ...operators.notIn,
-      parameters: many,
-      condition: (row, lists) => sql`${row} not in ${among(lists)}`,
-    },
-  };
-}
 
 /** Which operators the filter of an enum has. */
 export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];

@@ -80,7 +80,7 @@ function show(response: Response, { id, name, scopes, known, errors = {} }: Ente
           autocomplete: "off",
           maxlength: 100,
         })}
-        ${accessFields(known, scopes)} ${"access" in errors && noAccessOption(errors.access!)}
+        ${accessFields(known, scopes)} ${"access" in errors && noAccessOption(errors.access)}
         <div class="actions">
           <button class="main">Create token</button>
           <a class="button" href="/admin/tokens">Cancel</a>

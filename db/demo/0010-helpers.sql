@@ -1,7 +1,7 @@
 -- Preparing
 -- What all files of this folder use. The schema demo is gone again when they have all run (see
--- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale and age give the same
--- rows. Ids, figures and rates don't depend on the age, only moments do.
+-- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale and age give the
+-- same rows. Ids, figures and rates don't depend on the age, only moments do.
 create schema demo;
 
 create function demo.scale()

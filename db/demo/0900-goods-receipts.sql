@@ -166,7 +166,10 @@ select l.id, demo.id('goods receipt', l.receipt_n),
     demo.id('supplier order', l.supplier_order_n),
   demo.id('supplier order line', l.supplier_line_key), demo.bin_id(h.warehouse, h.bin), l.quantity,
     case when l.state = 'in_progress' then disposed else 0 end,
-  l.price, case when l.at >= timestamptz '2024-10-01' + demo.age() or l.factor = 1 then round(l.price / l.factor, 4) end, l.tax_rate,
+  l.price,
+  case
+    when l.at >= timestamptz '2024-10-01' + demo.age() or l.factor = 1 then round(l.price / l.factor, 4) end,
+  l.tax_rate,
     l.at,
     case when l.state in ('in_progress', 'completed') then l.at + interval '5 hours' end
 from demo.receipt_line l join demo.home h on h.product_n = l.product_n and h.warehouse = l.warehouse

@@ -8,6 +8,7 @@ import type {
 import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
 import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
+import type { FieldSource } from "./field-source.ts";
 import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -18,6 +19,9 @@ export interface PreparedOperation extends ReadableOperation {
   flags: readonly string[];
   readers: readonly [FieldNode, ReadArguments][];
 }
+
+/** Fields whose arguments matter to the statement. */
+const withArguments = new Set<FieldSource["kind"]>(["list", "row", "node", "function"]);
 
 /** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
@@ -60,7 +64,7 @@ export function prepareFields(operation: ReadableOperation, root: GraphQLObjectT
     // The only field of an interface is `id`, which its types have too
     const source = isObjectType(type) ? sourceOf(field) : undefined;
     if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
-    if (source?.kind === "list" || source?.kind === "row" || source?.kind === "node") {
+    if (source && withArguments.has(source.kind)) {
       readers.push([node, argumentsReader(operation, source, field, node)]);
     }
     if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);

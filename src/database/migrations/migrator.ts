@@ -8,6 +8,7 @@ import {
 } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { parseSettings } from "graphile-migrate/dist/settings.js";
+import { afterBackfills } from "../backfill.ts";
 import { connect } from "../client.ts";
 import { migrationFailure } from "./migration-failure.ts";
 import type { CurrentFile } from "./migration-files.ts";
@@ -215,7 +216,7 @@ export class Migrator {
       }
     };
     try {
-      await this.#retry(name, work);
+      await afterBackfills(this.#client, () => this.#retry(name, work), this.#onWait);
     } catch (error) {
       throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
     }

@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
-import { specifiedDirectives } from "postgraphile/graphql";
+import { knownDirectives } from "../src/graphql/directives.ts";
 import type { ScopeRequirement } from "../src/graphql/scopes.ts";
 import { requiresScopesDirective } from "../src/graphql/scopes.ts";
 import { relationOf } from "./relations.ts";
@@ -65,7 +65,7 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
       GraphQLSchema(config) {
         return {
           ...config,
-          directives: [...(config.directives ?? specifiedDirectives), requiresScopesDirective],
+          directives: [...(config.directives ?? knownDirectives), requiresScopesDirective],
         };
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {

@@ -1,6 +1,6 @@
 import type { GraphQLNamedType, GraphQLSchemaConfig } from "postgraphile/graphql";
 import { buildSchema, GraphQLSchema, printSchema, specifiedScalarTypes } from "postgraphile/graphql";
-import { knownDirectives } from "./directives.ts";
+import { withKnownPlaces } from "./directives.ts";
 
 /** A schema as data, for a thread that doesn't share objects: everything that introspection shows of it. */
 export interface SchemaText {
@@ -30,10 +30,7 @@ export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLS
       ...config,
       // SDL leaves out those that no field has
       types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
-      // Nor does it have those that are specified
-      directives: directives.map(
-        (name) => knownDirectives.find((known) => known.name === name) ?? built.getDirective(name)!,
-      ),
+      directives: withKnownPlaces(directives.map((name) => built.getDirective(name)!)),
     },
     types,
   );

@@ -14,7 +14,7 @@ export const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
  */
 export function schemaFile(served: readonly ServedVersion[]): RequestHandler {
   const printed = new WeakMap<GraphQLSchema, { sdl: string; etag: string }>();
-  return (_request, response) => {
+  return (request, response) => {
     const { schema } = served.find(({ version }) => version === response.locals.version)!.current();
     let file = printed.get(schema);
     if (!file) {
@@ -26,6 +26,12 @@ export function schemaFile(served: readonly ServedVersion[]): RequestHandler {
       // A browser shows it as text
       .setHeader("content-type", "text/plain; charset=utf-8")
       .setHeader("cache-control", "no-cache");
-    response.send(file.sdl);
+    if (has(request.get("if-none-match"), file.etag)) response.status(304).end();
+    else response.end(file.sdl);
   };
+}
+
+/** Whether `If-None-Match` names a version of a file. A proxy that compressed it may have made its tag a weak one. */
+function has(header: string | undefined, etag: string): boolean {
+  return header?.split(/,\s*/).some((tag) => tag === "*" || tag.replace(/^W\//, "") === etag) ?? false;
 }

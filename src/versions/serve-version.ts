@@ -16,6 +16,7 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
+import { explorerScript } from "./explorer-script.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
 import { pathOf } from "./versions.ts";
@@ -51,17 +52,18 @@ export interface ServedVersion {
   /**
    * Builds the GraphQL schema again, if the database has changed it. The old one answers until then, and if that fails.
    *
+   * @returns whether it has
    * @throws the reason why it could not be built
    */
-  reload(): Promise<void>;
+  reload(): Promise<boolean>;
   /**
    * Builds the GraphQL schema from what the catalog will have about it.
    *
    * @param catalog see `readCatalog`
-   * @returns what puts it in the place of the one that answers
+   * @returns what puts it in the place of the one that answers; null when that is the same
    * @throws what kept it from being built
    */
-  prepare(catalog: string): Promise<() => void>;
+  prepare(catalog: string): Promise<(() => void) | null>;
   /**
    * Calls a function each time that another schema answers.
    *
@@ -107,8 +109,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   let server: GraphqlServer | null = null;
   let handle: Handler = (_request, _response, next) => next();
   const prepare = async (catalog: string) => {
-    const fingerprint = hash("sha256", catalog);
-    if (current !== null && fingerprint === builtFrom) return () => {};
+    const fingerprint = fingerprintOf(catalog);
+    if (current !== null && fingerprint === builtFrom) return null;
     const made = await make(catalog);
     const newServer = server === null ? new GraphqlServer(made) : null;
     await newServer?.ready();
@@ -126,7 +128,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const reload = async () => {
     try {
       const use = await prepare(await readCatalog(options.pgService, version.schemaName));
-      use();
+      use?.();
+      return use !== null;
     } catch (error) {
       if (current === null) failure = error as Error;
       throw error;
@@ -152,6 +155,19 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   };
 }
 
+const firstOwnOid = 16_384;
+
+/** The same for catalogs that differ only in the numbers of objects, which are others each time that they are made. */
+function fingerprintOf(catalog: string): string {
+  const numbers = new Map<string, number>();
+  const numbered = catalog.replace(/"(\d{5,10})"/g, (text, oid: string) => {
+    if (Number(oid) < firstOwnOid) return text;
+    if (!numbers.has(oid)) numbers.set(oid, numbers.size);
+    return `#${numbers.get(oid)}`;
+  });
+  return hash("sha256", numbered);
+}
+
 /** How a version is built, and how it answers requests. */
 function presetOf(
   version: Version,
@@ -174,6 +190,9 @@ function presetOf(
     },
     ruru: {
       // Its type demands every option, though none is needed.
+      htmlParts: {
+        headerScripts: (scripts) => scripts + (explorerPath === null ? "" : explorerScript(explorerPath)),
+      },
       clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
     },
     grafserv: {

@@ -2,14 +2,15 @@ import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import { exactCodecOf } from "./lib/text-codecs.ts";
+import { exactly, nameWithoutView } from "./lib/read-functions.ts";
 import { hasTag } from "./lib/tags.ts";
 
 /** The view whose rows a function takes, and nothing else; undefined of other functions. */
-function rowOf({ parameters, isMutation, codec }: PgResource): PgCodec | undefined {
+function rowOf({ parameters, isMutation, isUnique, codec }: PgResource): PgCodec | undefined {
   const [row, ...others] = parameters ?? [];
   const isOfRow = row?.codec.attributes && row.codec.extensions?.isTableLike !== false;
-  return isOfRow && others.length === 0 && !isMutation && !codec.attributes ? row.codec : undefined;
+  const isColumn = others.length === 0 && !isMutation && isUnique && !codec.attributes;
+  return isOfRow && isColumn ? row.codec : undefined;
 }
 
 /**
@@ -36,13 +37,12 @@ export const ComputedColumnsPlugin: GraphileConfig.Plugin = {
 
 function addColumn(view: PgCodec, { extensions, codec, description }: PgResource): void {
   const { schemaName, name } = extensions!.pg!;
-  const prefix = `${view.extensions?.pg?.name}_`;
-  const column = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const column = nameWithoutView(name, view);
   const attributes = view.attributes as Record<string, PgCodecAttribute>;
   if (attributes[column])
     throw new Error(`The function ${name} clashes with the column ${view.name}.${column}`);
   attributes[column] = {
-    codec: exactCodecOf(codec) ?? codec,
+    codec: exactly(codec),
     notNull: hasTag({ extensions }, "notNull"),
     description,
     expression: (rows: SQL) => sql`${sql.identifier(schemaName, name)}(${rows})`,

@@ -65,7 +65,9 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const { plan } = field;
           const resource = scope.pgFieldResource as PgResource;
           const list = `${Self.name}.${fieldName}`;
-          const details = { list, key: keyOf(resource), followed: followedOf(resource) };
+          // A function may leave out what came late
+          const followed = scope.readFunction ? undefined : followedOf(resource);
+          const details = { list, key: keyOf(resource), followed };
           field.type = nonNull(field.type);
           field.plan = preservesSource(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
             const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;

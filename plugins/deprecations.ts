@@ -28,8 +28,8 @@ function reasonOfField(
   build: GraphileBuild.Build,
   scope: GraphileBuild.ScopeObjectFieldsField,
 ): string | undefined {
-  const { fieldName, mutationFunction, payloadOf, pgCodec, nodeAccessorTypeName } = scope;
-  if (mutationFunction) return reasonOf(mutationFunction);
+  const { fieldName, mutationFunction, readFunction, payloadOf, pgCodec, nodeAccessorTypeName } = scope;
+  if (mutationFunction ?? readFunction) return reasonOf(mutationFunction ?? readFunction!.resource);
   if (scope.isRootQuery) {
     const resource = scope.pgFieldResource as PgResource | undefined;
     return reasonOf(resource?.codec ?? codecOf(build, nodeAccessorTypeName));

@@ -50,6 +50,7 @@ function describeRelation(build: GraphileBuild.Build, owner: string, scope: Fiel
 
 function describeField(build: GraphileBuild.Build, owner: string, scope: FieldScope): string | undefined {
   const { fieldName } = scope;
+  if (scope.readFunction) return scope.readFunction.resource.description ?? `The ${inWords(fieldName)}.`;
   if (scope.isPageInfo) return pageInfoFields[fieldName];
   if (scope.isRootNodeField)
     return "Anything with a global id, whatever its type; null when the caller may not read it.";
@@ -75,6 +76,19 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
     return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
   }
   return undefined;
+}
+
+/** The description of a function's argument by a line `@describe percent How much.` of its comment. */
+function describeArgument({
+  readFunction,
+  argName,
+}: GraphileBuild.ScopeObjectFieldsFieldArgsArg): string | undefined {
+  const argument = readFunction?.call.arguments.find(({ fieldName }) => fieldName === argName);
+  if (!argument) return undefined;
+  const line = tagLines(readFunction!.resource, "describe").find((one) =>
+    one.startsWith(`${argument.name} `),
+  );
+  return line?.slice(argument.name.length + 1) ?? `The ${inWords(argName)}.`;
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {
@@ -136,6 +150,8 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field_args_arg(argument, _build, { scope }) {
         const description = argumentDescriptions[scope.argName];
+        const called = describeArgument(scope);
+        if (called) argument.description = called;
         const isOurs = scope.isPgFieldConnection || scope.isRootNodeField || scope.nodeAccessorTypeName;
         if (isOurs && description) argument.description = description;
         return argument;

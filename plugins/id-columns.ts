@@ -14,7 +14,7 @@ import { tagLines, tagText } from "./lib/tags.ts";
 /**
  * Makes ids of columns: of primary keys called `id`, of foreign keys that point to one, and of what the tag @gid names
  * (`@gid StockContainer` on the column, or `@gid stock_container_id StockContainer` on the view). A column may hold a list
- * of them. A view whose key is called otherwise, or has several columns, gets the id as a field beside them.
+ * of them. An argument of a function is one by a line `@gid supplier_id Supplier` of its comment. A view whose key is called otherwise, or has several columns, gets the id as a field beside them.
  *
  * The columns get another codec. So there is one place that turns keys into global ids and back, whatever the way:
  * fields, filters, `node`, arguments of functions.
@@ -68,6 +68,7 @@ class IdColumns {
     for (const [typeName, resource] of this.#views) this.#makeId(typeName, resource);
     this.#makeForeignKeys();
     this.#makeNamed();
+    this.#makeArguments();
   }
 
   #makeId(typeName: string, resource: PgResource): void {
@@ -107,6 +108,23 @@ class IdColumns {
       for (const [attributeName, attribute] of attributesOf(codec)) {
         const typeName = tagText(attribute, "gid");
         if (typeName) this.#become(codec, attributeName, typeName);
+      }
+    }
+  }
+
+  /** Arguments of functions, by lines `@gid supplier_id Supplier` of their comments. */
+  #makeArguments(): void {
+    for (const resource of Object.values(this.#registry.pgResources) as PgResource[]) {
+      if (!resource.parameters || resource.isMutation) continue;
+      for (const line of tagLines(resource, "gid")) {
+        const [name, typeName] = line.split(/\s+/);
+        const parameter = resource.parameters.find((one) => one.name === name);
+        if (typeName === undefined) continue;
+        if (!parameter) throw new Error(`@gid: the function ${resource.name} has no argument ${name}`);
+        const held = parameter.codec;
+        const listed = elementOf(held);
+        const codec = this.#codecOf(typeName, `${resource.name}(${name})`, listed ?? held);
+        (parameter as { codec: PgCodec }).codec = listed ? listOfCodec(codec as PgCodecAnyScalar) : codec;
       }
     }
   }

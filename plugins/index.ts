@@ -10,6 +10,7 @@ import { DeprecationsPlugin } from "./deprecations.ts";
 import { DescriptionsPlugin } from "./descriptions.ts";
 import { EnumColumnsPlugin } from "./enum-columns.ts";
 import { FiltersPlugin } from "./filters.ts";
+import { FunctionsPlugin } from "./functions.ts";
 import { IdColumnsPlugin } from "./id-columns.ts";
 import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationsPlugin } from "./mutations.ts";
@@ -140,6 +141,7 @@ export function createPreset({
       ListColumnsPlugin,
       // Lists, filters and look-ups
       NodePlugin,
+      FunctionsPlugin,
       FiltersPlugin,
       ConnectionsPlugin,
       // Mutations

@@ -19,6 +19,8 @@ declare global {
     interface ScopeObjectFieldsField {
       /** The function that a field of the root type Mutation calls. */
       mutationFunction?: PgResource;
+      /** The column that a field of a payload shows. */
+      payloadColumn?: { name: string; isList: boolean };
     }
     interface ScopeObject {
       /** The function of this payload type. */
@@ -83,7 +85,11 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
                   Object.entries(payload.attributes!).map(([name, attribute]) => {
                     const fieldName = build.inflection.camelCase(name);
                     const { config, target } = payloadField(build, name, attribute);
-                    const scope = { fieldName, ...(target ? { pgFieldResource: target } : {}) };
+                    const payloadColumn = { name, isList: attribute.codec.arrayOfCodec !== undefined };
+                    const scope = {
+                      ...{ fieldName, payloadColumn },
+                      ...(target ? { pgFieldResource: target } : {}),
+                    };
                     return [fieldName, fieldWithHooks(scope, config)];
                   }),
                 ),
@@ -127,7 +133,9 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
   const encode = inputEncoder(build, input);
   const decode = answerDecoder(build, mutation);
   const secretColumn = secretColumnOf(mutation);
+  const source = { version, operation, hasSecret: secretColumn !== undefined, encode, decode };
   return {
+    extensions: { mutation: source },
     type: build.getTypeByName(payloadName) as GraphQLObjectType,
     args: {
       input: {
@@ -145,21 +153,25 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
             mutationTimeoutMs = defaultMutationTimeoutMs,
             mutationChecks = {},
             mutationLog,
+            mutationOutcome,
           } = asked;
           const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
+          if (mutationOutcome && "failure" in mutationOutcome) throw mutationOutcome.failure;
           const secret = secretColumn ? asked.newSecret?.() : undefined;
           const own = pgSettings as ServiceContext["pgSettings"];
           const settings = secret ? { ...own, ...settingsFor(secret) } : own;
-          const answer = await runMutation(withPgClient, settings, {
-            version,
-            operation,
-            input: encode(fields),
-            idempotencyKey,
-            validateOnly,
-            timeoutMs: mutationTimeoutMs,
-            check: mutationChecks[operation],
-            scopes: scopes ?? new Set(),
-          });
+          const answer =
+            mutationOutcome?.result ??
+            (await runMutation(withPgClient, settings, {
+              version,
+              operation,
+              input: encode(fields),
+              idempotencyKey,
+              validateOnly,
+              timeoutMs: mutationTimeoutMs,
+              check: mutationChecks[operation],
+              scopes: scopes ?? new Set(),
+            }));
           const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
           if (!result.payload) return decode(result);
           try {

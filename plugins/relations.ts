@@ -13,11 +13,11 @@ export function relationOf({ pgRelationDetails }: FieldScope): PgCodecRelation |
 }
 
 /**
- * Whether the list of a relation takes no filter: the foreign key has the tag @noFilter, or the line of the ref has the
+ * Whether the list of a relation takes no filter: the foreign key or the function has the tag @noFilter, or the line of the ref has the
  * word noFilter (`@ref fulfillments to:Fulfillment plural noFilter`).
  */
 export function takesNoFilter(scope: FieldScope): boolean {
-  if (hasTag(relationOf(scope), "noFilter")) return true;
+  if (hasTag(scope.readFunction?.resource ?? relationOf(scope), "noFilter")) return true;
   const { codec, ref } = scope.pgRefDetails ?? {};
   const name = Object.entries(codec?.refs ?? {}).find(([, candidate]) => candidate === ref)?.[0];
   const words = tagLines(codec, "ref").map((line) => line.split(/\s+/));

@@ -70,7 +70,12 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {
         const target = targetOf(build, scope);
-        const own = requirementOf(scope.mutationFunction ?? scope.pgFieldAttribute ?? relationOf(scope));
+        const own = requirementOf(
+          scope.mutationFunction ??
+            scope.readFunction?.resource ??
+            scope.pgFieldAttribute ??
+            relationOf(scope),
+        );
         const requirement = own ?? requirementOf(target);
         const declared = scope.mutationFunction ?? target;
         if (!requirement && declared) {

@@ -3,6 +3,7 @@ import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } fro
 import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
+import type { ReadFunction } from "./read-functions.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
@@ -29,6 +30,9 @@ export function findSource(
 ): FieldSource | undefined {
   const { fieldName } = scope;
   if (scope.pgFieldAttribute) return findColumn(scope);
+  if (scope.readFunction) return findFunction(build, `${typeName}.${fieldName}`, scope.readFunction);
+  if (scope.mutationFunction) return { kind: "mutation" };
+  if (scope.payloadColumn) return findPayloadColumn(build, scope);
   if (scope.isRootNodeField) return { kind: "node" };
   if (scope.nodeAccessorTypeName) return { kind: "row" };
   if (scope.isPgFieldConnection) return findList(build, `${typeName}.${fieldName}`, scope);
@@ -57,6 +61,14 @@ function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): Field
   return name === undefined ? undefined : { kind: "column", name, attribute: attribute as PgCodecAttribute };
 }
 
+function findPayloadColumn(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+  const { payloadColumn, pgFieldResource } = scope;
+  const { name, isList } = payloadColumn!;
+  if (!pgFieldResource) return { kind: "value", name };
+  const rows = findRows(build, pgFieldResource.codec as PgCodec);
+  return rows?.resource === pgFieldResource ? { kind: "entity", name, rows, isList } : undefined;
+}
+
 function hopOf(scope: FieldScope): Hop | undefined {
   const relation = relationOf(scope);
   const to = relation?.remoteResource as PgResource | undefined;
@@ -72,7 +84,19 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   const target = hops.at(-1)?.to;
   if (target !== undefined && target !== resource) return undefined;
   const filterColumns = build.filterColumns.get(rows.resource.codec);
-  return { kind: "list", ...rows, list, hops, filterColumns, followed: followedOf(rows.resource) };
+  const followed = followedOf(rows.resource);
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed };
+}
+
+function findFunction(
+  build: GraphileBuild.Build,
+  list: string,
+  { rows: returned, call, codec }: ReadFunction,
+): FieldSource | undefined {
+  if (!returned) return { kind: "function", call, codec };
+  const rows = findRows(build, returned.codec);
+  const filterColumns = build.filterColumns.get(returned.codec);
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

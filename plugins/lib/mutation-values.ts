@@ -6,7 +6,7 @@ import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import type { Mutation } from "./mutation-functions.ts";
-import type { MutationResult } from "./run-mutation.ts";
+import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import { tagText } from "./tags.ts";
 
 /** A JSON value as `mutation.run` takes and returns it. */

@@ -1,6 +1,6 @@
 import type { NewSecret } from "../../src/graphql/new-secret.ts";
 import type { Mutation } from "./mutation-functions.ts";
-import type { MutationResult } from "./run-mutation.ts";
+import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 import { hasTag } from "./tags.ts";
 
 /** The column of a mutation's payload that shows a new secret, by its tag @secret; undefined when there is none. */

@@ -1,8 +1,10 @@
 import "../process/graphile-env.ts";
+import type pg from "pg";
 import { isRefused } from "../check/finding.ts";
 import { requireHarmlessPending } from "../check/pending.ts";
 import { checkCurrent } from "../check/rehearsal.ts";
 import { printFindings, printJson } from "../check/report.ts";
+import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
@@ -10,6 +12,7 @@ import { committedSchema, writeSchema } from "../database/migrations/schema-file
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { withOwner } from "./owner.ts";
 import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
@@ -21,6 +24,7 @@ const usage = `Usage: npm run db:<command>
   db:commit -- "message" [FILE…]  turn db/current, or some of its files, into a committed migration
   db:uncommit                    bring the newest committed migration back into db/current
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
+  db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make
 `;
 
@@ -67,14 +71,27 @@ async function requireClean(adminUrl: string, current: readonly CurrentFile[]): 
   say(report);
 }
 
+/** Says how far backfills are. Exit code 1: one fails. */
+async function tellBackfills(client: pg.Client, isToRun: boolean): Promise<void> {
+  if (isToRun) await fillAll(client, { onProgress: say });
+  const all = await readProgress(client);
+  console.log(all.length === 0 ? "No migration has declared a backfill." : all.map(printProgress).join("\n"));
+  if (all.some(({ state }) => state === "fails")) process.exitCode = 1;
+}
+
 const options = {
   "new-password": { type: "boolean" },
   accept: { type: "string", multiple: true },
   json: { type: "boolean" },
+  run: { type: "boolean" },
 } as const;
 
 /** Options of each command; the others take none. */
-const optionsOf: Record<string, readonly string[]> = { setup: ["new-password", "accept"], check: ["json"] };
+const optionsOf: Record<string, readonly string[]> = {
+  setup: ["new-password", "accept"],
+  check: ["json"],
+  backfill: ["run"],
+};
 
 await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, positionals) => {
   const [command = "", message, ...files] = positionals;
@@ -85,6 +102,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
   if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
   else if (command === "check") await tellFindings(values.json === true);
   else if (command === "watch") await untilStopped(watch);
+  else if (command === "backfill") await withOwner((client) => tellBackfills(client, values.run === true));
   else if (command === "commit" && message) {
     const options = { locks: readSettings().migrationLocks, onWait: say };
     await asAdmin((url) =>

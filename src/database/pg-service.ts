@@ -7,8 +7,10 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import { makePgService } from "postgraphile/adaptors/pg";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
-import type { ReadText } from "./pipeline/read-text.ts";
+import type { ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { textReader } from "./pipeline/read-text.ts";
+import type { SendTogether } from "./pipeline/send-together.ts";
+import { togetherSender } from "./pipeline/send-together.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -23,6 +25,8 @@ export interface DatabaseAccess {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** For reads by one statement; null without pipelined queries. */
   readText: ReadText | null;
+  /** For mutations with their payload; null without pipelined queries. */
+  sendTogether: SendTogether | null;
   /** Makes the same adaptor for other connections. */
   withClientsOf: (pool: Pool) => WithClients;
 }
@@ -61,12 +65,13 @@ export async function openDatabaseAccess(
     );
   if (!fastReads || trouble !== null) {
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
-    return { pgService: service, readText: null, withClientsOf, close };
+    return { pgService: service, readText: null, sendTogether: null, withClientsOf, close };
   }
-  const shared = new SharedPool(pool, onUsed);
+  const shared = new SharedPool<WaitingRead>(pool, onUsed);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(shared),
+    sendTogether: togetherSender(shared),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };

@@ -47,6 +47,11 @@ const unstorable: DatabaseFailure = {
   message: "An argument has a character, a number or a depth of nesting that can't be stored.",
 };
 
+const disallowed: DatabaseFailure = {
+  code: "BAD_USER_INPUT",
+  message: "An argument has a value that isn't allowed there.",
+};
+
 const readOnly: DatabaseFailure = {
   code: "FORBIDDEN",
   message: "The merchant's plan allows queries only, no mutations.",
@@ -111,10 +116,14 @@ export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const isLost = unavailableClass.test(code) || connectionLost.test(error.message);
-  const failure = byCode[code] ?? (isLost ? unavailable : null);
+  const failure = byCode[code] ?? (isLost ? unavailable : isOfDomain(error, code) ? disallowed : null);
   const mayBeDone = failure === unavailable || (failure === diskFull && endsConnection(error));
   return mayBeDone && uncertainErrors.has(error) ? uncertain : failure;
 }
+
+/** Whether a domain refused a value: only then Postgres names a type. */
+const isOfDomain = (error: Error, code: string): boolean =>
+  (code === "23514" || code === "23502") && "dataType" in error && error.dataType !== undefined;
 
 /**
  * Whether Postgres ended the connection with the error. When the disk of its write-ahead log is full it ends all of

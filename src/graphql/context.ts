@@ -1,5 +1,6 @@
 import type { MutationChecks } from "./mutation-check.ts";
 import type { MutationLog } from "./mutation-log.ts";
+import type { MutationOutcome } from "./mutation-outcome.ts";
 import type { NewSecret } from "./new-secret.ts";
 
 /** Longest time that Postgres may work on a mutation, in milliseconds. Writing may take longer than reading. */
@@ -17,6 +18,8 @@ export interface ServiceContext {
   readonly mutationChecks?: MutationChecks;
   /** Where mutations note their outcome. */
   readonly mutationLog?: MutationLog;
+  /** What became of the operation's only mutation, if that ran before. */
+  readonly mutationOutcome?: MutationOutcome | undefined;
   /** Longest time that Postgres may work on a mutation, in milliseconds; a default exists. */
   readonly mutationTimeoutMs?: number;
   /** Makes a secret for a mutation that shows one; without it, such mutations fail. */

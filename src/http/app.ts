@@ -5,6 +5,7 @@ import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
+import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
@@ -90,6 +91,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
+    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
     executeOperation(served, unread),
   ];
 }

@@ -6,9 +6,9 @@ import type { Response } from "./pipeline.ts";
 /** A request whose operation is about to be executed, with the results of the middlewares. */
 export function passedRequestOf(response: ServerResponse): PassedRequest {
   const { locals } = response as Response;
-  const { requestId, caller, locale, operation, readFailure } = locals;
+  const { requestId, caller, locale, operation, readFailure, mutationOutcome } = locals;
   return {
-    ...{ requestId, locale, readFailure },
+    ...{ requestId, locale, readFailure, mutationOutcome },
     caller: caller!,
     document: operation!.document!,
     extensions: extensionsOf(locals),

@@ -14,9 +14,13 @@ const pruneEvents = "17 * * * * prune_events ?jobKey=prune_events";
 // A retired key is refused whether or not it is erased
 const eraseKeys = "37 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
+// Declared backfills queue it themselves; this continues what a killed process has left
+const backfill = "*/10 * * * * backfill ?jobKey=backfill";
+
 /** When jobs are queued automatically, in UTC. For any number of processes it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
-  return [fillPrices, pruneEvents, eraseKeys, ...(exchangeRatesFrom === undefined ? [] : [importRates])].join(
-    "\n",
-  );
+  return [
+    ...[fillPrices, pruneEvents, eraseKeys, backfill],
+    ...(exchangeRatesFrom === undefined ? [] : [importRates]),
+  ].join("\n");
 }

@@ -8,12 +8,15 @@ interface Meta {
   job?: Job;
   duration?: number;
   error?: unknown;
+  /** What a task tells of its work. */
+  report?: object;
 }
 
 /** Sends graphile-worker's messages to the service's log: the results of jobs, and its own problems. */
 export function queueLogger(logger: Logger): QueueLogger {
   return new QueueLogger(() => (level, message, meta) => {
-    const { failure, success, job, duration, error } = meta as Meta;
+    const { failure, success, job, duration, error, report } = meta as Meta;
+    if (report) return logger.info(report, message);
     if (job && (failure || success)) {
       const details = { job: describe(job), milliseconds: Math.round(duration ?? 0) };
       if (success) logger.info(details, "a job is done");

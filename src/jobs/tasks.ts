@@ -1,5 +1,6 @@
 import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
+import { fillBackfills } from "./backfill.ts";
 import { importRates } from "./exchange-rates/import.ts";
 
 /** Settings of tasks. The service's settings (src/process/settings.ts) include them. */
@@ -9,11 +10,12 @@ export interface TaskSettings {
 }
 
 /** Tasks of which a job is queued at each start. */
-export const tasksAtStart = ["fill_default_currency_prices"];
+export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
 
 /** Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless. */
 export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
   return {
+    backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
     prune_events: pruneEvents,
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>

@@ -140,7 +140,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
   const listener = createApp({
-    ...{ settings, logger, now, pool, readText: access.readText, readiness, metrics, refusals },
+    ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, tokens, credentials, usage },
     ...{ rates, meter, renderer, thread },
     isSessionToken: sessionCheck(pool),

@@ -8,6 +8,9 @@ import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
 import { readKey } from "../graphql/key-forms.ts";
 import type { FieldSource } from "./field-source.ts";
+import type { FunctionCall } from "./function-call.ts";
+import { readArgument } from "./function-call.ts";
+import { textOfSql } from "./json-text.ts";
 import type { Key } from "./keys.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -19,8 +22,17 @@ export interface Given {
   /** Parameters of the SQL. */
   values: readonly unknown[];
   page?: PageArguments;
+  /** The arguments of the function that the field calls, as many as are given. */
+  call?: readonly CallValue[];
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
+}
+
+/** An argument of a function: its name and type in SQL, and where its value is. */
+export interface CallValue {
+  name: string;
+  type: string;
+  index: number;
 }
 
 /** The arguments of a list. Its values are those of the cursor, if there is one, followed by those of the filter. */
@@ -56,7 +68,8 @@ export function argumentsReader(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ReadArguments {
-  const value = valueReaders(field, node);
+  const call = source.kind === "list" || source.kind === "function" ? source.call : undefined;
+  const value = valueReaders(field, node, call);
   const keyOf = schema.extensions.keyOf!;
   if (source.kind === "row") {
     const { name: typeName } = getNamedType(field.type);
@@ -69,6 +82,12 @@ export function argumentsReader(
       return { shape: typeName, values, typeName };
     };
   }
+  const readCall = call ? callReader(call, value) : () => ({ shape: "", call: [] });
+  if (source.kind === "function")
+    return (variables) => {
+      const values: unknown[] = [];
+      return { ...readCall(variables, values), values };
+    };
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
   return (variables) => {
@@ -77,21 +96,42 @@ export function argumentsReader(
     const wanted = readWanted(variables) as FilterValue | null | undefined;
     const filter = wanted == null ? null : readFilter(source.filterColumns!, wanted);
     const values: unknown[] = [];
+    const called = readCall(variables, values);
     const after = cursor == null ? null : describePosition(source.key, decodeCursor(source, cursor), values);
     const filterIndex = values.length;
-    const shape = `${first}${after?.shape ?? ""}${describe(filter, values)}`;
-    return { shape, values, page: { first, after: after?.stages ?? null, filter, filterIndex } };
+    const shape = `${called.shape}${first}${after?.shape ?? ""}${describe(filter, values)}`;
+    const page = { first, after: after?.stages ?? null, filter, filterIndex };
+    return { shape, values, page, call: called.call };
   };
 }
 
 const knownArguments = new Set(["id", "first", "after", "filter"]);
 
+/** Makes a reader for the arguments of a function, which adds their values. */
+function callReader(call: FunctionCall, value: (name: string) => (variables: Coerced) => unknown) {
+  const readers = call.arguments.map((argument) => [argument, value(argument.fieldName)] as const);
+  return (variables: Coerced, values: unknown[]): { shape: string; call: CallValue[] } => {
+    const given = readers.flatMap(([argument, read], number) => {
+      const found = readArgument(argument, read(variables));
+      if (!found) return [];
+      const index = values.push(found.value) - 1;
+      return [{ number, name: found.name, type: textOfSql(found.type), index }];
+    });
+    return { shape: `(${given.map(({ number }) => number).join()})`, call: given };
+  };
+}
+
 /** Readers of the values of a field's arguments, by name. */
-function valueReaders(field: GraphQLField<unknown, unknown>, node: FieldNode) {
+function valueReaders(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  call: FunctionCall | undefined,
+) {
+  const called = new Set(call?.arguments.map(({ fieldName }) => fieldName));
   const given = new Map(node.arguments?.map((argument) => [argument.name.value, argument]));
   for (const { name, defaultValue } of field.args) {
     const matters = given.has(name) || defaultValue !== undefined;
-    if (matters && !knownArguments.has(name)) throw new NotCovered(`argument ${name}`);
+    if (matters && !knownArguments.has(name) && !called.has(name)) throw new NotCovered(`argument ${name}`);
   }
   return (name: string) => {
     const definition = field.args.find((argument) => argument.name === name);

@@ -3,8 +3,9 @@ import type { FieldNode, GraphQLField, GraphQLObjectType } from "postgraphile/gr
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
+import type { FunctionCall } from "./function-call.ts";
 import type { Piece } from "./json-text.ts";
-import { identifier, json } from "./json-text.ts";
+import { identifier, json, textOfSql } from "./json-text.ts";
 import type { FieldSource, Hop } from "./field-source.ts";
 import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
@@ -44,6 +45,14 @@ export class Compilation {
   parameter(node: FieldNode, index: number, type: string): string {
     this.slots.push({ node, index });
     return `$${this.slots.length}::${type}`;
+  }
+
+  /** The call of a function by a field. @param row the name of the row that it takes; null of one that takes none */
+  call(node: FieldNode, { name }: FunctionCall, row: string | null): string {
+    const given = this.given
+      .get(node)!
+      .call!.map((value) => `${identifier(value.name)}=>${this.parameter(node, value.index, value.type)}`);
+    return `${textOfSql(name)}(${[...(row === null ? [] : [row]), ...given].join()})`;
   }
 
   /** The selected fields of an object, by names in the answer. */

@@ -38,9 +38,12 @@ export function compile(
     ] as const;
   });
   const text = `select ${concatenated(objectPieces(fields))}`;
-  const name = createHash("sha256").update(text).digest("base64url").slice(0, 32);
-  return { text, name, slots: compilation.slots };
+  return { text, name: nameOf(text), slots: compilation.slots };
 }
+
+/** The name of a statement: equal for equal texts. */
+export const nameOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url").slice(0, 32);
 
 function root(compilation: Compilation, query: GraphQLObjectType, selected: SelectedField): Piece {
   const { field, source } = understood(query, selected.name);

@@ -1,7 +1,8 @@
 import type {} from "postgraphile";
-import type { PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
+import type { FunctionCall } from "./function-call.ts";
 import type { Key } from "./keys.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
@@ -23,13 +24,19 @@ export type FieldSource =
   | { kind: "column"; name: string; attribute: PgCodecAttribute }
   /** The row that a column refers to. */
   | { kind: "related"; hop: Hop }
-  /** A page of rows: all rows of a view, or those at the end of hops. `list` is the name in its cursors. */
+  /** What a function with arguments makes of the row. */
+  | { kind: "function"; call: FunctionCall; codec: PgCodec }
+  /**
+   * A page of rows: all rows of a view, those at the end of hops, or those that a function returns. `list` is the name in
+   * its cursors.
+   */
   | {
       kind: "list";
       resource: PgResource;
       key: Key;
       list: string;
       hops: readonly Hop[];
+      call: FunctionCall | undefined;
       filterColumns: FilterColumns | undefined;
       followed: Followed | undefined;
     }
@@ -37,6 +44,12 @@ export type FieldSource =
   | { kind: "row" }
   /** The row with a global id, of any type. */
   | { kind: "node" }
+  /** A mutation. */
+  | { kind: "mutation" }
+  /** A column of a mutation's payload with the id of a row, or the ids of rows. */
+  | { kind: "entity"; name: string; rows: Rows; isList: boolean }
+  /** Another column of a payload. */
+  | { kind: "value"; name: string }
   /** Parts of a page. */
   | { kind: "edges" | "pageInfo" | "entry" | "cursor" }
   | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };

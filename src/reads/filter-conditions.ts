@@ -160,7 +160,8 @@ export function conditionOf(
   return sql.join(conditions, tree.kind === "and" ? " and " : " or ");
 }
 
-function checkLength(list: unknown[], path: string): void {
+/** @throws BAD_USER_INPUT for a list that is too long */
+export function checkLength(list: readonly unknown[], path: string): void {
   if (list.length > maxListLength) {
     throw apiError("BAD_USER_INPUT", `${path}: lists can't be longer than ${maxListLength}.`);
   }

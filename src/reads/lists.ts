@@ -145,8 +145,10 @@ class ListCompilation {
 
   /** The filtered rows of the list on one side of the cursor: SQL from `from` to the end of the conditions. */
   #rows(alias: string, side: Side | null): string {
-    const { resource, hops } = this.#list;
-    let from = `from ${fromOf(resource)} ${alias}`;
+    const { resource, hops, call } = this.#list;
+    const parent = call?.takesRow ? this.#parent : null;
+    const all = call ? this.#compilation.call(this.#selected.node, call, parent) : fromOf(resource);
+    let from = `from ${all} ${alias}`;
     const conditions: string[] = [];
     let [here, last] = [alias, hops.length - 1];
     for (; last > 0; last--) {

@@ -1,3 +1,4 @@
+import type { PgCodec } from "postgraphile/@dataplan/pg";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isNonNullType, isObjectType } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
@@ -22,7 +23,8 @@ export function objectExpression(
   const fields = compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
     if (part.name === "__typename") return [key, typename(type)];
     const { field, source } = understood(type, part.name);
-    if (source.kind === "column" && isNonNullType(field.type)) mayFail = true;
+    const isValue = source.kind === "column" || source.kind === "function";
+    if (isValue && isNonNullType(field.type)) mayFail = true;
     return [key, [expression(valueExpression(compilation, field, source, part, alias))]];
   });
   const text = concatenated(objectPieces(fields));
@@ -37,6 +39,10 @@ function valueExpression(
   alias: string,
 ): string {
   if (source.kind === "column") return columnExpression(compilation, field, source, selected, alias);
+  if (source.kind === "function") {
+    const { codec, call } = source;
+    return valueText(codec, field, compilation.call(selected.node, call, alias));
+  }
   if (source.kind === "list")
     return listExpression(compilation, field, source, selected, alias, objectExpression);
   const type = getNamedType(field.type);
@@ -79,7 +85,11 @@ function columnExpression(
       `from (select ${column} as v offset 0) ${once})`
     );
   }
-  const encode = encoderOf(attribute.codec, field.type);
-  if (!encode) throw new NotCovered(`${attribute.codec.name} as ${String(field.type)}`);
-  return isNonNullType(field.type) ? encode(column) : `coalesce(${encode(column)},'null')`;
+  return valueText(attribute.codec, field, column);
+}
+
+function valueText(codec: PgCodec, { type }: GraphQLField<unknown, unknown>, value: string): string {
+  const encode = encoderOf(codec, type);
+  if (!encode) throw new NotCovered(`${codec.name} as ${String(type)}`);
+  return isNonNullType(type) ? encode(value) : `coalesce(${encode(value)},'null')`;
 }

@@ -2,11 +2,13 @@ import type {
   FieldNode,
   FragmentDefinitionNode,
   GraphQLNamedType,
+  GraphQLObjectType,
   SelectionSetNode,
 } from "postgraphile/graphql";
 import { getNamedType, isInterfaceType, isObjectType, Kind, OperationTypeNode } from "postgraphile/graphql";
 import type { Given, ReadArguments } from "./arguments.ts";
 import { argumentsReader } from "./arguments.ts";
+import type { FieldSource } from "./field-source.ts";
 import { sourceOf } from "./field-source.ts";
 import type { Coerced, ReadableOperation } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -18,11 +20,19 @@ export interface PreparedOperation extends ReadableOperation {
   readers: readonly [FieldNode, ReadArguments][];
 }
 
+/** Fields whose arguments matter to the statement. */
+const withArguments = new Set<FieldSource["kind"]>(["list", "row", "node", "function"]);
+
 /** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {
+  if (operation.definition.operation !== OperationTypeNode.QUERY) throw new NotCovered("no query");
+  return prepareFields(operation, operation.schema.getQueryType()!);
+}
+
+/** Prepares all fields of an operation. @throws {NotCovered} when it contains an unknown field */
+export function prepareFields(operation: ReadableOperation, root: GraphQLObjectType): PreparedOperation {
   const { schema, definition, fragments } = operation;
-  if (definition.operation !== OperationTypeNode.QUERY || definition.directives?.length)
-    throw new NotCovered("no plain query");
+  if (definition.directives?.length) throw new NotCovered("directives");
   const readers: [FieldNode, ReadArguments][] = [];
   const flags = new Set<string>();
   const visited = new Set<FragmentDefinitionNode>();
@@ -54,12 +64,12 @@ export function prepareOperation(operation: ReadableOperation): PreparedOperatio
     // The only field of an interface is `id`, which its types have too
     const source = isObjectType(type) ? sourceOf(field) : undefined;
     if (isObjectType(type) && !source) throw new NotCovered(`${type.name}.${name}`);
-    if (source?.kind === "list" || source?.kind === "row" || source?.kind === "node") {
+    if (source && withArguments.has(source.kind)) {
       readers.push([node, argumentsReader(operation, source, field, node)]);
     }
-    if (node.selectionSet) visit(target, node.selectionSet);
+    if (node.selectionSet && source?.kind !== "value") visit(target, node.selectionSet);
   };
-  visit(schema.getQueryType()!, definition.selectionSet);
+  visit(root, definition.selectionSet);
   return { ...operation, flags: [...flags], readers };
 }
 

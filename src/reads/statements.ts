@@ -5,9 +5,10 @@ import { Kind } from "postgraphile/graphql";
 import { isApiError } from "../errors/api-error.ts";
 import { findOperation } from "../graphql/operation.ts";
 import type { Given } from "./arguments.ts";
+import type { Slot } from "./compilation.ts";
 import type { CompiledRead } from "./compile.ts";
 import { compile } from "./compile.ts";
-import type { Coerced, SelectedField } from "./operation.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered, selectedFields } from "./operation.ts";
 import type { PreparedOperation } from "./prepare.ts";
 import { prepareOperation, readRequest } from "./prepare.ts";
@@ -35,19 +36,41 @@ const maxKeyCharacters = 20_000;
 
 type Numbered = PreparedOperation & { number: number };
 
-/** The statements of a version's read operations. Results for an operation are cached while it is used. */
-export class ReadStatements {
-  // The server caches documents, so the same query is the same object.
+/** An operation of one request, and what it was compiled to. */
+export interface Found<Compiled> {
+  compiled: Compiled;
+  operation: PreparedOperation;
+  variables: Coerced;
+  given: ReadonlyMap<FieldNode, Given>;
+}
+
+/** How operations of a kind are analysed and compiled. Both throw {NotCovered} where they can't. */
+export interface Compiler<Compiled> {
+  prepare(operation: ReadableOperation): PreparedOperation;
+  compile(operation: PreparedOperation, variables: Coerced, given: ReadonlyMap<FieldNode, Given>): Compiled;
+  /** Its SQL. */
+  textOf(compiled: Compiled): string;
+}
+
+/** Operations of a version, compiled. Results for an operation are cached while it is used. */
+export class Compilations<Compiled extends object> {
+  readonly #compiler: Compiler<Compiled>;
+  // The server caches documents, so the same operation is the same object.
   readonly #prepared = new WeakMap<OperationDefinitionNode, Numbered | "not covered">();
   #count = 0;
-  readonly #compiled = new LRUCache<string, CompiledRead | "not covered">({
-    maxSize: maxKeptCharacters,
-    sizeCalculation: (compiled, key) =>
-      key.length + (compiled === "not covered" ? 0 : compiled.text.length) + 200,
-  });
+  readonly #compiled: LRUCache<string, Compiled | "not covered">;
 
-  /** The statement that answers a request; null to leave it to Grafast. */
-  find({ schema, document, operationName, variableValues }: OperationRequest): ReadStatement | null {
+  constructor(compiler: Compiler<Compiled>) {
+    this.#compiler = compiler;
+    this.#compiled = new LRUCache({
+      maxSize: maxKeptCharacters,
+      sizeCalculation: (compiled, key) =>
+        key.length + (compiled === "not covered" ? 0 : compiler.textOf(compiled).length) + 200,
+    });
+  }
+
+  /** What a request's operation is compiled to; null to leave it to Grafast. */
+  find({ schema, document, operationName, variableValues }: OperationRequest): Found<Compiled> | null {
     const operation = this.#prepare(schema, document, operationName);
     const variables = operation && coerce(operation, variableValues);
     if (!operation || !variables) return null;
@@ -61,15 +84,7 @@ export class ReadStatements {
     }
     const { key, given } = request;
     const compiled = key.length <= maxKeyCharacters ? this.#compile(key, operation, variables, given) : null;
-    if (!compiled) return null;
-    const { text, name, slots } = compiled;
-    return {
-      text,
-      name,
-      values: slots.map(({ node, index }) => given.get(node)!.values[index]),
-      fields: () =>
-        selectedFields(operation, schema.getQueryType()!, [operation.definition.selectionSet], variables),
-    };
+    return compiled && { compiled, operation, variables, given };
   }
 
   #prepare(schema: GraphQLSchema, document: DocumentNode, name: string | null | undefined): Numbered | null {
@@ -77,7 +92,9 @@ export class ReadStatements {
     if (!operation || (!name && hasSeveral(document))) return null;
     let prepared = this.#prepared.get(operation);
     if (!prepared) {
-      const made = unlessNotCovered(() => prepareOperation({ schema, definition: operation, fragments }));
+      const made = unlessNotCovered(() =>
+        this.#compiler.prepare({ schema, definition: operation, fragments }),
+      );
       prepared = made ? { ...made, number: this.#count++ } : "not covered";
       this.#prepared.set(operation, prepared);
     }
@@ -89,21 +106,33 @@ export class ReadStatements {
     const numberedKey = `${operation.number}:${key}`;
     let compiled = this.#compiled.get(numberedKey);
     if (!compiled) {
-      compiled = unlessNotCovered(() => compile(operation, variables, given)) ?? "not covered";
+      compiled = unlessNotCovered(() => this.#compiler.compile(operation, variables, given)) ?? "not covered";
       this.#compiled.set(numberedKey, compiled);
     }
     return compiled === "not covered" ? null : compiled;
   }
 }
 
-const bySchema = new WeakMap<GraphQLSchema, ReadStatements>();
+/** The values of the slots of a statement. */
+export const valuesOf = (slots: readonly Slot[], given: ReadonlyMap<FieldNode, Given>): unknown[] =>
+  slots.map(({ node, index }) => given.get(node)!.values[index]);
+
+const reads = { prepare: prepareOperation, compile, textOf: ({ text }: CompiledRead) => text };
+const bySchema = new WeakMap<GraphQLSchema, Compilations<CompiledRead>>();
 
 /** The one statement that answers a request; null to leave it to Grafast. */
 export function readStatementOf(request: OperationRequest): ReadStatement | null {
   const { schema } = request;
-  let statements = bySchema.get(schema);
-  if (!statements) bySchema.set(schema, (statements = new ReadStatements()));
-  return statements.find(request);
+  let compilations = bySchema.get(schema);
+  if (!compilations) bySchema.set(schema, (compilations = new Compilations(reads)));
+  const found = compilations.find(request);
+  if (found === null) return null;
+  const { compiled, operation, variables, given } = found;
+  return {
+    ...{ text: compiled.text, name: compiled.name, values: valuesOf(compiled.slots, given) },
+    fields: () =>
+      selectedFields(operation, schema.getQueryType()!, [operation.definition.selectionSet], variables),
+  };
 }
 
 const hasSeveral = ({ definitions }: DocumentNode): boolean =>

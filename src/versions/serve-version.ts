@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
@@ -9,6 +8,7 @@ import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
+import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
 import { MutationLog } from "../graphql/mutation-log.ts";
 import type { NewSecret } from "../graphql/new-secret.ts";
 import { completed } from "../errors/client-errors.ts";
@@ -17,6 +17,7 @@ import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
 import { explorerScript } from "./explorer-script.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
 import { pathOf } from "./versions.ts";
@@ -32,6 +33,8 @@ export interface PassedRequest {
   extensions: Record<string, unknown>;
   /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
+  /** What became of the operation's only mutation, if that ran before. */
+  mutationOutcome: MutationOutcome | undefined;
 }
 
 type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
@@ -70,6 +73,8 @@ export interface ServedVersion {
    * @returns ends that
    */
   onChange(listener: () => void): () => void;
+  /** What applies to all of its mutations. */
+  writing: { timeoutMs: number; settings: Readonly<Record<string, string>>; checks: MutationChecks };
   close(): Promise<void>;
 }
 
@@ -151,22 +156,20 @@ export async function serveVersion(version: Version, options: ServeVersionOption
       changes.on("change", listener);
       return () => void changes.off("change", listener);
     },
+    writing: writingOf(options),
     close: async () => server?.release(),
   };
 }
 
-const firstOwnOid = 16_384;
-
-/** The same for catalogs that differ only in the numbers of objects, which are others each time that they are made. */
-function fingerprintOf(catalog: string): string {
-  const numbers = new Map<string, number>();
-  const numbered = catalog.replace(/"(\d{5,10})"/g, (text, oid: string) => {
-    if (Number(oid) < firstOwnOid) return text;
-    if (!numbers.has(oid)) numbers.set(oid, numbers.size);
-    return `#${numbers.get(oid)}`;
-  });
-  return hash("sha256", numbered);
-}
+const writingOf = ({
+  mutationTimeoutMs,
+  mutationSettings = {},
+  mutationChecks = {},
+}: ServeVersionOptions) => ({
+  timeoutMs: mutationTimeoutMs,
+  settings: mutationSettings,
+  checks: mutationChecks,
+});
 
 /** How a version is built, and how it answers requests. */
 function presetOf(
@@ -224,11 +227,14 @@ type ForMutations = Pick<
 >;
 
 function contextOf(
-  { requestId, caller, locale, readFailure }: PassedRequest,
+  { requestId, caller, locale, readFailure, mutationOutcome }: PassedRequest,
   { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
-  return { ...context, readFailure, mutationLog, mutationTimeoutMs, mutationChecks, newSecret, pgSettings };
+  return {
+    ...{ ...context, readFailure, mutationLog, mutationOutcome },
+    ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
+  };
 }

@@ -37,6 +37,7 @@ const mistakes: Record<string, string> = {
   "policy-as-declared":
     "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes labels:read'",
   "readable-without-policy": "grant select on auth.credential to service_api",
+  "read-function": "create function api_unstable.tag_count() returns bigint stable language sql return 1",
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
   "topic-scope": "update events.topic set scope = 'tags:read' where name = 'order.created'",

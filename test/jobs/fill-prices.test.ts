@@ -74,11 +74,8 @@ test("2,500 old lines are filled in batches, from the start of the worker on", a
   await until(async () => (await countEmpty()) === 0 && (await queue.jobs()).length === 0);
   await worker.stop();
   assert.deepEqual(await pricesOf(receipt), ["9.223391"]);
-  const done = worker.log.filter(({ msg }) => msg === "a job is done");
-  assert.deepEqual(
-    done.map((line) => line.job.task),
-    [job, job, job],
-  );
+  const done = worker.log.filter((line) => line.msg === "a job is done" && line.job.task === job);
+  assert.equal(done.length, 3);
   const { rows } = await owner.query(
     "select bool_and(updated_at is not null and total_price_in_default_currency = 27.670173) as follow from erp.goods_receipt_line_item",
   );

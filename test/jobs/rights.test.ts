@@ -63,6 +63,7 @@ describe("service_worker", () => {
           "add_jobs",
           "erase_retired_keys",
           "fill_default_currency_prices",
+          "fill_next_batch",
           "force_unlock_workers",
         ],
         "import_exchange_rates",

@@ -73,7 +73,7 @@ test("with WORKER_CONCURRENCY=0 the service leaves background work to others", a
 
 test("the service fills in old prices when it starts, and stops cleanly", async () => {
   const { service } = await start();
-  await service.said(/a job is done/);
+  await service.said(/a job is done[^]*a job is done/);
   assert.equal(await emptyPrices(), 0);
   assert.ok((await workersConnections()) <= 4);
   await stop(service);
@@ -85,12 +85,12 @@ test("the service fills in old prices when it starts, and stops cleanly", async 
 test("a service that may not import rates leaves such a job to one that may", async () => {
   await queue.add("import_exchange_rates");
   const { service: without } = await start();
-  await without.said(/a job is done/);
+  await without.said(/a job is done[^]*a job is done/);
   await stop(without);
   assert.equal((await queue.jobs()).length, 1);
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 0);
   const { service: withRates } = await start({ EXCHANGE_RATES_FROM: list });
-  await withRates.said(/a job is done[^]*a job is done/);
+  await withRates.said(/import_exchange_rates.*a job is done/);
   await stop(withRates);
   assert.equal(await count("erp.exchange_rate", "reference_date = '2026-06-01'"), 3);
 });
@@ -158,6 +158,7 @@ test("rates are imported every day in the afternoon, and once after a pause of a
 
 test("nothing is imported unless it is asked for", () => {
   assert.deepEqual(Object.keys(tasksOf({ exchangeRatesFrom: undefined })), [
+    "backfill",
     "fill_default_currency_prices",
     "prune_events",
     "erase_retired_keys",

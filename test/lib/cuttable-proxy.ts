@@ -6,6 +6,8 @@ import type { AddressInfo, Socket } from "node:net";
 export interface CuttableProxy {
   /** The address of the database through it. */
   url: string;
+  /** How many messages have been sent to the database, by connections of a role. */
+  messagesOf(role: string): number;
   /** Cuts all connections and refuses new ones, as when Postgres stops. */
   cut(): void;
   /** Allows new connections again. */
@@ -17,9 +19,15 @@ export interface CuttableProxy {
 export async function openCuttableProxy(databaseUrl: string): Promise<CuttableProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
+  const sent = new Map<Socket, { start: string; messages: number }>();
   let isCut = false;
   const server = createServer((socket) => {
     if (isCut) return void socket.destroy();
+    socket.on("data", (bytes: Buffer) => {
+      const known = sent.get(socket);
+      if (known) known.messages++;
+      else sent.set(socket, { start: bytes.toString("latin1"), messages: 1 });
+    });
     const upstream = connect(Number(target.port), target.hostname);
     for (const [one, other] of [[socket, upstream] as const, [upstream, socket] as const]) {
       sockets.add(one);
@@ -37,6 +45,11 @@ export async function openCuttableProxy(databaseUrl: string): Promise<CuttablePr
   const cutAll = () => sockets.forEach((socket) => socket.destroy());
   return {
     url: url.href,
+    messagesOf: (role) =>
+      [...sent.values()].reduce(
+        (sum, { start, messages }) => sum + (start.includes(`\0${role}\0`) ? messages : 0),
+        0,
+      ),
     cut() {
       isCut = true;
       cutAll();

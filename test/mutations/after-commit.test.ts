@@ -51,20 +51,25 @@ describe("a repetition after things are gone", () => {
 describe("what fails while the payload is read", () => {
   const selectTags = "stockMovements { id } stocks { product { tags { edges { node { id } } } } }";
 
-  /** Calls, and ends the reading of the payload, which waits for a lock, by a function of Postgres. */
+  /**
+   * Calls, and ends the reading of the payload, which waits for a lock, by a function of Postgres: as often as it is tried.
+   */
   const whileReading = async (end: string, input: object) => {
     const client = new pg.Client({ connectionString: shop.adminUrl });
     await client.connect();
     try {
       await client.query("begin; lock table erp.product_tag in access exclusive mode");
-      const answer = shop.tryMutate("stockAdjust", input, { select: selectTags });
+      let isAnswered = false;
+      const answer = shop
+        .tryMutate("stockAdjust", input, { select: selectTags })
+        .finally(() => void (isAnswered = true));
       await until(async () => {
         await client.query("select pg_stat_clear_snapshot()");
-        const { rowCount } = await client.query(
+        await client.query(
           `select ${end}(pid) from pg_stat_activity where datname = current_database()
              and application_name = 'service' and wait_event_type = 'Lock'`,
         );
-        return rowCount! > 0;
+        return isAnswered;
       });
       return await answer;
     } finally {

@@ -10,6 +10,8 @@ export interface MadeUpTable {
   /** Which tables it points at: numbers of tables before it, or its own. */
   references: readonly number[];
   rows: number;
+  /** Functions of its rows: types of their arguments, and what they return. */
+  functions: readonly { arguments: readonly string[]; defaults: number; returns: string | null }[];
 }
 
 /** Types, with some of their values as SQL. */
@@ -22,6 +24,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   text: ["''", "'a'", "'A/b%c'", "'ä:~'", "'quote \" \\ '''", "'100%25'"],
   "varchar(20)": ["''", "'x'", "'X'", "'/'", "'%2F'", "'💥'"],
   "char(3)": ["'a'", "'ab'", "'abc'", "'A'", "'%'", "'/'"],
+  "made_up.citext": ["'a'", "'B'", "'c'", "'D/'", "'Ä'"],
   boolean: ["true", "false"],
   date: ["'2026-01-01'", "'0001-01-01'", "'2024-02-29'", "'infinity'", "'0044-03-15 BC'", "'1999-12-31'"],
   timestamp: ["'2026-01-01 00:00'", "'2026-06-30 08:15:00.123456'", "'1999-12-31 23:59:59'", "'2000-02-29'"],
@@ -41,6 +44,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
   jsonb: [`'{"a": [1, null]}'`, "'[]'", "'1'", `'"x"'`],
   "text[]": ["'{}'", "'{a,b}'", `'{""}'`, `'{ä,"q\\""}'`],
   "uuid[]": ["'{}'", "'{01980000-0000-7000-8000-000000000001}'"],
+  int4range: ["'[1,10)'", "'empty'", "'[5,)'"],
+  "made_up.mood[]": ["'{}'", `'{"so so",größer}'`, "'{Fine}'"],
+  "bigint[]": ["'{}'", "'{1,9007199254740993}'"],
   "timestamptz[]": ["'{}'", "'{2026-01-01 00:00Z,2026-06-30 08:15:00.5+02}'"],
   "date[]": ["'{}'", "'{2026-01-01,infinity}'"],
   daterange: ["'[2026-01-01,2026-02-01)'", "'empty'", "'(,2026-01-01)'"],
@@ -48,6 +54,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
 };
 const types = Object.keys(values);
 const keyTypes = types.filter((type) => !/json|\[\]/.test(type));
+
+// A value that a domain refuses is no mistake of the executors
+const argumentTypes = types.filter((type) => !/^"|char\(|positive/.test(type));
 
 const table: fc.Arbitrary<MadeUpTable> = fc.record({
   key: fc.array(fc.constantFrom("bigint", "integer", "uuid", "text", ...keyTypes), {
@@ -60,6 +69,14 @@ const table: fc.Arbitrary<MadeUpTable> = fc.record({
   }),
   references: fc.array(fc.nat(4), { maxLength: 2 }),
   rows: fc.integer({ min: 0, max: 12 }),
+  functions: fc.array(
+    fc.record({
+      arguments: fc.array(fc.constantFrom(...argumentTypes), { minLength: 1, maxLength: 3 }),
+      defaults: fc.nat(3),
+      returns: fc.option(fc.constantFrom("text", "bigint", "numeric", "boolean", "text[]", "jsonb", "uuid")),
+    }),
+    { maxLength: 3 },
+  ),
 });
 
 export interface MadeUpSchema {
@@ -82,6 +99,7 @@ export function madeUpSql({ tables, isExact }: MadeUpSchema): string {
     "drop schema if exists made_up cascade; drop schema if exists made_up_api cascade;",
     "create schema made_up; create schema made_up_api;",
     isExact ? "comment on schema made_up_api is '@floats';" : "",
+    "create extension citext schema made_up;",
     "create type made_up.mood as enum ('so so', 'größer', 'Fine', 'a/b', '%');",
     "create domain made_up.positive as integer check (value > 0);",
     ...tables.map((made, number) => tableSql(made, number, tables)),
@@ -132,7 +150,14 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
     const fields = `@fieldName to${number}${index}|@foreignFieldName from${number}${index}`;
     return `@foreignKey (${names.join()}) references thing_${to}s (${remote.join()})|${fields}`;
   });
-  const tags = [`@primaryKey ${keys.join()}`, "@requiresScopes things:read", "@filters *", ...relations];
+  const containers = columns.filter(({ type }) => /json|\[\]/.test(type));
+  const filtered = ["*", ...containers.map((column) => column.name)];
+  const tags = [
+    `@primaryKey ${keys.join()}`,
+    "@requiresScopes things:read",
+    `@filters ${filtered.join()}`,
+    ...relations,
+  ];
   const definitions = columns.map(
     (column) => `${column.name} ${column.type}${column.isRequired ? " not null" : ""}`,
   );
@@ -142,6 +167,7 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
     `comment on view made_up_api.${name}s is '${tags.join("\n")}';`,
     `create function made_up_api.${name}s_worked_out(made made_up_api.${name}s) returns numeric stable language sql`,
     `return length(made.${keys[0]}::text) + 0.50;`,
+    ...functionsSql(made, number),
     ...Array.from({ length: made.rows }, (_row, row) => {
       const picked = columns.map((column, index) => pick(column, index, row));
       return `insert into made_up.${name} values (${picked.join(", ")}) on conflict do nothing;`;
@@ -150,4 +176,38 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
       .filter(({ isRequired }) => isRequired)
       .map((column) => `comment on column made_up_api.${name}s.${column.name} is '@notNull';`),
   ].join("\n");
+}
+
+/** Functions that return a value of a row, rows of the table, or rows for a row. */
+function functionsSql({ functions }: MadeUpTable, number: number): string[] {
+  const view = `made_up_api.thing_${number}s`;
+  return functions.flatMap(({ arguments: given, defaults, returns }, index) => {
+    const names = given.map((_type, part) => `an_argument_${part}`);
+    const declared = given.map((type, part) => {
+      const isOptional = part >= given.length - defaults;
+      return `${names[part]} ${type}${isOptional ? ` default ${values[type]![0]!}` : ""}`;
+    });
+    const weight = `length(concat(${names.join(", ")}))`;
+    const make = (name: string, parameters: string[], result: string, body: string) =>
+      `create function ${view}_${name}(${parameters.join(", ")}) returns ${result} stable language sql begin atomic ${body}; end;`;
+    const row = `made ${view}`;
+    const some = `select * from ${view} t where (length(t::text) + ${weight}) % 3 <> 0`;
+    if (returns === null)
+      return [
+        make(`some_${index}`, declared, `setof ${view}`, some),
+        make(`near_${index}`, [row, ...declared], `setof ${view}`, `${some} and t.* is distinct from made.*`),
+      ];
+    return make(`of_${index}`, [row, ...declared], returns, `select ${madeOf(returns, weight)}`);
+  });
+}
+
+/** A value of a type, or null. */
+function madeOf(type: string, number: string): string {
+  const made: Readonly<Record<string, string>> = {
+    "text[]": `array[${number}::text]`,
+    boolean: `${number} % 2 = 0`,
+    jsonb: `to_jsonb(${number})`,
+    uuid: `lpad(${number}::text, 32, '0')::uuid`,
+  };
+  return `case when ${number} % 5 <> 0 then ${made[type] ?? `${number}::${type}`} end`;
 }

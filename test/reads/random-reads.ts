@@ -160,7 +160,10 @@ class Maker {
     argument: GraphQLArgument,
   ): string | undefined {
     const { name, type } = argument;
-    if (!locations.test(name)) return undefined;
+    if (!locations.test(name)) {
+      const isLeftOut = !isNonNullType(type) && this.#chance(3);
+      return isLeftOut ? undefined : this.#given(type, this.#chance(12) ? null : this.#value(type));
+    }
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")
       return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
@@ -182,6 +185,13 @@ class Maker {
       type,
       this.#chance(20) ? null : this.#filter(type as GraphQLInputObjectType, target, 2),
     );
+  }
+
+  /** A value of an argument of a function, or a list of values. */
+  #value(type: GraphQLInputType): unknown {
+    const nullable = getNullableType(type);
+    if (!isListType(nullable)) return this.#made(nullable, !this.#chance(8));
+    return Array.from({ length: this.#random(4) }, () => this.#value(nullable.ofType));
   }
 
   #anyType(): string {
@@ -232,12 +242,16 @@ class Maker {
   }
 
   #operand(type: GraphQLInputType, operator: string, column: string): unknown {
+    // A sample of a list is a list
     if (isListType(type))
       return Array.from({ length: this.#random(4) }, () =>
         this.#operand(getNullableType(type.ofType), operator, column),
-      );
-    if (operator === "isNull") return this.#chance(2);
+      ).flat();
+    if (operator === "isNull" || operator === "isEmpty") return this.#chance(2);
     const samples = this.#samples.get(column) ?? [];
+    const isPart = operator === "contains" && !/^(String|JSON)$/.test(getNamedType(type).name);
+    if (isPart && !Array.isArray(samples[0])) return this.#made(type, !this.#chance(8));
+    if (operator === "hasKey") return this.#pick(["a", "x", ""]);
     const sample = samples.length > 0 && !this.#chance(8) ? this.#pick(samples) : this.#made(type);
     if (typeof sample !== "string" || !/contains|sWith/i.test(operator)) return sample;
     const [start, length] = [this.#random(4), 1 + this.#random(4)];
@@ -245,7 +259,8 @@ class Maker {
     return characters.slice(operator === "startsWith" ? 0 : start, start + length).join("");
   }
 
-  #made(type: GraphQLInputType): unknown {
+  /** @param isRight whether it has to be one that is not refused */
+  #made(type: GraphQLInputType, isRight = false): unknown {
     const named = getNamedType(type);
     if (isEnumType(named)) return this.#pick(named.getValues()).name;
     const made: Record<string, unknown[]> = {
@@ -264,9 +279,13 @@ class Maker {
       MacAddress: ["08:00:2b:01:02:03", "08:00"],
       DateTime: ["2026-01-01T00:00:00Z", "2025-06-30T12:00:00.5+02:00"],
       ID: [`gid://service/Product/${unknownUuid}`],
+      JSON: [{ a: [1, null] }, [], [1, "x"], "x", 1.5, {}],
+      IntRange: ["[1,10)", "empty", "(,5]", "[10,1)"],
+      DateRange: ["[2026-01-01,2026-02-01)", "[2026-02-30,)", "(,)"],
       String: ["", "%", "a_b", "ä", "quote \" \\ '", "💥", "x".repeat(300)],
     };
-    return this.#pick(made[named.name] ?? [null]);
+    const values = made[named.name] ?? [null];
+    return isRight ? values[0] : this.#pick(values);
   }
 
   /** A value as a literal, as a variable, or with variables in it. */
@@ -304,6 +323,7 @@ class Maker {
       });
       return `{ ${parts.join(", ")} }`;
     }
-    return isEnumType(nullable) ? (value as string) : JSON.stringify(value);
+    if (!isEnumType(nullable)) return JSON.stringify(value).replace(/"(\w+)":/g, "$1: ");
+    return value as string;
   }
 }

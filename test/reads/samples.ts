@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
-import { getNamedType, isLeafType } from "postgraphile/graphql";
+import { getNamedType, isLeafType, isRequiredArgument } from "postgraphile/graphql";
 import type { Samples } from "./random-reads.ts";
 import type { TwoExecutors } from "./two-executors.ts";
 
@@ -12,9 +12,11 @@ export async function takeSamples({
   const samples = new Map<string, unknown[]>();
   for (const field of Object.values(schema.getQueryType()!.getFields())) {
     const connection = getNamedType(field.type);
-    if (!connection.name.endsWith("Connection")) continue;
+    if (!connection.name.endsWith("Connection") || field.args.some(isRequiredArgument)) continue;
     const type = nodeType(schema, connection.name);
-    const leaves = Object.values(type.getFields()).filter((leaf) => isLeafType(getNamedType(leaf.type)));
+    const leaves = Object.values(type.getFields()).filter(
+      (leaf) => isLeafType(getNamedType(leaf.type)) && !leaf.args.some(isRequiredArgument),
+    );
     const columns = leaves.map(({ name }) => name).join(" ");
     const { data, errors } = await byGrafast({
       source: `{ list: ${field.name}(first: 40) { edges { node { ${columns} } } } }`,

@@ -24,6 +24,7 @@ export const floors: readonly (readonly Room[])[] = [
     { name: "auth", holds: "credentials, tokens, sessions, merchant's plan, rate limits" },
     { name: "plugins", holds: "plugins of PostGraphile" },
   ],
+  [{ name: "mutations", holds: "from a mutation to its booking, and to its answer" }],
   [
     { name: "reads", holds: "from an operation to one SQL statement" },
     { name: "secrets", holds: "what the database keeps encrypted" },

@@ -8,6 +8,7 @@ import {
 } from "graphile-migrate/dist/migration.js";
 import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { parseSettings } from "graphile-migrate/dist/settings.js";
+import { afterBackfills } from "../backfill.ts";
 import { connect } from "../client.ts";
 import { finish } from "./finish.ts";
 import type { CurrentOptions, MigrateOptions, Rehearsal } from "./migrate-options.ts";
@@ -218,7 +219,7 @@ export class Migrator {
       }
     };
     try {
-      await this.#retry(name, work);
+      await afterBackfills(this.#client, () => this.#retry(name, work), this.#onWait);
     } catch (error) {
       throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
     }

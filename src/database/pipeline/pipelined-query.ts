@@ -30,13 +30,17 @@ const noValues: readonly unknown[] = [];
  * answers once. With BEGIN, SET, the statement and COMMIT there would be four answers.
  *
  * It is a Submittable of `pg`, as cursors and streams are: `pg` calls `submit` when the connection is free, and then
- * the `handle…` functions as the answers arrive.
+ * the `handle…` functions as the answers arrive. Of several queries that are sent together, the first one's `submit` sends
+ * all; each still has its own Sync, and so its own transaction, its own failure and its own answer.
  */
 export class PipelinedQuery implements Submittable, WireListener {
   callback: Callback;
   readonly #client: ClientBase;
   readonly #settings: SettingsStatement | null;
   readonly #statement: PipelinedStatement;
+  /** The query that is sent behind this one. */
+  #next: PipelinedQuery | null = null;
+  #isSent = false;
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
   #rowCount: number | null = null;
@@ -59,9 +63,29 @@ export class PipelinedQuery implements Submittable, WireListener {
     this.callback = callback;
   }
 
+  /** Sends queries on a connection by one write. They are answered in their order. */
+  static sendTogether(client: ClientBase, queries: readonly PipelinedQuery[]): void {
+    queries.forEach((query, index) => void (query.#next = queries[index + 1] ?? null));
+    client.query(queries[0]!);
+  }
+
   /** @returns an error when nothing was sent */
   submit(connection: unknown): Error | null {
+    if (this.#isSent) return null;
     const wire = connection as Wire;
+    wire.stream.cork();
+    try {
+      const error = this.#send(wire);
+      // One that can't be sent holds up those behind it, as answers must come in this order
+      let query = error === null ? this.#next : null;
+      while (query && query.#send(wire) === null) query = query.#next;
+      return error;
+    } finally {
+      wire.stream.uncork();
+    }
+  }
+
+  #send(wire: Wire): Error | null {
     const { text, values = noValues, name } = this.#statement;
     let mapped: unknown[];
     try {
@@ -69,22 +93,18 @@ export class PipelinedQuery implements Submittable, WireListener {
     } catch (error) {
       return error as Error;
     }
-    wire.stream.cork();
-    try {
-      for (const outdated of this.#prepared.takeOutdated()) wire.close({ type: "S", name: outdated });
-      const settings = this.#settings;
-      if (settings) {
-        this.#isSetting = true;
-        this.#run(wire, this.#prepare(wire, settings.text, settings.text), settings.values);
-      }
-      if (name === undefined) wire.parse({ name: "", text });
-      else this.#target = this.#prepare(wire, name, text);
-      const { columns } = this.#target;
-      this.#run(wire, this.#target, mapped, columns === null);
-      wire.sync();
-    } finally {
-      wire.stream.uncork();
+    for (const outdated of this.#prepared.takeOutdated()) wire.close({ type: "S", name: outdated });
+    const settings = this.#settings;
+    if (settings) {
+      this.#isSetting = true;
+      this.#run(wire, this.#prepare(wire, settings.text, settings.text), settings.values);
     }
+    if (name === undefined) wire.parse({ name: "", text });
+    else this.#target = this.#prepare(wire, name, text);
+    const { columns } = this.#target;
+    this.#run(wire, this.#target, mapped, columns === null);
+    wire.sync();
+    this.#isSent = true;
     return null;
   }
 
@@ -136,11 +156,20 @@ export class PipelinedQuery implements Submittable, WireListener {
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
     this.callback(error, null);
+    // Without an answer of Postgres there will be none to the others either
+    if ("severity" in error || !this.#isSent) this.#awaitNext();
+    else this.#next?.handleError(error);
   }
 
   handleReadyForQuery(): void {
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
     this.callback(null, { rows: this.#rows, rowCount });
+    this.#awaitNext();
+  }
+
+  /** The answer to the next query comes now, unless it could not be sent yet. */
+  #awaitNext(): void {
+    if (this.#next) this.#client.query(this.#next);
   }
 }
 

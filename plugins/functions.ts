@@ -1,0 +1,166 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource, PgSelectArgumentSpec } from "postgraphile/@dataplan/pg";
+import { pgFromExpression, pgSelect, sqlFromArgDigests, TYPES } from "postgraphile/@dataplan/pg";
+import type { FieldArgs, GrafastFieldConfig, Step } from "postgraphile/grafast";
+import { access, connection, lambda, operationPlan } from "postgraphile/grafast";
+import type { GraphQLInputType, GraphQLOutputType } from "postgraphile/graphql";
+import { getNamedType, GraphQLID, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
+import { splitGlobalId } from "../src/graphql/global-id.ts";
+import { readKey } from "../src/graphql/key-forms.ts";
+import { elementOf } from "../src/reads/codecs.ts";
+import { readArgument } from "../src/reads/function-call.ts";
+import { orderOf, parameterType } from "../src/reads/keys.ts";
+import { keyOfResource } from "./lib/keys.ts";
+import type { RowStep } from "./lib/page.ts";
+import type { ReadFunction } from "./lib/read-functions.ts";
+import { readFunctionsOf } from "./lib/read-functions.ts";
+import { hasTag } from "./lib/tags.ts";
+
+declare global {
+  namespace GraphileBuild {
+    interface ScopeObjectFieldsField {
+      /** The stable function that the field calls. */
+      readFunction?: ReadFunction;
+    }
+  }
+}
+
+/**
+ * Stable functions as fields: of a view's row with arguments, `seed_packets_price(packet seed_packets, percent integer)`,
+ * and such that return rows of a view, `returns setof seed_packets`, which are lists: at the root, or of the row that they
+ * take. Functions of a row without arguments are columns (computed-columns.ts).
+ */
+export const FunctionsPlugin: GraphileConfig.Plugin = {
+  name: "FunctionsPlugin",
+  description: "Offers stable functions with arguments as fields, and those that return rows as lists",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLObjectType_fields(fields, build, { Self, scope, fieldWithHooks }) {
+        const { isRootQuery, isPgClassType, pgCodec } = scope;
+        const isOfType = ({ owner }: ReadFunction) =>
+          owner ? isPgClassType && owner.codec === pgCodec : isRootQuery;
+        return readFunctionsOf(build)
+          .filter(isOfType)
+          .reduce((before, offered) => {
+            const { fieldName, rows, resource } = offered;
+            const ofRows = rows ? { isPgFieldConnection: true, pgFieldResource: rows } : {};
+            const field = fieldWithHooks({ fieldName, readFunction: offered, ...ofRows }, () =>
+              rows ? listField(build, offered, rows) : valueField(build, offered),
+            );
+            const { schemaName, name } = resource.extensions!.pg!;
+            const purpose = `Adding the function ${schemaName}.${name} to ${Self.name}`;
+            return build.extend(before, { [fieldName]: field }, purpose);
+          }, fields);
+      },
+    },
+  },
+};
+
+function typeOf(build: GraphileBuild.Build, codec: PgCodec, way: "input" | "output") {
+  const element = elementOf(codec);
+  const { globalIdOf, scalar } = (element ?? codec).extensions ?? {};
+  const named = globalIdOf
+    ? GraphQLID
+    : scalar
+      ? build.getTypeByName(scalar)
+      : build.getGraphQLTypeByPgCodec(element ?? codec, way);
+  if (!named) throw new Error(`The type ${codec.name} can't be used in functions of the API`);
+  return element ? new GraphQLList(new GraphQLNonNull(getNamedType(named as GraphQLOutputType))) : named;
+}
+
+function argumentsOf(build: GraphileBuild.Build, { call, required }: ReadFunction) {
+  const config = call.arguments.map(({ fieldName, name, codec }) => {
+    const type = typeOf(build, codec, "input") as GraphQLInputType;
+    return [fieldName, { type: required.has(name) ? new GraphQLNonNull(type) : type }] as const;
+  });
+  return Object.fromEntries(config);
+}
+
+/** The values of arguments, checked; those that aren't given are undefined, and have their defaults in SQL. */
+function valuesOf({ call }: ReadFunction, args: FieldArgs): PgSelectArgumentSpec[] {
+  return call.arguments.map((argument) => {
+    const { fieldName, name, codec } = argument;
+    const check = (value: unknown) => {
+      readArgument(argument, value);
+      return value;
+    };
+    // Once for the operation, so that it is known whether the value is given
+    const step = operationPlan().withRootLayerPlan(() => lambda(args.getRaw(fieldName), check));
+    return { step, pgCodec: codec, name };
+  });
+}
+
+const parametersOf = ({ call }: ReadFunction) =>
+  call.arguments.map(({ name, codec }) => ({ name, codec, optional: true }));
+
+const nameless = (codec: PgCodec) => ({ name: "", codec });
+
+function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
+  const { resource, codec, owner } = offered;
+  const type = typeOf(build, codec, "output") as GraphQLOutputType;
+  const parameters = [nameless(owner!.codec), ...parametersOf(offered)];
+  return {
+    type: hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
+    args: argumentsOf(build, offered),
+    plan($parent: Step, args: FieldArgs) {
+      const $row = $parent as RowStep;
+      const row = { placeholder: $row.getClassStep().alias };
+      const called = pgFromExpression($row, resource.from, parameters, [row, ...valuesOf(offered, args)]);
+      return $row.select(called, codec);
+    },
+  };
+}
+
+function listField(
+  build: GraphileBuild.Build,
+  offered: ReadFunction,
+  rows: PgResource,
+): GrafastFieldConfig<Step> {
+  const { resource, owner } = offered;
+  const ofRow = owner && makeOfRow(offered, owner);
+  return {
+    type: build.getOutputTypeByName(build.inflection.tableConnectionType(rows.codec)),
+    args: argumentsOf(build, offered),
+    plan($parent: Step, args: FieldArgs) {
+      const $rows = pgSelect({
+        resource: rows,
+        identifiers: [],
+        joinAsLateral: true,
+        ...(ofRow
+          ? { ...ofRow, args: [...keysOf(owner, $parent as RowStep), ...valuesOf(offered, args)] }
+          : { from: resource.from, parameters: parametersOf(offered), args: valuesOf(offered, args) }),
+      });
+      return connection($rows);
+    },
+  };
+}
+
+/** The values of the key of a row, as texts. */
+function keysOf(owner: PgResource, $row: RowStep): PgSelectArgumentSpec[] {
+  const key = keyOfResource(owner)!;
+  const $values = lambda($row.get("id"), (id) => {
+    const own = splitGlobalId(id)?.key;
+    return own === undefined ? [] : readKey(key, own);
+  });
+  return key.map((_column, index) => ({ step: access($values, [index]), pgCodec: TYPES.text, name: "" }));
+}
+
+/** Finds the row by its key and calls the function of it: the library would pass the text of the whole row. */
+function makeOfRow(offered: ReadFunction, owner: PgResource) {
+  const key = keyOfResource(owner)!;
+  const { name } = offered.call;
+  return {
+    parameters: [...key.map(() => nameless(TYPES.text)), ...parametersOf(offered)],
+    from(...digests: Parameters<typeof sqlFromArgDigests>[0]) {
+      const [row, found] = [sql.identifier(Symbol("row")), sql.identifier(Symbol("found"))];
+      const called = sqlFromArgDigests([{ placeholder: row, position: 0 }, ...digests.slice(key.length)]);
+      const matches = orderOf(key, row).map(
+        (column, index) => sql`${column} = ${digests[index]!.placeholder}::${parameterType(key[index]!)}`,
+      );
+      return sql`(select ${found}.* from ${owner.from as typeof name} ${row} cross join lateral ${name}(${called}) ${found}
+        where ${sql.join(matches, " and ")})`;
+    },
+  };
+}

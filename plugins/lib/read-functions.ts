@@ -1,0 +1,96 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecAnyScalar, PgResource } from "postgraphile/@dataplan/pg";
+import { listOfCodec } from "postgraphile/@dataplan/pg";
+import { sql } from "postgraphile/pg-sql2";
+import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
+import { elementOf } from "../../src/reads/codecs.ts";
+import { keyOfResource } from "./keys.ts";
+import { exactCodecOf } from "./text-codecs.ts";
+import { tagText } from "./tags.ts";
+
+/** A stable function that is a field: with arguments, or of rows. */
+export interface ReadFunction {
+  resource: PgResource;
+  /** Name of the field. */
+  fieldName: string;
+  call: FunctionCall;
+  /** Arguments that have no default. */
+  required: ReadonlySet<string>;
+  /** What it returns, a value or rows. */
+  codec: PgCodec;
+  /** The view whose row it takes; undefined of a function that takes none. */
+  owner: PgResource | undefined;
+  /** The view whose rows it returns; undefined of a function that returns a value. */
+  rows: PgResource | undefined;
+}
+
+type Parameter = NonNullable<PgResource["parameters"]>[number];
+
+/** The name of a function without that of the view whose row it takes. */
+export function nameWithoutView(name: string, view: PgCodec): string {
+  const prefix = `${view.extensions?.pg?.name}_`;
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+/** The codec of numbers that lose no digit, also in lists. */
+export function exactly(codec: PgCodec): PgCodec {
+  const element = elementOf(codec);
+  const exact = exactCodecOf(element ?? codec);
+  if (!exact) return codec;
+  return element ? listOfCodec(exact as PgCodecAnyScalar) : exact;
+}
+
+const isPlain = (codec: PgCodec): boolean =>
+  !codec.attributes && !elementOf(codec)?.attributes && codec.extensions?.pgType !== "other";
+
+const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
+
+/** The stable functions of a version that are fields. `db/lint/read-function.sql` reports all others. */
+export function readFunctionsOf(build: GraphileBuild.Build): ReadFunction[] {
+  const known = all.get(build.pgResources);
+  if (known) return known;
+  const resources = Object.values(build.pgResources) as PgResource[];
+  const views = new Map(
+    resources
+      .filter((resource) => !resource.parameters && keyOfResource(resource))
+      .map((resource) => [resource.codec, resource]),
+  );
+  const found = resources.flatMap((resource) => describe(build, resource, views) ?? []);
+  all.set(build.pgResources, found);
+  return found;
+}
+
+function describe(
+  build: GraphileBuild.Build,
+  resource: PgResource,
+  views: ReadonlyMap<PgCodec, PgResource>,
+): ReadFunction | undefined {
+  const { parameters, isMutation, isUnique, codec } = resource;
+  if (!parameters || isMutation || Reflect.get(resource, "isList")) return undefined;
+  const owner = parameters[0] && views.get(parameters[0].codec);
+  const given: readonly Parameter[] = owner ? parameters.slice(1) : parameters;
+  const rows = isUnique ? undefined : views.get(codec);
+  const isValue = isUnique && isPlain(codec) && owner && given.length > 0;
+  if (!rows && !isValue) return undefined;
+  if (given.some(({ name, codec: type }) => !name || !isPlain(type))) return undefined;
+  const { schemaName, name } = resource.extensions!.pg!;
+  const called = given.map((parameter): CallArgument => ({
+    fieldName: build.inflection.camelCase(parameter.name!),
+    name: parameter.name!,
+    codec: exactly(parameter.codec),
+  }));
+  const own = owner ? nameWithoutView(name, owner.codec) : name;
+  return {
+    resource,
+    fieldName: tagText(resource, "fieldName") ?? build.inflection.camelCase(own),
+    call: {
+      name: sql.identifier(schemaName, name),
+      takesRow: owner !== undefined,
+      arguments: called,
+    },
+    required: new Set(given.filter(({ optional }) => !optional).map((parameter) => parameter.name!)),
+    codec: rows ? codec : exactly(codec),
+    owner,
+    rows,
+  };
+}

@@ -1,0 +1,61 @@
+import type { SendTogether } from "../../database/pipeline/send-together.ts";
+import { settingsStatement } from "../../database/pipeline/settings.ts";
+import type { MutationOutcome } from "../../graphql/mutation-outcome.ts";
+import { answerMutation } from "../../mutations/answer.ts";
+import { wantedMutationOf } from "../../mutations/wanted.ts";
+import { contextFor, readSettingsFor } from "../../versions/context.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+import type { Middleware } from "../pipeline.ts";
+import { sendData } from "../send-data.ts";
+import type { UnreadAnswers } from "../unread-answers.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
+
+declare global {
+  namespace Express {
+    interface Locals {
+      /** What became of the operation's only mutation. */
+      mutationOutcome?: MutationOutcome;
+    }
+  }
+}
+
+/**
+ * Runs the mutation of an operation that has only one, and answers it if one SQL statement can read what it wants to know
+ * (src/mutations). Other mutations go on to Grafserv, and so do the outcomes of those that failed or were refused, so that
+ * errors are formatted in one place.
+ */
+export function answerMutations(
+  served: readonly ServedVersion[],
+  sendTogether: SendTogether,
+  unread: UnreadAnswers,
+): Middleware {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return (request, response, next) => {
+    const { locals } = response;
+    const { version, current, writing } = bySlug.get(locals.version!.slug)!;
+    const { operationName, variables: variableValues } = graphqlBodyOf(request);
+    const document = locals.operation!.document!;
+    const wanted = wantedMutationOf({ schema: current().schema, document, operationName, variableValues });
+    if (wanted === null || writing.checks[wanted.call.operation]) return next();
+    const { caller, locale, requestId } = locals;
+    const { pgSettings } = contextFor(caller!, requestId, locale);
+    const timeout = { statement_timeout: String(writing.timeoutMs) };
+    const asked = {
+      credentialId: caller!.credentialId,
+      settings: settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!,
+      readSettings: readSettingsFor(caller!, locale),
+    };
+    answerMutation(wanted, asked, sendTogether)
+      .then((answer) => {
+        if (!("data" in answer)) {
+          locals.mutationOutcome = answer;
+          return next();
+        }
+        // `unstable` shows developers how it answers.
+        if (version.kind === "floating") response.setHeader("x-read-by", "sql");
+        sendData(request, response, answer.data);
+        unread.count(response);
+      })
+      .catch(next);
+  };
+}

@@ -1,0 +1,39 @@
+import { getArgumentValues, GraphQLError } from "postgraphile/graphql";
+import { isApiError } from "../errors/api-error.ts";
+import type { OperationRequest } from "../reads/statements.ts";
+import { valuesOf } from "../reads/statements.ts";
+import type { CompiledMutation } from "./compile.ts";
+import { compiledMutationOf } from "./compile.ts";
+import type { MutationCall } from "./run.ts";
+import { textOfInput } from "./run.ts";
+
+/** The mutation that a request asks for, and what it wants to know of it. */
+export interface WantedMutation {
+  compiled: CompiledMutation;
+  call: MutationCall;
+  /** Values of the statement that reads its payload. */
+  values: unknown[];
+}
+
+/** The mutation of a request; null to leave it to Grafast, which also says what is wrong with arguments. */
+export function wantedMutationOf(request: OperationRequest): WantedMutation | null {
+  const found = compiledMutationOf(request);
+  if (found === null) return null;
+  const { compiled, variables, given } = found;
+  const { source, node, payload } = compiled;
+  const field = request.schema.getMutationType()!.getFields()[node.name.value]!;
+  try {
+    const { input } = getArgumentValues(field, node, variables) as { input: Record<string, unknown> };
+    const { idempotencyKey = null, validateOnly = false, ...fields } = input;
+    const { version, operation } = source;
+    const call: MutationCall = {
+      ...{ version, operation, input: textOfInput(source.encode(fields)) },
+      idempotencyKey: idempotencyKey as string | null,
+      validateOnly: validateOnly as boolean | null,
+    };
+    return { compiled, call, values: payload.statement ? valuesOf(payload.statement.slots, given) : [] };
+  } catch (error) {
+    if (isApiError(error) || error instanceof GraphQLError) return null;
+    throw error;
+  }
+}

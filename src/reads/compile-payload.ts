@@ -1,0 +1,100 @@
+import type { FieldNode, GraphQLObjectType, GraphQLOutputType } from "postgraphile/graphql";
+import { getNamedType, isObjectType } from "postgraphile/graphql";
+import type { Given } from "./arguments.ts";
+import type { Slot } from "./compilation.ts";
+import { Compilation, fromOf, understood } from "./compilation.ts";
+import { nameOf } from "./compile.ts";
+import { identifier, quoted } from "./json-text.ts";
+import { isUuidKey } from "./keys.ts";
+import type { FieldSource } from "./field-source.ts";
+import { objectExpression } from "./objects.ts";
+import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+
+/** A field of a payload in the answer. */
+export type PayloadPart =
+  | { kind: "typename" }
+  /** Its JSON text is a column of the statement. */
+  | { kind: "read"; column: number }
+  | { kind: "value"; name: string; type: GraphQLOutputType };
+
+/**
+ * The statement that reads the rows of a payload. Its parameters are the values of the slots, the payload or null, and the
+ * key of the kept answer of `mutation.run` that has it otherwise.
+ */
+export interface CompiledPayload {
+  /** Null when nothing has to be read. */
+  statement: { text: string; name: string; slots: readonly Slot[] } | null;
+  parts: readonly (readonly [key: string, part: PayloadPart])[];
+}
+
+/** The setting in which a connection keeps the answer of its last mutation, behind a key of that. */
+export const answerSetting = "service.answer";
+/** Characters of a key. */
+export const answerKeyLength = 36;
+
+/** @throws {NotCovered} when some part of the payload has no known SQL form */
+export function compilePayload(
+  operation: ReadableOperation,
+  variables: Coerced,
+  given: ReadonlyMap<FieldNode, Given>,
+  type: GraphQLObjectType,
+  selected: SelectedField,
+): CompiledPayload {
+  const compilation = new Compilation(operation, variables, given);
+  const [ids, columns]: [string[], string[]] = [[], []];
+  const parts = compilation.select(type, selected).map(([key, part]): [string, PayloadPart] => {
+    if (part.name === "__typename") return [key, { kind: "typename" }];
+    const { field, source } = understood(type, part.name);
+    if (source.kind === "value") return [key, { kind: "value", name: source.name, type: field.type }];
+    const named = getNamedType(field.type);
+    if (source.kind !== "entity" || !isObjectType(named)) throw new NotCovered(part.name);
+    const name = `i${ids.length}`;
+    ids.push(`${idsOf(source)} as ${name}`);
+    const column = columns.push(entityExpression(compilation, source, named, part, `a.${name}`)) - 1;
+    return [key, { kind: "read", column }];
+  });
+  if (columns.length === 0) return { statement: null, parts };
+  const { slots } = compilation;
+  const kept = `current_setting(${quoted(answerSetting)},true)`;
+  const answer =
+    `select coalesce($${slots.length + 1}::jsonb,case when starts_with(${kept},$${slots.length + 2}::text) ` +
+    `then substr(${kept},${answerKeyLength + 1})::jsonb->'payload' end) as v offset 0`;
+  const text =
+    `select ${columns.join()} from (select ${ids.join()} from (${answer}) p ` +
+    `where jsonb_typeof(p.v)='object' offset 0) a`;
+  return { statement: { text, name: nameOf(text), slots }, parts };
+}
+
+type Entity = FieldSource & { kind: "entity" };
+
+/** The id, or the ids, in the payload. */
+function idsOf({ name, isList }: Entity): string {
+  if (!isList) return `(p.v->>${quoted(name)})::uuid`;
+  const list = `p.v->${quoted(name)}`;
+  return (
+    `array(select e::uuid from jsonb_array_elements_text(` +
+    `case when jsonb_typeof(${list})='array' then ${list} else '[]' end) e)`
+  );
+}
+
+/** The JSON text of the row with an id; of several in the order of the ids, without those that are gone or out of sight. */
+function entityExpression(
+  compilation: Compilation,
+  { rows, isList }: Entity,
+  type: GraphQLObjectType,
+  selected: SelectedField,
+  ids: string,
+): string {
+  if (!isUuidKey(rows.key)) throw new NotCovered(`ids of ${type.name}`);
+  const alias = compilation.alias();
+  const id = `${alias}.${identifier(rows.key[0].name)}`;
+  const object = objectExpression(compilation, type, selected, alias);
+  const from = `from ${fromOf(rows.resource)} ${alias} where ${id}=`;
+  if (!isList) return `coalesce((select ${object} ${from}${ids}),'null')`;
+  const found = compilation.alias();
+  return (
+    `(select '['||coalesce(string_agg(${found}.t,',' order by ${found}.n),'')||']' from ` +
+    `(select ${object} as t,array_position(${ids},${id}) as n ${from}any(${ids})) ${found})`
+  );
+}

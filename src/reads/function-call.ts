@@ -1,0 +1,61 @@
+import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { apiError, isApiError } from "../errors/api-error.ts";
+import { elementOf } from "./codecs.ts";
+import { checkLength } from "./filter-conditions.ts";
+import { checkText } from "./filter-operators.ts";
+
+/** An argument of a function that clients give. */
+export interface CallArgument {
+  /** Name in GraphQL. */
+  fieldName: string;
+  /** Name in SQL. */
+  name: string;
+  codec: PgCodec;
+}
+
+/** A function that a field calls: of a row, or of none. */
+export interface FunctionCall {
+  /** Its name in SQL, with that of its schema. */
+  name: SQL;
+  takesRow: boolean;
+  /** Without the row. */
+  arguments: readonly CallArgument[];
+}
+
+/** An argument with a value: those that aren't given take their defaults in SQL. */
+export interface GivenValue {
+  name: string;
+  value: SQLRawValue;
+  type: SQL;
+}
+
+const isSmall = (value: unknown): boolean => Math.abs((value as number) + 0.5) < 2 ** 15;
+
+/**
+ * The value of an argument as a parameter of Postgres; undefined when it isn't given.
+ *
+ * @throws BAD_USER_INPUT for a value that Postgres can't take
+ */
+export function readArgument(
+  { fieldName, name, codec }: CallArgument,
+  value: unknown,
+): GivenValue | undefined {
+  if (value === undefined) return undefined;
+  const element = elementOf(codec);
+  const type = element ? sql`${element.sqlType}[]` : codec.sqlType;
+  if (value === null) return { name, value: null, type };
+  const values = element ? (value as unknown[]) : [value];
+  try {
+    checkLength(values, fieldName);
+    values.forEach(checkText);
+    if ((element ?? codec) === TYPES.int2 && !values.every(isSmall))
+      throw apiError("BAD_USER_INPUT", "A number is beyond those from -32768 to 32767.");
+    const list = element && listOfCodec(element as PgCodecAnyScalar);
+    return { name, value: list ? list.toPg(value as unknown[]) : codec.toPg(value), type };
+  } catch (error) {
+    throw isApiError(error) ? apiError(error.extensions.code, `${fieldName}: ${error.message}`) : error;
+  }
+}

@@ -95,6 +95,25 @@ describe("tables and columns of all sorts", () => {
   for (const [filter, expected] of found)
     it(`are filtered: ${filter}`, async () => assert.deepEqual(await crates(filter), expected));
 
+  it("have events, whose numbers lose no digit, and which are kept in order by their keys", async () => {
+    const { rows } = await service.owner.query(`with begun as (select max(position) as position from events.outbox)
+      select position from begun`);
+    const before = rows[0].position ?? 0;
+    await service.owner.query(`
+      update orchard.tree set height = height + 0.000000000000000001 where id = 1;
+      update orchard.harvest set kilograms = 1.25, notes = '[1]' where year = 2026;
+      insert into orchard.harvest (year, crate, picker, kilograms) values (2026, 7, 'a', 1);
+      delete from orchard.harvest where crate > 5;`);
+    const { rows: events } = await service.owner.query(
+      `select topic, subject_id, entity_id, data, changed_fields, events.schema(topic) as schema
+       from (select *, position as place from events.outbox where position > $1
+         union all select null, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at, sequence
+         from events.event where topic ~ 'tree|harvest') e order by place`,
+      [before],
+    );
+    console.log(JSON.stringify(events.map(({ schema, ...event }: any) => event), null, 1));
+  });
+
   it("are filtered by what their types have, and nothing else", async () => {
     for (const [filter, code] of [
       [`marks: { contains: [null] }`, "GRAPHQL_VALIDATION_FAILED"],

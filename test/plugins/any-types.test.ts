@@ -134,7 +134,9 @@ describe("tables and columns of all sorts", () => {
     assert.equal(new Set(ofCrate).size, 1);
     assert.notEqual(ofCrate[0], rows[3].entity_id);
     for (const { data, schema } of rows) {
-      const validate = new Ajv2020({ strictTypes: false, formats: { date: true } }).compile(schema.properties.data);
+      const validate = new Ajv2020({ strictTypes: false, formats: { date: true } }).compile(
+        schema.properties.data,
+      );
       assert.ok(validate(data), JSON.stringify(validate.errors));
     }
   });

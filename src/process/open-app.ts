@@ -159,9 +159,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),
     async reload() {
-      const changed = await availability.reload();
       await locales.refresh();
-      return changed;
+      return availability.reload();
     },
     prepare: (read) => availability.prepare(read),
     close: () => closing.close(),

@@ -163,7 +163,7 @@ export class Migrator {
     if (rows[0]?.content === text) return { files: names, isNew: false };
     const name = `db/current (${namesOf(files)})`;
     const isAlone = isWithoutTransaction(text);
-    if (rehearsal !== undefined && !isAlone) await this.#rehearse(name, text, rehearsal);
+    if (rehearsal && !isAlone) await this.#rehearse(name, text, rehearsal);
     await this.#run(name, text, async () => {
       if (files.length > 0) await this.#client.query(finish);
       await this.#client.query(
@@ -171,9 +171,7 @@ export class Migrator {
            on conflict (filename) do update set content = excluded.content, date = excluded.date`,
         [text],
       );
-      if (!isAlone) return;
-      await rehearsal?.look(this.#client);
-      await rehearsal?.conclude();
+      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
     });
     return { files: names, isNew: true };
   }

@@ -28,6 +28,7 @@ import { requireMerchantPlan } from "./middleware/require-merchant-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
@@ -92,7 +93,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
+    ...(parts.sendTogether && parts.readRow
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      : []),
     executeOperation(served, unread),
   ];
 }

@@ -1,6 +1,3 @@
--- A subject of events may lose all fields that bookings change
---!include events/changed_expression.sql
-
 -- Columns that background work fills in batches
 drop table if exists api_meta.backfill cascade;
 create table api_meta.backfill (

@@ -40,7 +40,8 @@ interface Waiting<B, Done> {
   since: number;
   /** How often it was put back. */
   rounds: number;
-  settle(answer: Done | Promise<never>): void;
+  settle(answer: Done): void;
+  fail(error: Error): void;
 }
 
 /**
@@ -82,6 +83,10 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
           ...{ booking, nth: this.#count++, since: performance.now(), rounds: 0 },
           settle: (answer) => {
             resolve(answer);
+            this.#turns.end(booking.client);
+          },
+          fail: (error) => {
+            reject(error);
             this.#turns.end(booking.client);
           },
         });
@@ -136,7 +141,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   }
 
   async #makeAlone(waiting: Waiting<B, Done>): Promise<void> {
-    const { booking, settle } = waiting;
+    const { booking, settle, fail } = waiting;
     // Until it has a connection only the credential's own calls wait for it
     let held = lineOf(waiting);
     let start = 0;
@@ -151,7 +156,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
     try {
       settle(await booking.alone(onBegin));
     } catch (error) {
-      settle(Promise.reject(error));
+      fail(error as Error);
     }
     this.#note(held, -1);
     if (start > 0) this.#end(start);
@@ -198,8 +203,8 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       });
     } catch (error) {
       if (!this.#isUncertain(error)) return [...group];
-      return group.filter(({ booking, settle }) => {
-        if (!booking.isRepeatable) settle(Promise.reject(error));
+      return group.filter(({ booking, fail }) => {
+        if (!booking.isRepeatable) fail(error as Error);
         return booking.isRepeatable;
       });
     }

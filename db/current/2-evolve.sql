@@ -41,4 +41,3 @@ grant usage on schema api_meta to service_worker;
 -- A constraint that has not been validated promises clients nothing
 --!include api_meta/is_never_null.sql
 --!include api_meta/view_column_source.sql
---!include events/value_schema.sql

@@ -11,7 +11,7 @@ interface Call extends Booking<string> {
 }
 
 /** A ledger that takes a few milliseconds for each statement, and notes what is done. */
-function openLedger({ isOdd = (name: string) => name === "", takesMs = 4 } = {}) {
+function openLedger({ isOdd = (name: string): boolean => name === "", takesMs = 4 } = {}) {
   const done: string[] = [];
   const groups: string[][] = [];
   const active = new Map<string, number>();

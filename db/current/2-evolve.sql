@@ -42,3 +42,8 @@ grant usage on schema api_meta to service_worker;
 --!include api_meta/is_never_null.sql
 --!include api_meta/view_column_source.sql
 --!include events/value_schema.sql
+
+-- What is told in better words, or not done in silence
+--!include api_meta/grant_reads.sql
+--!include events/require_fields.sql
+--!include api_meta/finish_migration.sql

@@ -21,4 +21,4 @@ union all
 select t.view::regclass, format('@%s is no tag of views', t.name)
 from tag t
 where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,hidden,columnEnum,gid,foreignKey,ref,refVia,
-  noFilter,rootField,followed,deprecated,behavior,name,unique}');
+  noFilter,rootField,followed,deprecated,describe,behavior,name,unique}');

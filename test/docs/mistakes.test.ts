@@ -17,6 +17,7 @@ import { runStatements, statementsBefore } from "../../src/database/migrations/r
 import { printVersion } from "../../src/versions/sdl.ts";
 import { Project } from "../commands/project.ts";
 import { useDatabase } from "../lib/database.ts";
+import { query, startService } from "../lib/service.ts";
 
 /** A row of the table in docs/evolving.md. */
 interface Mistake {
@@ -107,6 +108,25 @@ describe("the mistakes of docs/evolving.md", () => {
       await pgService.release?.();
     }
   }
+});
+
+test("a mistake that is made by hand, past all checks, stops no service", async (t) => {
+  const service = await startService();
+  t.after(() => service.close());
+  const token = await service.token();
+  const works = async () => assert.equal((await service.ask(token, { query })).body.errors, undefined);
+  const { sql } = mistakes.find(({ name }) => name === "A relation to a table instead of its view")!;
+  const { rows } = await service.owner.query(
+    "select obj_description('api_unstable.batches'::regclass, 'pg_class') as note",
+  );
+  await service.owner.query(sql.slice(1, -1));
+  await assert.rejects(service.app.reload(), /referenced non-existent table/);
+  await works();
+  const client = await service.owner.connect();
+  await client.query(`comment on view api_unstable.batches is ${client.escapeLiteral(rows[0].note)}`);
+  client.release();
+  await service.app.reload();
+  await works();
 });
 
 describe("mistakes in files", () => {

@@ -32,11 +32,31 @@ $$;
 --!include ledger/is_malformed.sql
 --!include ledger/lock_line.sql
 --!include ledger/prepare.sql
+drop function if exists ledger.movement_of(ledger.draft, timestamptz, text);
 --!include ledger/movement_of.sql
 --!include ledger/plain_place.sql
 --!include ledger/book_correction.sql
 --!include ledger/is_correction.sql
 --!include ledger/book.sql
+
+-- Several bookings in one statement
+--!include ledger/single.sql
+--!include ledger/plain_singles.sql
+--!include ledger/product_after.sql
+--!include ledger/events_of_single.sql
+--!include ledger/write_singles.sql
+--!include ledger/book_singles.sql
+--!include ledger/adjustment_of.sql
+--!include ledger/adjust_stock.sql
+--!include events/cause.sql
+--!include mutation/key_lock.sql
+--!include mutation/forget_keys.sql
+--!include mutation/keep_answer.sql
+--!include mutation/take_key.sql
+--!include mutation/joint_call.sql
+--!include mutation/joint_calls.sql
+--!include mutation/take_keys.sql
+--!include mutation/run_together.sql
 
 -- Postgres reads and compiles a condition in each statement, so it is short; the function asks the rest.
 --!include ledger/keep_count.sql

@@ -146,3 +146,21 @@ comment on view api_unstable.yearly_totals is $$
 @requiresScopes trees:read
 @filters *
 All that was picked in a year.$$;
+
+-- Events of rows whose keys are no uuids
+
+insert into events.subject (type, relation, view_name) values
+  ('Tree', 'orchard.tree', 'trees'), ('Harvest', 'orchard.harvest', 'harvests');
+insert into events.field (subject_type, name, position, column_name, id_of) values
+  ('Tree', 'id', 1, 'id', 'Tree'), ('Tree', 'sort', 2, 'sort', null), ('Tree', 'height', 3, 'height', null),
+  ('Harvest', 'id', 1, 'year,crate', 'Harvest'), ('Harvest', 'crate', 2, 'crate', null),
+  ('Harvest', 'kilograms', 3, 'kilograms', null), ('Harvest', 'tastes', 4, 'tastes', null),
+  ('Harvest', 'notes', 5, 'notes', null), ('Harvest', 'kept', 6, 'kept', null),
+  ('Harvest', 'pickerId', 7, 'picker', 'Picker');
+insert into events.topic (name, subject_type, scope, description) values
+  ('tree.changed', 'Tree', 'trees:read', 'A tree has grown.'),
+  ('harvest.changed', 'Harvest', 'trees:read', 'A crate is another.'),
+  ('harvest.deleted', 'Harvest', 'trees:read', 'A crate was sold.');
+insert into events.occasion (topic, operation) values
+  ('tree.changed', 'insert'), ('tree.changed', 'update'), ('harvest.changed', 'insert'),
+  ('harvest.changed', 'update'), ('harvest.deleted', 'delete');

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 
@@ -94,6 +95,51 @@ describe("tables and columns of all sorts", () => {
   ];
   for (const [filter, expected] of found)
     it(`are filtered: ${filter}`, async () => assert.deepEqual(await crates(filter), expected));
+
+  it("have events whose numbers lose no digit, in order by keys that are no uuids", async () => {
+    await service.owner.query(`
+      delete from events.outbox;
+      delete from events.event;
+      update orchard.tree set height = height + 0.000000000000000001 where id = 1;
+      insert into orchard.harvest (year, crate, picker, kilograms, tastes) values (2026, 7, 'a/b%', 1, '{sweet}');
+      update orchard.harvest set kilograms = 1.25, notes = '[1]' where crate = 7;
+      delete from orchard.harvest where crate = 7;`);
+    const { rows } = await service.owner.query(
+      `select topic, entity_id, data, changed_fields, events.schema(topic) as schema
+       from (select * from events.outbox union all
+         select sequence, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at from events.event) e
+       order by topic, position`,
+    );
+    const sold = {
+      id: "gid://service/Harvest/2026/7",
+      crate: "7",
+      pickerId: "gid://service/Picker/a%2Fb%25",
+    };
+    const nothing = { kept: null, notes: null };
+    const grown = { id: "gid://service/Tree/1", sort: "Boskoop", height: "3.250000000000000001" };
+    assert.deepEqual(
+      rows.map(({ topic, data, changed_fields: changed }) => [topic, data, changed]),
+      [
+        ["harvest.changed", { ...sold, ...nothing, kilograms: "1.000", tastes: ["sweet"] }, null],
+        [
+          "harvest.changed",
+          { ...sold, kept: null, notes: [1], kilograms: "1.250", tastes: ["sweet"] },
+          ["kilograms", "notes"],
+        ],
+        ["harvest.deleted", { ...sold, kept: null, notes: [1], kilograms: "1.250", tastes: ["sweet"] }, null],
+        ["tree.changed", grown, ["height"]],
+      ],
+    );
+    const ofCrate = rows.slice(0, 3).map(({ entity_id: entity }) => entity);
+    assert.equal(new Set(ofCrate).size, 1);
+    assert.notEqual(ofCrate[0], rows[3].entity_id);
+    for (const { data, schema } of rows) {
+      const validate = new Ajv2020({ strictTypes: false, formats: { date: true } }).compile(
+        schema.properties.data,
+      );
+      assert.ok(validate(data), JSON.stringify(validate.errors));
+    }
+  });
 
   it("are filtered by what their types have, and nothing else", async () => {
     for (const [filter, code] of [

@@ -9,6 +9,7 @@
 --!include mutation/faults_of_keys.sql
 --!include mutation/row_faults.sql
 --!include mutation/with_faults.sql
+--!include mutation/with_values.sql
 --!include mutation/require_rows.sql
 --!include mutation/order_of_keys.sql
 --!include mutation/write_rows.sql

@@ -84,9 +84,9 @@ test("HTTP Basic is percent-decoded", async () => {
 });
 
 test("scope narrows the token", async () => {
-  const answer = await sendForm({ ...inBody(), scope: "currencies:read" });
+  const answer = await sendForm({ ...inBody(), scope: "warehouses:read" });
   assertToken(answer);
-  assert.equal(answer.body.scope, "currencies:read");
+  assert.equal(answer.body.scope, "warehouses:read");
   const refused = await service.ask(answer.body.access_token, { query });
   assert.deepEqual(refused.codes, ["FORBIDDEN"]);
 });

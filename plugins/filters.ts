@@ -4,8 +4,8 @@ import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
 import type { FilterColumns, FilterValue } from "../src/reads/filter-conditions.ts";
 import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
+import type { TypedColumn } from "./lib/filter-inputs.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
-import type { Operator } from "../src/reads/filter-operators.ts";
 import type { PageOfRows } from "./lib/page.ts";
 import { takesNoFilter } from "./relations.ts";
 
@@ -34,7 +34,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
       init: {
         after: ["PgCodecs"],
         callback(_, build) {
-          const scalars = new Map<string, Record<string, Operator>>();
+          const types = new Map<string, TypedColumn>();
           for (const resource of Object.values(build.pgResources) as PgResource[]) {
             const { codec } = resource;
             if (
@@ -46,10 +46,10 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
             const columns = columnsOf(build, resource);
             build.filterColumns.set(codec, columns);
-            for (const column of columns.values()) scalars.set(column.typeName, column.operators);
+            for (const column of columns.values()) types.set(column.typeName, column);
             registerFilterInput(build, codec, columns);
           }
-          for (const [typeName, offered] of scalars) registerScalarFilter(build, typeName, offered);
+          for (const type of types.values()) registerScalarFilter(build, type, type.operators);
           return _;
         },
       },

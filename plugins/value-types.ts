@@ -1,10 +1,10 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
-import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { listOfCodec } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
 import { elementOf } from "../src/reads/codecs.ts";
 import type { ScalarName } from "./lib/text-codecs.ts";
-import { builtInCodec, exactCodecOf, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
+import { builtInCodec, citextCodec, exactCodecOf, otherCodec, rangeCodec } from "./lib/text-codecs.ts";
 import { inputReader, rangeReader, readers } from "./lib/scalar-texts.ts";
 import { hasTag, tagText } from "./lib/tags.ts";
 
@@ -91,7 +91,7 @@ export const ValueTypesPlugin: GraphileConfig.Plugin = {
           const codec = inner && rangeCodec(typname, sqlType, oid, inner);
           event.pgCodec = codec || otherCodec(typname, sqlType, oid);
         } else if (typname === "citext") {
-          event.pgCodec = { ...TYPES.citext, sqlType };
+          event.pgCodec = citextCodec(sqlType, oid, schema);
         } else if (typtype === "m") {
           event.pgCodec = otherCodec(typname, sqlType, oid);
         } else if (typcategory === "A") {

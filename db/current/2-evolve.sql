@@ -1,6 +1,3 @@
--- A subject of events may lose all fields that bookings change
---!include events/changed_expression.sql
-
 -- Columns that background work fills in batches
 drop table if exists api_meta.backfill cascade;
 create table api_meta.backfill (
@@ -40,3 +37,7 @@ comment on column api_meta.backfill.failure is 'Why the last batch failed; null 
 --!include api_meta/backfill.sql
 --!include api_meta/require_backfilled.sql
 grant usage on schema api_meta to service_worker;
+
+-- A constraint that has not been validated promises clients nothing
+--!include api_meta/is_never_null.sql
+--!include api_meta/view_column_source.sql

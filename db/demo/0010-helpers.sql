@@ -1,19 +1,23 @@
 -- Preparing
 -- What all files of this folder use. The schema demo is gone again when they have all run (see
--- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale gives the same rows,
--- ids included.
+-- 1900-finish.sql). Nothing here is random and nothing asks for the time: the same scale and age give the
+-- same rows. Ids, figures and rates don't depend on the age, only moments do.
 create schema demo;
 
 create function demo.scale()
 returns integer language sql stable return current_setting('demo.scale')::integer;
 comment on function demo.scale() is 'How much data: 1 is a small shop.';
 
-create function demo.today() returns timestamptz language sql immutable parallel safe
-return timestamptz '2026-06-01 08:00:00+00';
+create function demo.age() returns interval language sql stable parallel safe
+return make_interval(days => current_setting('demo.age')::integer);
+comment on function demo.age() is 'How long after the first of June 2026 the shop stands still: whole days.';
+
+create function demo.today() returns timestamptz language sql stable parallel safe
+return timestamptz '2026-06-01 08:00:00+00' + demo.age();
 comment on function demo.today() is 'The moment at which the shop stands still.';
 
-create function demo.opening() returns timestamptz language sql immutable parallel safe
-return timestamptz '2024-06-01 08:00:00+00';
+create function demo.opening() returns timestamptz language sql stable parallel safe
+return timestamptz '2024-06-01 08:00:00+00' + demo.age();
 comment on function demo.opening() is 'When the shop took its first order.';
 
 -- Version 7, as of real rows: the time part grows with n, so lists by id go from low to high n.

@@ -11,16 +11,16 @@ from (values (1, 'EUR', '€', 'Euro', 'Euro', 'Euro', 1.0, 1),
   (4, 'CHF', 'CHF', 'Swiss franc', 'Schweizer Franken', 'Franc suisse', 0.9534, 1)) as v (n, iso, symbol, en,
     de, fr, factor, position);
 
--- Published on working days; the last one is what the shop uses now
+-- Published on working days, as if the shop had no age; the last one is what it uses now
 insert into erp.exchange_rate (currency_id, reference_date, factor, source, imported_at)
-select c.id, d::date,
+select c.id, (d + demo.age())::date,
   round(
     c.factor * (
       1 + 0.04 * sin(extract(julian from d) / 40.0) * least(1, (date '2026-05-29' - d::date) / 30.0)
     )::numeric,
     4
   ),
-  'ecb', d + interval '16 hours'
+  'ecb', d + demo.age() + interval '16 hours'
 from erp.currency c,
   generate_series(timestamptz '2024-06-03 00:00+00', timestamptz '2026-05-29 00:00+00', interval '1 day') d
 where not c.is_default_currency and extract(isodow from d) < 6;

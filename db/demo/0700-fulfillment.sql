@@ -30,7 +30,6 @@ select f.id, demo.number('FO-', f.n),
     when not is_external and (order_n % 46 > 0 or state <> 'Closed') then demo.id('location', warehouse) end,
   case
     when is_external
-      and order_n % 38 = 0
         then demo.one_of(order_n, 'external', array['Marketplace fulfilment centre', 'Logistikpartner Süd'])
   end,
   case when order_n % 12 <> 5 then s.id end, case when order_n % 12 <> 5 then s.name ->> 'en-GB' end,

@@ -151,7 +151,7 @@ left join (select receipt_n, min(currency_id::text)::uuid as currency_id, min(fa
   from demo.receipt_line x
   left join demo.supplier_order o on o.n = x.supplier_order_n
   group by receipt_n) l on l.receipt_n = r.n,
-lateral (select case when r.at < '2025-01-01' or l.currency_id is null
+lateral (select case when r.at < timestamptz '2025-01-01' + demo.age() or l.currency_id is null
   or r.n % 24 = 8 then null when l.factor = 1 then 'ShopCurrencyFactor' when r.n % 4 = 0 then 'Manual'
     else 'ExchangeRateImport' end as origin) v
 order by r.n;
@@ -166,7 +166,10 @@ select l.id, demo.id('goods receipt', l.receipt_n),
     demo.id('supplier order', l.supplier_order_n),
   demo.id('supplier order line', l.supplier_line_key), demo.bin_id(h.warehouse, h.bin), l.quantity,
     case when l.state = 'in_progress' then disposed else 0 end,
-  l.price, case when l.at >= '2024-10-01' or l.factor = 1 then round(l.price / l.factor, 4) end, l.tax_rate,
+  l.price,
+  case
+    when l.at >= timestamptz '2024-10-01' + demo.age() or l.factor = 1 then round(l.price / l.factor, 4) end,
+  l.tax_rate,
     l.at,
     case when l.state in ('in_progress', 'completed') then l.at + interval '5 hours' end
 from demo.receipt_line l join demo.home h on h.product_n = l.product_n and h.warehouse = l.warehouse
@@ -185,8 +188,11 @@ from (select supplier_line_key as key, sum(quantity) as quantity
 where l.id = demo.id('supplier order line', r.key);
 
 insert into erp.stock_valuation_report (id, reference_date, created_at)
-values (demo.id('stock valuation', 1), '2024-12-31', '2025-01-03 09:00+00'),
-  (demo.id('stock valuation', 2), '2025-12-31', '2026-01-05 09:00+00');
+select demo.id('stock valuation', n), (day + demo.age())::date, day + demo.age() + interval '4 days 9 hours'
+from (values (1, timestamptz '2024-12-31'), (2, timestamptz '2025-12-31')) v (n, day);
 insert into erp.stock_valuation_report_goods_receipt (stock_valuation_report_id, goods_receipt_id)
-select demo.id('stock valuation', case when at < '2025-01-01' then 1 else 2 end),
-  id from demo.receipt where state = 'completed' and at < '2026-01-01';
+select demo.id(
+  'stock valuation', case when at < timestamptz '2025-01-01' + demo.age() then 1 else 2 end
+), id
+from demo.receipt
+where state = 'completed' and at < timestamptz '2026-01-01' + demo.age();

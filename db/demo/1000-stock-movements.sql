@@ -169,7 +169,8 @@ create table demo.movement as
 select row_number() over (order by at, step, key, source_id, destination_id) as n, *,
   demo.id('stock movement', row_number() over (order by at, step, key, source_id, destination_id)) as id
 from (
-  select at, step, key, product_n, batch, quantity, case when at >= '2025-03-01' then process end as process,
+  select at, step, key, product_n, batch, quantity,
+    case when at >= timestamptz '2025-03-01' + demo.age() then process end as process,
     source_type, source_id, source_name,
     destination_type, destination_id, destination_name, comment from demo.flow
   union all

@@ -1,8 +1,9 @@
 -- Webhook subscriptions
+-- Names that end in .example belong to nobody and lead nowhere (RFC 2606)
 insert into events.webhook_subscription (id, topic, url, api_version, fields, payload_query, enabled, health,
   health_reason, backlog_count,
   created_at, updated_at)
-select demo.id('webhook', n), topic, 'https://hooks.example.com/' || translate(topic, '.', '/'),
+select demo.id('webhook', n), topic, 'https://hooks.shop.example/' || translate(topic, '.', '/'),
   case when n % 3 = 0 then 'unstable' else '2026-06-unstable' end,
   case n
     when 2 then array['state', 'trackingCodes']

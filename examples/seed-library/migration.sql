@@ -46,14 +46,18 @@ create table seed_library.loan (
   id uuid primary key default uuidv7(),
   packet_id bigint not null references seed_library.packet on delete cascade,
   borrower text not null constraint loan_borrower_is_not_blank check (btrim(borrower) <> ''),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  days integer not null default 28 constraint loan_days_are_positive check (days > 0)
 );
 create index on seed_library.loan (packet_id);
 comment on table seed_library.loan is 'A packet that somebody has borrowed.';
 comment on column seed_library.loan.packet_id is 'The packet.';
 comment on column seed_library.loan.borrower is 'Who has it.';
+comment on column seed_library.loan.days is 'For how many days.';
 comment on constraint loan_borrower_is_not_blank on seed_library.loan is
   E'@userError INVALID borrower\nThe borrower has no name.';
+comment on constraint loan_days_are_positive on seed_library.loan is
+  E'@userError INVALID days\nA loan takes a day at least.';
 
 alter table seed_library.variety enable row level security;
 alter table seed_library.packet enable row level security;
@@ -91,7 +95,7 @@ comment on view api_unstable.seed_harvests is $$
 What one year has brought.$$;
 
 create view api_unstable.seed_loans with (security_invoker = true) as
-select id, packet_id, borrower, created_at from seed_library.loan;
+select id, packet_id, borrower, created_at, days from seed_library.loan;
 comment on view api_unstable.seed_loans is $$
 @primaryKey id
 @requiresScopes seed_loans:read
@@ -106,17 +110,35 @@ return current_date - packet.packed_on;
 comment on function api_unstable.seed_packets_age_in_days(api_unstable.seed_packets) is
   'Days since the packet was filled.';
 
--- A mutation
+-- A mutation: what it does, which all versions share, and what clients see of it
 grant usage on schema seed_library to service_writer;
-select api_meta.allow('service_writer', 'seed_library.loan', 'select', 'insert (packet_id, borrower)');
+select api_meta.allow('service_writer', 'seed_library.loan', 'select', 'insert (packet_id, borrower, days)');
 select api_meta.allow('service_writer', 'seed_library.packet', 'select');
 
+create function seed_library.lend(packet bigint, borrower text, days integer) returns uuid
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  made uuid;
+begin
+  perform from seed_library.packet p where p.id = packet;
+  if not found then
+    perform mutation.refuse_missing('packet', '{packet_id}');
+  end if;
+  insert into seed_library.loan (packet_id, borrower, days) values (packet, borrower, coalesce(days, 28))
+  returning id into made;
+  return made;
+end
+$$;
+comment on function seed_library.lend(bigint, text, integer) is 'Lends a packet to somebody.';
+grant execute on function seed_library.lend(bigint, text, integer) to service_writer;
+
 drop type if exists api_unstable.seed_packet_lend_input, api_unstable.seed_packet_lend_payload cascade;
-create type api_unstable.seed_packet_lend_input as (packet_id bigint, borrower text);
+create type api_unstable.seed_packet_lend_input as (packet_id bigint, borrower text, days integer);
 comment on type api_unstable.seed_packet_lend_input is 'Who borrows which packet.';
 comment on column api_unstable.seed_packet_lend_input.packet_id is
   E'@notNull\n@gid SeedPacket\nThe packet.';
 comment on column api_unstable.seed_packet_lend_input.borrower is E'@notNull\nWho borrows it.';
+comment on column api_unstable.seed_packet_lend_input.days is 'For how many days; 28 if not given.';
 
 create type api_unstable.seed_packet_lend_payload as (
   seed_loan uuid, seed_packet bigint, user_errors api_unstable.user_error[]
@@ -132,16 +154,10 @@ comment on column api_unstable.seed_packet_lend_payload.user_errors is
 create function api_unstable.seed_packet_lend(input api_unstable.seed_packet_lend_input)
 returns api_unstable.seed_packet_lend_payload
 language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  made uuid;
 begin
-  perform from seed_library.packet p where p.id = input.packet_id;
-  if not found then
-    perform mutation.refuse_missing('packet', '{packet_id}');
-  end if;
-  insert into seed_library.loan (packet_id, borrower) values (input.packet_id, input.borrower)
-  returning id into made;
-  return row (made, input.packet_id, null)::api_unstable.seed_packet_lend_payload;
+  return row (
+    seed_library.lend(input.packet_id, input.borrower, input.days), input.packet_id, null
+  )::api_unstable.seed_packet_lend_payload;
 end
 $$;
 comment on function api_unstable.seed_packet_lend(api_unstable.seed_packet_lend_input) is $$
@@ -155,7 +171,7 @@ values ('SeedLoan', 'seed_library.loan', 'seed_loans', 'id')
 on conflict (type) do update set relation = excluded.relation;
 insert into events.field (subject_type, name, position, column_name, id_of)
 values ('SeedLoan', 'id', 1, 'id', 'SeedLoan'), ('SeedLoan', 'packetId', 2, 'packet_id', 'SeedPacket'),
-  ('SeedLoan', 'borrower', 3, 'borrower', null)
+  ('SeedLoan', 'createdAt', 3, 'created_at', null)
 on conflict do nothing;
 insert into events.topic (name, subject_type, scope, description)
 values ('seed_loan.created', 'SeedLoan', 'seed_loans:read', 'A packet was lent.')

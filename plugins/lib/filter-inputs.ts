@@ -1,16 +1,19 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAnyScalar, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
-import { isEnumCodec, TYPES } from "postgraphile/@dataplan/pg";
+import { isEnumCodec, listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfigMap, GraphQLInputType } from "postgraphile/graphql";
-import { GraphQLBoolean, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
+import { GraphQLBoolean, GraphQLList, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
 import type { FilterColumn } from "../../src/reads/filter-conditions.ts";
 import type { Operator } from "../../src/reads/filter-operators.ts";
+import { elementOf } from "../../src/reads/codecs.ts";
 import {
+  containerOperators,
   enumOperators,
-  keyOperators,
   operators,
   operatorsOfScalar,
+  withOwnEquality,
 } from "../../src/reads/filter-operators.ts";
+import { keyOperators } from "../../src/reads/key-operators.ts";
 import { apiError } from "../../src/errors/api-error.ts";
 import { requireKey } from "../../src/graphql/global-id.ts";
 import { orderOf, rowOf } from "../../src/reads/keys.ts";
@@ -18,24 +21,40 @@ import { requirementOf } from "../scopes.ts";
 import { keyOfResource } from "./keys.ts";
 import { tagText } from "./tags.ts";
 
-/** A column with the GraphQL type of its values. */
-export interface TypedColumn extends FilterColumn {
+/** The type of a column's values in GraphQL. */
+export interface ValueType {
+  /** That of a list is that of its elements with `List`, which is no type itself. */
   typeName: string;
+  /** That of the elements of a list, or of the bounds of a range. */
+  elementName: string | undefined;
 }
+
+/** A column with the GraphQL type of its values. */
+export interface TypedColumn extends FilterColumn, ValueType {}
 
 /** Operators for a GraphQL type, or undefined when its values can't be filtered. */
-function operatorsFor(codec: PgCodec, typeName: string): Record<string, Operator> | undefined {
+function operatorsFor(codec: PgCodec, { typeName }: ValueType): Record<string, Operator> | undefined {
   // Its values can't be given
-  if (codec.extensions?.pgType === "other") return undefined;
+  if ((elementOf(codec) ?? codec).extensions?.pgType === "other") return undefined;
+  const container = containerOperators(codec);
+  if (container) return typeName === "" ? undefined : container;
   const isEnum = isEnumCodec(codec) || codec.extensions?.enumOfText !== undefined;
   const names = isEnum ? enumOperators : operatorsOfScalar[typeName];
-  return names && Object.fromEntries(names.map((name) => [name, operators[name]]));
+  return names && withOwnEquality(Object.fromEntries(names.map((name) => [name, operators[name]])), codec);
 }
 
-/** Name of the scalar or enum for an SQL type; "" for lists and composites. */
-function typeNameOf(build: GraphileBuild.Build, codec: PgCodec): string {
-  if (codec.arrayOfCodec || codec.attributes) return "";
-  return build.getGraphQLTypeNameByPgCodec(codec, "input") ?? "";
+/** The scalar or enum for an SQL type; "" for composites, and for lists whose elements can't be compared. */
+function typeOf(build: GraphileBuild.Build, codec: PgCodec): ValueType {
+  const nameOf = (one: PgCodec) =>
+    one.attributes || one.arrayOfCodec ? "" : (build.getGraphQLTypeNameByPgCodec(one, "input") ?? "");
+  const element = elementOf(codec);
+  if (!element) {
+    const { bound } = codec.extensions ?? {};
+    return { typeName: nameOf(codec), elementName: bound && (bound.extensions?.scalar ?? nameOf(bound)) };
+  }
+  const elementName = nameOf(element);
+  const isComparable = elementName !== "" && elementName !== "JSON";
+  return { typeName: isComparable ? `${elementName}List` : "", elementName };
 }
 
 /** A Float that is compared with a bigint. */
@@ -49,8 +68,10 @@ const wholeFloat: PgCodec = {
 };
 
 /** A smallint is compared as an integer, so that a larger value is merely not found. */
-const operandOf = (codec: PgCodec): PgCodec =>
-  codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
+function operandOf(codec: PgCodec): PgCodec {
+  if (elementOf(codec) === TYPES.bigint) return listOfCodec(wholeFloat as PgCodecAnyScalar);
+  return codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
+}
 
 /** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
 export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
@@ -64,15 +85,17 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
     const named = name === "id" || names.includes(name);
     if (!named && !names.includes("*")) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
-    const typeName = typeNameOf(build, attribute.codec);
+    const type = typeOf(build, attribute.codec);
+    // Those of lists and JSON came later, and `*` still means what it meant
+    if (!named && !type.typeName.endsWith("Range") && containerOperators(attribute.codec)) continue;
     // A column with its own scopes is left out, because comparisons would reveal its values.
-    const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, typeName);
+    const offered = requirementOf(attribute) ? undefined : operatorsFor(attribute.codec, type);
     if (!offered && named)
       throw new Error(`@filters of ${codec.name}: ${name} has no filter: wrong type, or scopes of its own`);
     if (!offered) continue;
     const operandCodec = operandOf(attribute.codec) as PgCodecAnyScalar;
     const fieldName = build.inflection.attribute({ codec, attributeName: name });
-    const made = { name, codec: operandCodec, operators: offered, typeName };
+    const made = { name, codec: operandCodec, operators: offered, ...type };
     const { expression } = attribute;
     const isKey = expression !== undefined && attribute.codec.extensions?.globalIdOf !== undefined;
     columns.set(
@@ -138,28 +161,35 @@ export function registerFilterInput(
   );
 }
 
-/** Makes the filter input of a scalar or enum, for example `IntFilter`. */
+/** Makes the filter input of a scalar or enum, for example `IntFilter`, or of lists of one, `IntListFilter`. */
 export function registerScalarFilter(
   build: GraphileBuild.Build,
-  typeName: string,
+  { typeName, elementName }: ValueType,
   offered: Record<string, Operator>,
 ): void {
+  const isList = elementName !== undefined && typeName === `${elementName}List`;
   build.registerInputObjectType(
     `${typeName}Filter`,
     {},
     () => ({
-      description: `Comparisons of a value of type ${typeName}, which must all hold.`,
+      description: isList
+        ? `Comparisons of a list of values of type ${elementName}, which must all hold.`
+        : `Comparisons of a value of type ${typeName}, which must all hold.`,
       fields: () => {
-        const type = build.getInputTypeByName(typeName);
-        const operandTypes: Record<Operator["operand"], GraphQLInputType> = {
-          value: type,
-          list: new GraphQLList(new GraphQLNonNull(type)),
-          flag: GraphQLBoolean,
+        const typed = (name: string) => build.getInputTypeByName(name);
+        const listed = (type: GraphQLInputType) => new GraphQLList(new GraphQLNonNull(type));
+        const operandTypes: Record<Operator["operand"], () => GraphQLInputType> = {
+          value: () => typed(typeName),
+          list: () => listed(typed(typeName)),
+          flag: () => GraphQLBoolean,
+          text: () => GraphQLString,
+          element: () => typed(elementName!),
+          elements: () => listed(typed(elementName!)),
         };
         return Object.fromEntries(
           Object.entries(offered).map(([name, { operand, description }]) => [
             name,
-            { type: operandTypes[operand], description },
+            { type: operandTypes[operand](), description },
           ]),
         );
       },

@@ -83,6 +83,12 @@ export function otherCodec(name: string, sqlType: SQL, oid: string): PgCodec {
   return textCodec({ name, sqlType, scalar: "String", oid, pgType: "other" });
 }
 
+/** The codec of citext, an extension of Postgres. @param schema where it is installed */
+export function citextCodec(sqlType: SQL, oid: string, schema: string): PgCodec {
+  const codec = textCodec({ name: "citext", sqlType, scalar: "String", oid });
+  return { ...codec, extensions: { ...codec.extensions!, operatorsIn: schema } };
+}
+
 /** bigint and numeric as texts: a JSON number has no more than 53 bits. */
 const exact = new Map<PgCodec, PgCodec>(
   (

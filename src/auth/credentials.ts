@@ -151,6 +151,21 @@ export async function knownScopes(connection: OwnerConnection): Promise<string[]
   return rows.map(({ scope }) => scope);
 }
 
+/**
+ * The id of a credential, from its id or from one of its keys, as `listCredentials` shows both.
+ *
+ * @throws {CredentialError} when it is neither
+ */
+export async function findCredential(connection: OwnerConnection, name: string): Promise<string> {
+  if (isUuid(name.toLowerCase())) return name;
+  const { rows } = await connection.query<{ id: string }>(
+    "select id from auth.credential_overview where $1 = any (access_keys)",
+    [name],
+  );
+  if (!rows[0]) throw new CredentialError(`“${name}” is neither the id nor the client_id of a credential.`);
+  return rows[0].id;
+}
+
 async function change(connection: OwnerConnection, id: string, statement: string, values: unknown[] = []) {
   if (!isUuid(id.toLowerCase())) throw new CredentialError(`“${id}” is not the id of a credential.`);
   try {

@@ -39,6 +39,8 @@ export interface CheckOptions {
   recorded?: ClientBase;
   /** The checks to run; by default all. */
   only?: readonly Source[];
+  /** Ends the check between two of them. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
+    options.signal?.throwIfAborted();
     try {
       findings.push(...(await source.find(subject)));
     } catch (error) {

@@ -13,7 +13,7 @@ import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
 import { withOwner } from "./owner.ts";
-import { say, untilStopped, UsageError } from "./terminal.ts";
+import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
 const usage = `Usage: npm run db:<command>
@@ -57,7 +57,7 @@ async function tellFindings(isJson: boolean): Promise<void> {
   await asAdmin(async (adminUrl) => {
     const findings = await checkCurrent(adminUrl);
     if (isJson) process.stdout.write(printJson(findings));
-    else say(printFindings(findings, { color: process.stderr.isTTY }));
+    else say(printFindings(findings, { color: hasColors() }));
     if (isRefused(findings)) process.exitCode = 1;
   });
 }
@@ -66,7 +66,7 @@ async function tellFindings(isJson: boolean): Promise<void> {
 async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
   const findings = await checkCurrent(adminUrl, current);
   if (findings.length === 0) return;
-  const report = printFindings(findings, { color: process.stderr.isTTY });
+  const report = printFindings(findings, { color: hasColors() });
   if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);
   say(report);
 }

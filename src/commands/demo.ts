@@ -13,6 +13,11 @@ export interface DemoOptions {
   connectionString: string;
   /** Scale 1 is a small shop of about 200 products and 500 orders; 100 is a hundred times that. */
   scale: number;
+  /**
+   * The day to which the data reaches, up to eight in the morning; by default the first of June 2026, so that answers
+   * in guides and tests stay the same.
+   */
+  until?: Date;
   /** Whether to empty the tables first, including other data. */
   reset?: boolean;
   /** Called with the name of each step when it begins. */
@@ -20,6 +25,12 @@ export interface DemoOptions {
 }
 
 const folder = new URL("../../db/demo/", import.meta.url);
+
+/** To which moment the data reaches unless it is moved. */
+const firstUntil = new Date("2026-06-01T08:00:00Z");
+
+/** Whole days for which all moments are moved. */
+const ageOf = (until: Date): number => Math.floor((until.getTime() - firstUntil.getTime()) / 86_400_000);
 
 const dataTables = `
   select array_agg(c.oid::regclass::text order by c.oid::regclass::text) as names
@@ -29,14 +40,15 @@ const dataTables = `
     'events.subject', 'events.field', 'events.topic', 'events.occasion', 'events.log_head']::regclass[])`;
 
 /**
- * Fills an empty database with a realistic shop. The same scale always gives the same rows. It is one transaction,
- * which commits only if the proof of the stock ledger is empty.
+ * Fills an empty database with a realistic shop. The same scale always gives the same rows, apart from their moments,
+ * which reach to `until`. It is one transaction, which commits only if the proof of the stock ledger is empty.
  *
  * @throws {UserError} when there is data already and `reset` is not set
  */
 export async function fillDemo({
   connectionString,
   scale,
+  until = firstUntil,
   reset = false,
   onProgress = () => {},
 }: DemoOptions): Promise<void> {
@@ -52,7 +64,9 @@ export async function fillDemo({
     const tables = await findDataTables(client);
     if (reset) await client.query(`truncate ${tables.join(", ")}`);
     else await requireNoData(client, tables);
-    await client.query("select set_config('demo.scale', $1, true)", [String(scale)]);
+    await client.query("select set_config('demo.scale', $1, true), set_config('demo.age', $2, true)", [
+      ...[String(scale), String(ageOf(until))],
+    ]);
     for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()) {
       const sql = await readFile(new URL(file, folder), "utf8");
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);
@@ -111,7 +125,10 @@ async function main({ scale, reset }: { scale: string; reset: boolean }): Promis
   const onProgress = (step: string) => say(`${seconds()}  ${step}`);
   const database = await openForCommand(readSettings());
   try {
-    await fillDemo({ connectionString: database.url, scale: Number(scale), reset, onProgress });
+    await fillDemo({
+      ...{ connectionString: database.url, scale: Number(scale), until: new Date() },
+      ...{ reset, onProgress },
+    });
     onProgress("Done");
   } catch (error) {
     throw explain(error);

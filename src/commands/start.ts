@@ -153,7 +153,7 @@ async function fillFirst(ownerUrl: string, onProgress: (step: string) => void): 
     const { rowCount } = await client.query("select from erp.currency limit 1");
     return rowCount === 0;
   });
-  if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, onProgress });
+  if (isEmpty) await fillDemo({ connectionString: ownerUrl, scale: 1, until: new Date(), onProgress });
 }
 
 interface FirstSecrets {

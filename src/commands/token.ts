@@ -10,9 +10,10 @@ const usage = `Manages API credentials: a key and a secret, which clients exchan
 
 Usage: npm run token -- <command> [options]
 
-  create --name NAME [--read all|a,b] [--write all|a,b]
+  create --name NAME [--read all|a,b] [--write all|a,b] [--no-access]
                     make a credential; it may read and write the resources that are named,
-                    such as products or stocks, and writing includes reading
+                    such as products or stocks, and writing includes reading; --no-access
+                    makes one that may do nothing yet
   list              show all credentials
   rotate ID [--overlap 24h]
                     give a credential a new key and secret; the old ones and their tokens stop after
@@ -25,7 +26,7 @@ Options:
   --json            print one line of JSON instead of text
   --help            print this
 
-ID is what list shows. The secret is shown once, by create and rotate; the database has only its hash.
+ID is what list shows: the id, or the client_id. The secret is shown once, by create and rotate; the database has only its hash.
 Works on the embedded Postgres, whether the service runs or not, or on DATABASE_URL, which then must be an
 administrator's. Exit code 0: done, 1: refused or failed, 2: invalid arguments.
 `;
@@ -34,6 +35,7 @@ const options = {
   name: { type: "string" },
   read: { type: "string", multiple: true },
   write: { type: "string", multiple: true },
+  "no-access": { type: "boolean", default: false },
   overlap: { type: "string" },
   json: { type: "boolean", default: false },
 } as const;
@@ -62,7 +64,7 @@ const withoutId: Record<string, Command> = {
 
 const withId: Record<string, Command> = {
   async rotate(connection, id, { overlap }) {
-    const hours = overlap === undefined ? 0 : hoursOf(overlap);
+    const hours = hoursOf(overlap);
     const issued = await credentials.rotateCredential(connection, id, hours);
     const old = hours === 0 ? "The old key has stopped." : `The old key stops in ${hours} hours.`;
     return {
@@ -84,8 +86,20 @@ const withId: Record<string, Command> = {
   },
 };
 
-/** Hours of an overlap such as 24h or 7d. */
-function hoursOf(overlap: string): number {
+/** @throws {UsageError} when it isn't said what to make */
+function checkRequest({ name, read, write, "no-access": noAccess }: Options): void {
+  if (name === undefined) throw new UsageError("create needs --name.");
+  const isEmpty = [read, write].map(parseResources).every((resources) => resources.length === 0);
+  if (isEmpty && !noAccess)
+    throw new UsageError(
+      "create needs --read or --write, such as --read all. For a credential that may do nothing, say --no-access.",
+    );
+  if (!isEmpty && noAccess) throw new UsageError("--no-access goes with neither --read nor --write.");
+}
+
+/** Hours of an overlap such as 24h or 7d; 0 without one. */
+function hoursOf(overlap: string | undefined): number {
+  if (overlap === undefined) return 0;
   const [, amount, unit] = /^(\d{1,3})(h|d)$/.exec(overlap) ?? [];
   const hours = Number(amount) * (unit === "d" ? 24 : 1);
   if (!(hours <= 30 * 24)) throw new UsageError("--overlap is a number of hours or days up to 30d: 24h, 7d.");
@@ -147,7 +161,10 @@ await atTheCommandLine({ usage, options, arguments: 2 }, async (values, position
   if (name in withId !== (id !== undefined)) {
     throw new UsageError(name in withId ? `${name} needs one ID.` : `${name} takes no “${id}”.`);
   }
-  if (name === "create" && values.name === undefined) throw new UsageError("create needs --name.");
-  const { json, text } = await withOwner((connection) => command(connection, id ?? "", values));
+  if (name === "create") checkRequest(values);
+  hoursOf(values.overlap);
+  const { json, text } = await withOwner(async (connection) =>
+    command(connection, id === undefined ? "" : await credentials.findCredential(connection, id), values),
+  );
   process.stdout.write(`${values.json ? JSON.stringify(json) : text}\n`);
 });

@@ -7,7 +7,7 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import { makePgService } from "postgraphile/adaptors/pg";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
-import type { ReadText } from "./pipeline/read-text.ts";
+import type { ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { textReader } from "./pipeline/read-text.ts";
 import type { SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
@@ -67,7 +67,7 @@ export async function openDatabaseAccess(
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return { pgService: service, readText: null, sendTogether: null, withClientsOf, close };
   }
-  const shared = new SharedPool(pool, onUsed);
+  const shared = new SharedPool<WaitingRead>(pool, onUsed);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(shared),

@@ -2,8 +2,13 @@ import { LRUCache } from "lru-cache";
 import type { Pool, PoolClient } from "pg";
 import { Turns } from "../lib/turns.ts";
 
-/** Returns a connection. @param isBroken whether to throw it away */
-export type Release = (isBroken?: boolean) => void;
+/**
+ * Returns a connection.
+ *
+ * @param isBroken whether to throw it away
+ * @param others clients whose reads were taken along
+ */
+export type Release = (isBroken?: boolean, others?: readonly string[]) => void;
 type Connected = (error: Error | null, client?: PoolClient, release?: Release) => void;
 
 /** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
@@ -21,18 +26,45 @@ const knownAfter = 20;
 /** Milliseconds without requests of others after which a client counts as alone. */
 const aloneAfterMs = 1_000;
 const maxKnownClients = 10_000;
+/**
+ * Connections that quick reads take at the same time. More would only make Postgres' processes take turns; reads that wait
+ * are taken along instead.
+ */
+const quickConnections = 6;
+
+/** Where connections come from. */
+export interface Connections {
+  connect(client: string, connected: Connected): void;
+  connection(client: string): Promise<{ connection: PoolClient; release: Release }>;
+}
+
+/** A read that another one may take along on its connection. */
+export interface SharedRead {
+  client: string;
+  /** Whether it is known to be quick, at present. */
+  isQuick(): boolean;
+}
+
+interface Borrower {
+  client: string;
+  /** Whether it has the connection for a quick read. */
+  isQuick: boolean;
+  connected: Connected;
+}
 
 /**
  * Shares the connections of a pool among the clients of the API.
  * Opening a connection takes as long as many statements, so no request waits for that while others are open: free
  * connections go on to the next request, and more are opened in the background.
  */
-export class SharedPool {
-  readonly turns: Turns;
+export class SharedPool<Read extends SharedRead = SharedRead> implements Connections {
+  readonly turns: Turns<Read>;
   readonly #pool: Pool;
   readonly #onUsed: OnUsed;
   readonly #pace = new LRUCache<string, { count: number; averageMs: number }>({ max: maxKnownClients });
   #isOpening = false;
+  /** Connections that quick reads have. */
+  #quick = 0;
   /** A connection that has just become free, while the next client gets its turn. */
   #free: { connection: PoolClient; release: Release } | null = null;
   /** The client with the latest request, and since when no other has sent any. */
@@ -45,25 +77,34 @@ export class SharedPool {
     this.turns = new Turns({
       total: () => Math.max(1, this.#open),
       perClient: (client) => Math.max(1, Math.ceil(max * this.#shareOf(client))),
+      mayBegin: (read) => this.#quick < quickConnections || !read?.isQuick(),
       // As long as the pool itself would let it wait
       maxWaitMs: () => pool.options.connectionTimeoutMillis || 5_000,
     });
   }
 
-  /** Calls back with a connection when it is the client's turn. */
-  connect(client: string, connected: Connected): void {
+  /**
+   * Calls back with a connection when it is the client's turn.
+   *
+   * @param read what it is for, if others may take that along
+   */
+  connect(client: string, connected: Connected, read?: Read): void {
     if (client !== this.#latest.client) this.#latest = { client, since: performance.now() };
-    this.turns.take(client, (refusal) => {
+    const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
+      const isQuick = read?.isQuick() ?? false;
+      if (isQuick) this.#quick++;
+      const borrower = { client, isQuick, connected };
       const free = this.#free;
       this.#free = null;
-      if (free) return this.#lend(client, free.connection, free.release, connected);
+      if (free) return this.#lend(borrower, free.connection, free.release);
       this.#pool.connect((error, connection, release) => {
-        if (connection) return this.#lend(client, connection, release, connected);
-        this.turns.end(client);
+        if (connection) return this.#lend(borrower, connection, release);
+        this.#end(borrower);
         connected(error!);
       });
-    });
+    };
+    this.turns.take(client, begin, read);
     this.#openAnother();
   }
 
@@ -76,18 +117,25 @@ export class SharedPool {
     );
   }
 
-  #lend(client: string, connection: PoolClient, release: Release, connected: Connected): void {
+  #lend(borrower: Borrower, connection: PoolClient, release: Release): void {
     const start = performance.now();
-    connected(null, connection, (isBroken = false) => {
-      const ms = performance.now() - start;
-      this.#note(client, ms);
-      this.#onUsed(client, ms);
+    borrower.connected(null, connection, (isBroken = false, others = []) => {
+      const ms = (performance.now() - start) / (1 + others.length);
+      for (const client of [borrower.client, ...others]) {
+        this.#note(client, ms);
+        this.#onUsed(client, ms);
+      }
       this.#free = isBroken ? null : { connection, release };
-      this.turns.end(client);
+      this.#end(borrower);
       if (!isBroken && this.#free === null) return; // The next client has it
       this.#free = null;
       release(isBroken);
     });
+  }
+
+  #end({ client, isQuick }: Borrower): void {
+    if (isQuick) this.#quick--;
+    this.turns.end(client);
   }
 
   /** Usable connections. */

@@ -45,7 +45,7 @@ export const errorCodes = {
     meaning: "A value, a variable or the request itself is wrong.",
   },
   CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
-  PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is not from 0 to 250." },
+  PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is more than `maximum`." },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",

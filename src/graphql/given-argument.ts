@@ -12,7 +12,7 @@ import { maxPageSize } from "./page-size.ts";
 import type { Variables } from "./operation.ts";
 
 /** Operators that no index answers: Postgres examines every row. */
-const scanning = new Set(["contains", "endsWith"]);
+const scanning = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps"]);
 /** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
@@ -47,7 +47,8 @@ export class GivenArgument {
     let rows = 0;
     forEachPart(this.#value, (value, name) => {
       if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
-      else if (!isObject(value)) rows += scanning.has(name) ? rowsPerScan : 1;
+      else if (!isObject(value)) rows += 1;
+      if (scanning.has(name)) rows += rowsPerScan - (isObject(value) ? 0 : 1);
     });
     return rows;
   }

@@ -24,6 +24,9 @@ export const globalIdPrefix = (typeName: string): string => `gid://service/${typ
  */
 export const encodeGlobalId = (typeName: string, key: string): string => globalIdPrefix(typeName) + key;
 
+/** A type with its article: a Product, an Order. */
+const withArticle = (typeName: string): string => `${/^[AEIO]/.test(typeName) ? "an" : "a"} ${typeName}`;
+
 /** Type and key of what has the form of a global id; null when the text is none. The key may still be wrong. */
 export function splitGlobalId(text: unknown): GlobalId | null {
   const match = typeof text === "string" ? globalId.exec(text) : null;
@@ -38,7 +41,10 @@ export function splitGlobalId(text: unknown): GlobalId | null {
 export function requireKey(typeName: string, parts: readonly KeyPart[], text: unknown): string[] {
   const id = splitGlobalId(text);
   if (id && id.typeName !== typeName)
-    throw apiError("BAD_USER_INPUT", `Expected the id of a ${typeName}, but got one of a ${id.typeName}.`);
+    throw apiError(
+      "BAD_USER_INPUT",
+      `Expected the id of ${withArticle(typeName)}, but got one of ${withArticle(id.typeName)}.`,
+    );
   const values = id && readKey(parts, id.key);
   return values ?? refuse(text, typeName, parts);
 }

@@ -91,7 +91,6 @@ const forms: Readonly<Record<string, KeyForm>> = {
   text: anyText,
   varchar: anyText,
   bpchar: anyText,
-  citext: anyText,
 };
 
 /** The form of a type of Postgres by its name; undefined of types whose values no check here can tell from others. */

@@ -3,7 +3,7 @@ import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
-import { explorers, tellOfChanges } from "./explorer.ts";
+import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
@@ -72,7 +72,6 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
-    ...(settings.explorer ? [tellOfChanges] : []),
     requireMerchantPlan(merchantPlan, logger),
     onlyPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),

@@ -10,11 +10,13 @@ export class NoTurn extends Error {
   }
 }
 
-export interface TurnOptions {
+export interface TurnOptions<Work = unknown> {
   /** Turns in use at the same time, at present. Whoever makes it more calls `proceed`. */
   total: () => number;
   /** Turns that one client may have, at present. */
   perClient: (client: string) => number;
+  /** Whether some work may have a turn of its own at present; by default any may. */
+  mayBegin?: (work: Work | undefined) => boolean;
   /** Waiting turns, in all and of one client. */
   maxWaiting?: number;
   maxWaitingPerClient?: number;
@@ -24,33 +26,38 @@ export interface TurnOptions {
 
 type Begin = (refusal: NoTurn | null) => void;
 
-interface Line {
+interface Line<Work> {
   running: number;
-  waiting: { begin: Begin; until: number }[];
+  waiting: { begin: Begin; until: number; work: Work | undefined }[];
 }
 
 /**
  * Shares a scarce resource among clients. Each has a few turns at most, and waiting ones are served client by client,
  * not in their order of arrival: a client with many requests waits for itself, and holds up no other.
  */
-export class Turns {
-  readonly #options: Required<TurnOptions>;
+export class Turns<Work = unknown> {
+  readonly #options: Required<TurnOptions<Work>>;
   /** Clients that have a turn or wait for one, longest since its last turn first. */
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, Line<Work>>();
   #running = 0;
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: TurnOptions) {
-    this.#options = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000, ...options };
+  constructor(options: TurnOptions<Work>) {
+    const bounds = { maxWaiting: 1_000, maxWaitingPerClient: 200, maxWaitMs: () => 5_000 };
+    this.#options = { ...bounds, mayBegin: () => true, ...options };
   }
 
-  /** Calls back when the client has its turn, at once if possible, or with a refusal. */
-  take(client: string, begin: Begin): void {
-    const { total, perClient, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
+  /**
+   * Calls back when the client has its turn, at once if possible, or with a refusal.
+   *
+   * @param work what others may take along while it waits: then it isn't called back
+   */
+  take(client: string, begin: Begin, work?: Work): void {
+    const { total, perClient, mayBegin, maxWaiting, maxWaitingPerClient, maxWaitMs } = this.#options;
     let line = this.#lines.get(client);
     if (!line) this.#lines.set(client, (line = { running: 0, waiting: [] }));
-    if (this.#running < total() && line.running < perClient(client)) {
+    if (this.#running < total() && line.running < perClient(client) && mayBegin(work)) {
       this.#running++;
       line.running++;
       return begin(null);
@@ -59,7 +66,7 @@ export class Turns {
     if (isOwn || this.#waiting >= maxWaiting)
       return begin(new NoTurn("Too many operations wait for the database.", isOwn));
     this.#waiting++;
-    line.waiting.push({ begin, until: performance.now() + maxWaitMs() });
+    line.waiting.push({ begin, until: performance.now() + maxWaitMs(), work });
     this.#timer ??= setTimeout(() => this.#giveUp(), maxWaitMs()).unref();
   }
 
@@ -84,6 +91,26 @@ export class Turns {
     if (this.#waiting > 0 && this.#running < this.#options.total()) this.#next();
   }
 
+  /**
+   * Takes along work that waits, with the turn of another: of the client that is next, which must be the next of that client
+   * as well.
+   *
+   * @returns null when none suits
+   */
+  takeAlong(suits: (work: Work) => boolean): Work | null {
+    if (this.#waiting === 0) return null;
+    for (const [client, line] of this.#lines) {
+      const [next] = line.waiting;
+      if (next?.work === undefined || !suits(next.work)) continue;
+      line.waiting.shift();
+      this.#waiting--;
+      this.#lines.delete(client);
+      if (line.running > 0 || line.waiting.length > 0) this.#lines.set(client, line);
+      return next.work;
+    }
+    return null;
+  }
+
   /** How many have a turn, and how many wait. */
   get counts(): { running: number; waiting: number } {
     return { running: this.#running, waiting: this.#waiting };
@@ -91,8 +118,11 @@ export class Turns {
 
   #next(): void {
     for (const [client, line] of this.#lines) {
-      if (line.waiting.length === 0 || line.running >= this.#options.perClient(client)) continue;
-      const { begin } = line.waiting.shift()!;
+      const [next] = line.waiting;
+      if (!next || line.running >= this.#options.perClient(client) || !this.#options.mayBegin(next.work))
+        continue;
+      const { begin } = next;
+      line.waiting.shift();
       this.#waiting--;
       this.#running++;
       line.running++;

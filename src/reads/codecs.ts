@@ -6,6 +6,8 @@ declare global {
     interface PgCodecExtensions {
       /** The name of the type in Postgres, where the codec has another name. */
       pgType?: string;
+      /** The schema of the type's operators, where they aren't Postgres' own. */
+      operatorsIn?: string;
     }
   }
 }

@@ -3,8 +3,7 @@ import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { SQL, SQLRawValue } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError } from "../errors/api-error.ts";
-import type { Key } from "./keys.ts";
-import { parameterType, rowOf } from "./keys.ts";
+import { elementOf } from "./codecs.ts";
 
 /** A value as a parameter of Postgres. */
 export interface Parameter {
@@ -14,8 +13,11 @@ export interface Parameter {
 
 /** One comparison that a filter of a scalar offers, as in `{ quantity: { gte: 5 } }`. */
 export interface Operator {
-  /** The operand: a value of the field's type, a list of such values, or a flag. */
-  operand: "value" | "list" | "flag";
+  /**
+   * The operand: a value of the field's type, a list of such values, a flag, a text; of lists and ranges also an element,
+   * or a list of elements.
+   */
+  operand: "value" | "list" | "flag" | "text" | "element" | "elements";
   description: string;
   /**
    * The parameter for an operand.
@@ -119,9 +121,72 @@ export const operators = {
   },
 } satisfies Record<string, Operator>;
 
+/** Operators of strings whose type has its own equality, which Postgres wouldn't find by itself. */
+export function withOwnEquality(
+  offered: Record<string, Operator>,
+  { extensions }: PgCodec,
+): Record<string, Operator> {
+  if (extensions?.operatorsIn === undefined) return offered;
+  const equal = sql`operator(${sql.identifier(extensions.operatorsIn)}.=)`;
+  return {
+    ...offered,
+    equals: { ...operators.equals, condition: (column, [value]) => sql`${column} ${equal} ${value!}` },
+    in: { ...operators.in, condition: (column, [values]) => sql`${column} ${equal} any(${values!})` },
+  };
+}
+
+/** Of lists. */
+const listOperators: Record<string, Operator> = {
+  contains: {
+    ...comparison(sql`@>`, "Holds all of these values, at most 250."),
+    operand: "elements",
+  },
+  overlaps: {
+    ...comparison(sql`&&`, "Holds any of these values, at most 250."),
+    operand: "elements",
+  },
+  isEmpty: {
+    operand: "flag",
+    description: "`true` for lists without elements, `false` for those that have some.",
+    parameters: () => [],
+    condition: (column, _parameters, isEmpty) =>
+      isEmpty ? sql`cardinality(${column}) = 0` : sql`cardinality(${column}) > 0`,
+  },
+  isNull: operators.isNull,
+};
+
+const jsonOperators: Record<string, Operator> = {
+  contains: comparison(
+    sql`@>`,
+    "Holds this: of an object these members, of a list these elements, at any depth that this has.",
+  ),
+  hasKey: {
+    ...comparison(sql`?`, "An object with this member, or a list with this text."),
+    operand: "text",
+    parameters: (key) => [ofText(key as string)],
+  },
+  isNull: operators.isNull,
+};
+
+const rangeOperators: Record<string, Operator> = {
+  equals: operators.equals,
+  overlaps: operators.overlaps,
+  contains: {
+    ...comparison(sql`@>`, "Holds this value."),
+    operand: "element",
+    parameters: (value, { extensions }) => [parameter(value, extensions!.bound!)],
+  },
+  isNull: operators.isNull,
+};
+
+/** The operators of lists, JSON and ranges, none of which an index answers; undefined for other types. */
+export function containerOperators(codec: PgCodec): Record<string, Operator> | undefined {
+  if (elementOf(codec)) return listOperators;
+  return codec === TYPES.jsonb ? jsonOperators : codec.extensions?.bound && rangeOperators;
+}
+
 export type OperatorName = keyof typeof operators;
 
-const ofRanges: OperatorName[] = ["equals", "overlaps", "isNull"];
 const ordered: OperatorName[] = ["equals", "in", "lt", "lte", "gt", "gte", "isNull"];
 
 /** The operators in the filter of a scalar. Enums have {@link enumOperators}. */
@@ -142,43 +207,7 @@ export const operatorsOfScalar: Readonly<Record<string, readonly OperatorName[]>
   Base64: ["equals", "isNull"],
   InternetAddress: ["equals", "in", "within", "isNull"],
   MacAddress: ["equals", "in", "isNull"],
-  ...Object.fromEntries(
-    ["Int", "BigInt", "Decimal", "Date", "LocalDateTime", "DateTime"].map((bound) => [
-      `${bound}Range`,
-      ofRanges,
-    ]),
-  ),
 };
-
-/** The operators of ids that are made of several columns, or of one that has another name. */
-export function keyOperators(
-  key: Key,
-  valuesOf: (id: unknown) => readonly string[],
-): Record<string, Operator> {
-  const one = (id: unknown): Parameter[] =>
-    valuesOf(id).map((value, index) => ({ value, type: parameterType(key[index]!) }));
-  const many = (ids: unknown): Parameter[] => {
-    const rows = (ids as unknown[]).map(valuesOf);
-    return key.map((part, index) => ({
-      value: listOfCodec(TYPES.text).toPg(rows.map((values) => values[index]!)),
-      type: sql`${parameterType(part)}[]`,
-    }));
-  };
-  const among = (lists: readonly SQL[]) => sql`(select * from unnest(${sql.join(lists, ",")}))`;
-  return {
-    equals: {
-      ...operators.equals,
-      parameters: one,
-      condition: (row, values) => sql`${row} = ${rowOf(values)}`,
-    },
-    in: { ...operators.in, parameters: many, condition: (row, lists) => sql`${row} in ${among(lists)}` },
-    notIn: {
-      ...operators.notIn,
-      parameters: many,
-      condition: (row, lists) => sql`${row} not in ${among(lists)}`,
-    },
-  };
-}
 
 /** Which operators the filter of an enum has. */
 export const enumOperators: readonly OperatorName[] = ["equals", "in", "isNull"];

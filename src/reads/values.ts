@@ -59,8 +59,7 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
   }
   if (codec.extensions?.scalar === type.name)
     return (column) => `to_json(${castFromPg(codec, column)})::text`;
-  const base = pgTypeOf(codec) === "citext" ? TYPES.text : baseOf(codec);
-  return byScalar[type.name]?.get(base);
+  return byScalar[type.name]?.get(baseOf(codec));
 }
 
 function castFromPg(codec: PgCodec, column: string): string {

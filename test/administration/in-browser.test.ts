@@ -158,6 +158,31 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     assert.deepEqual(faults, []);
   });
 
+  test("a table is shown in full where the screen has room for it", async () => {
+    const { page } = await open({ viewport: { width: 1440, height: 900 } });
+    await logIn(page);
+    const { rows } = await service.owner.query(
+      `with subscription as (
+         insert into events.webhook_subscription (topic, url, api_version)
+         values ('stock_movement.created', 'https://hooks.shop.example/', 'unstable') returning id
+       ), event as (
+         insert into events.event (sequence, id, topic, subject_id, entity_id, data, cause, occurred_at)
+         values (9000000, gen_random_uuid(), 'stock_movement.created', uuidv7(), uuidv7(), '{}', '{}', now()) returning sequence, id, entity_id
+       ), delivery as (
+         insert into events.delivery (subscription_id, sequence, event_id, entity_id, attempts)
+         select s.id, e.sequence, e.id, e.entity_id, 1 from subscription s, event e returning id
+       ), attempt as (
+         insert into events.delivery_attempt (delivery_id, number, duration_ms, error, request_headers)
+         select id, 1, 15000, 'The name hooks.shop.example leads to no address: ENOTFOUND.', '{}' from delivery
+       )
+       select id from subscription`,
+    );
+    await page.goto(`/admin/webhooks/${rows[0].id}`);
+    const table = page.getByRole("region", { name: "Table of deliveries" });
+    const [seen, whole] = await table.evaluate((region) => [region.clientWidth, region.scrollWidth]);
+    assert.equal(whole, seen, "nothing is cut off");
+  });
+
   test("a token can be made with the keyboard alone, and where one is can be seen", async () => {
     const { page } = await open();
     await logIn(page);

@@ -90,7 +90,8 @@ test("the secret is shown once: on no later page, and nowhere in the database", 
 
 test("the same form sent twice makes one token, and doesn't show the secret again", async () => {
   const { html } = await visitor.get("/admin/tokens/new");
-  const fields = { _csrf: csrfTokenIn(html), id: /name="id" value="([^"]+)"/.exec(html)![1]!, name: "Twice" };
+  const id = /name="id" value="([^"]+)"/.exec(html)![1]!;
+  const fields = { _csrf: csrfTokenIn(html), id, name: "Twice", "access.tags": "read" };
   await visitor.postRaw("/admin/tokens/new", fields);
   const { status, location } = await visitor.postRaw("/admin/tokens/new", fields);
   assert.deepEqual([status, location], [303, `/admin/tokens/${fields.id}?done=repeated`]);
@@ -115,6 +116,15 @@ test("names that won't do are refused; what was chosen stays", async () => {
     assert.match(page.html, /name="access.stocks"\s+value="write"\s+checked/);
     assert.match(page.html, /role="alert"/);
   }
+});
+
+test("a token without any access has to be wanted", async () => {
+  const asked = await visitor.post("/admin/tokens/new", { name: "Nobody", "access.tags": "none" });
+  assert.equal(asked.status, 422);
+  assert.match(textOf(asked), /Choose what the token may read or write.*Create it without any access/);
+  const made = await visitor.post("/admin/tokens/new", { name: "Nobody", noAccess: "wanted" });
+  assert.equal(made.status, 200);
+  assert.deepEqual(await scopesOf(pairOn(made).id), []);
 });
 
 test("resources and levels that don't exist are not taken", async () => {

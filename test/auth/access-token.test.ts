@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import type { JWTPayload } from "jose";
 import { jwtVerify, SignJWT } from "jose";
 import { AccessTokens } from "../../src/auth/access-token.ts";
+import { createCredential } from "../../src/auth/credentials.ts";
 import { ConfiguredSigningKeys } from "../../src/auth/signing-keys.ts";
 import type { SigningKeys } from "../../src/auth/signing-keys.ts";
 import { query, startService } from "../lib/service.ts";
@@ -56,6 +57,20 @@ test("with a damaged, unsigned or strangely signed token: 401 and invalid_token"
       /^Bearer realm="service", error="invalid_token", error_description="[ !#-[\]-~]+"$/,
       value.slice(0, 40),
     );
+  }
+});
+
+test("with the secret or the key of a credential: 401, and what to do with it, without repeating it", async () => {
+  const { clientId, clientSecret } = await createCredential(service.owner, { name: "mistaken" });
+  for (const [part, name] of [
+    [clientSecret, "secret"],
+    [clientId, "key"],
+  ] as const) {
+    const { status, body } = await service.ask(part, { query });
+    assert.equal(status, 401);
+    const [{ message }] = body.errors;
+    assert.match(message, new RegExp(`This is the ${name} of a credential.*/api/oauth/token`));
+    assert.ok(!message.includes(part));
   }
 });
 

@@ -67,7 +67,23 @@ test("all resources at once, and none", async () => {
   const written = writer.scopes.filter((scope: string) => scope.endsWith(":write"));
   assert.ok(written.includes("orders:write") && !written.includes("countries:write"));
   assert.equal(writer.scopes.length, reader.scopes.length + written.length);
-  assert.deepEqual((await json("create", "--name", "nobody")).scopes, []);
+  assert.deepEqual((await json("create", "--name", "nobody", "--no-access")).scopes, []);
+});
+
+test("a credential is named by its client id as well, in every command", async () => {
+  const made = await json("create", "--name", "by key", "--read", "countries");
+  await json("deactivate", made.client_id);
+  await assert.rejects(tokenOf(made), /401/);
+  await json("activate", made.client_id);
+  await tokenOf(made);
+  const rotated = await json("rotate", made.client_id, "--overlap", "1h");
+  assert.equal(rotated.id, made.id);
+  await tokenOf(rotated);
+  // The older key is still valid, so it still names the credential
+  assert.equal((await json("delete", made.client_id)).id, made.id);
+  const { exitCode, stderr } = await run(["deactivate", rotated.client_id]);
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /neither the id nor the client_id/);
 });
 
 test("people read text, with the secret once", async () => {
@@ -96,6 +112,9 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
     [],
     ["nonsense"],
     ["create"],
+    ["create", "--name", "x"],
+    ["create", "--name", "x", "--read", " , "],
+    ["create", "--name", "x", "--read", "tags", "--no-access"],
     ["rotate"],
     ["list", "x"],
     ["list", "--nonsense"],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -136,6 +137,19 @@ test("every optional field is sometimes there and sometimes not", async () => {
   );
 });
 
+test("every fulfillment order from elsewhere names the place, and no webhook has a receiver", async () => {
+  const { rows } = await client.query(
+    `select count(*) filter (where external_location_name is null)::int as nameless, count(*)::int as external
+     from erp.fulfillment_order where type = 'ExternalToOrder'`,
+  );
+  assert.equal(rows[0].nameless, 0);
+  assert.ok(rows[0].external > 10);
+  const { rows: hosts } = await client.query(
+    "select distinct events.host_of(url) as host from events.webhook_subscription",
+  );
+  assert.deepEqual(hosts, [{ host: "hooks.shop.example" }], "RFC 2606 keeps .example free");
+});
+
 test("every state, type and kind of place occurs", async () => {
   assert.deepEqual(await missingValues(client), []);
 });
@@ -159,9 +173,9 @@ test("the same scale gives the same data, and nothing else is left", async () =>
   }
 });
 
-test("a database with data is refused, unless it is to be emptied", async () => {
+test("a database with data is refused, unless it is to be emptied; then the data reaches to today", async () => {
   await assert.rejects(fillDemo({ connectionString: database.ownerUrl, scale: 1 }), UserError);
-  const before = await fingerprint(client);
+  const before = await timeless();
   await client.query(
     "delete from ledger.stock_movement; insert into erp.tag (name) values ('not from here')",
   );
@@ -177,5 +191,22 @@ test("a database with data is refused, unless it is to be emptied", async () => 
   assert.equal((await run("--sclae")).code, 2);
   const { code, text } = await run("--reset");
   assert.equal(code, 0, text);
-  assert.deepEqual(await fingerprint(client), before);
+  assert.deepEqual(await timeless(), before);
+  const { rows } = await client.query(
+    `select max(created_at) between now() - interval '3 days' and now() as recent,
+       (select max(reference_date) > now() - interval '6 days' from erp.exchange_rate) as rated,
+       (select max(created_at) <= now() from ledger.stock_movement) as past from erp.sales_order`,
+  );
+  assert.deepEqual(rows, [{ recent: true, rated: true, past: true }]);
 });
+
+/** What stays the same on whatever day the data is made. */
+async function timeless() {
+  const { rows } = await client.query(
+    `select (select jsonb_agg(jsonb_build_array(id, order_number, state, amount_total) order by id) from erp.sales_order) as orders,
+       (select jsonb_agg(jsonb_build_array(id, quantity, product_id) order by id) from ledger.stock_movement) as movements,
+       (select jsonb_agg(jsonb_build_array(factor, origin) order by factor) from
+         (select factor, source as origin from erp.exchange_rate) v) as rates`,
+  );
+  return createHash("sha256").update(JSON.stringify(rows)).digest("hex");
+}

@@ -125,6 +125,14 @@ describe("mutations of webhooks", () => {
       });
     }
 
+    it("lists the topics when there is none of that name", async () => {
+      const { userErrors } = await create({ topic: "order.exploded" });
+      const [{ message, details }] = userErrors;
+      assert.match(message, /^There is no such topic\. There are: batch\.created, .*stock\.changed/);
+      assert.ok(details.topics.includes("order.created"));
+      assert.ok(!details.topics.includes("webhook_subscription.test"));
+    });
+
     for (const host of [
       ...[
         "localhost",

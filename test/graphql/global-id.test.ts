@@ -53,6 +53,7 @@ describe("global ids", () => {
       message: "Expected the id of a Batch, but got one of a Product.",
       extensions: { code: "BAD_USER_INPUT" },
     });
+    assert.throws(() => requireKey("Order", uuidKey, id), { message: /^Expected the id of an Order, / });
   });
 
   it("don't send long garbage back", () => {

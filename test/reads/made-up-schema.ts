@@ -24,6 +24,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   text: ["''", "'a'", "'A/b%c'", "'ä:~'", "'quote \" \\ '''", "'100%25'"],
   "varchar(20)": ["''", "'x'", "'X'", "'/'", "'%2F'", "'💥'"],
   "char(3)": ["'a'", "'ab'", "'abc'", "'A'", "'%'", "'/'"],
+  "made_up.citext": ["'a'", "'B'", "'c'", "'D/'", "'Ä'"],
   boolean: ["true", "false"],
   date: ["'2026-01-01'", "'0001-01-01'", "'2024-02-29'", "'infinity'", "'0044-03-15 BC'", "'1999-12-31'"],
   timestamp: ["'2026-01-01 00:00'", "'2026-06-30 08:15:00.123456'", "'1999-12-31 23:59:59'", "'2000-02-29'"],
@@ -43,6 +44,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
   jsonb: [`'{"a": [1, null]}'`, "'[]'", "'1'", `'"x"'`],
   "text[]": ["'{}'", "'{a,b}'", `'{""}'`, `'{ä,"q\\""}'`],
   "uuid[]": ["'{}'", "'{01980000-0000-7000-8000-000000000001}'"],
+  int4range: ["'[1,10)'", "'empty'", "'[5,)'"],
+  "made_up.mood[]": ["'{}'", `'{"so so",größer}'`, "'{Fine}'"],
+  "bigint[]": ["'{}'", "'{1,9007199254740993}'"],
   "timestamptz[]": ["'{}'", "'{2026-01-01 00:00Z,2026-06-30 08:15:00.5+02}'"],
   "date[]": ["'{}'", "'{2026-01-01,infinity}'"],
   daterange: ["'[2026-01-01,2026-02-01)'", "'empty'", "'(,2026-01-01)'"],
@@ -95,6 +99,7 @@ export function madeUpSql({ tables, isExact }: MadeUpSchema): string {
     "drop schema if exists made_up cascade; drop schema if exists made_up_api cascade;",
     "create schema made_up; create schema made_up_api;",
     isExact ? "comment on schema made_up_api is '@floats';" : "",
+    "create extension citext schema made_up;",
     "create type made_up.mood as enum ('so so', 'größer', 'Fine', 'a/b', '%');",
     "create domain made_up.positive as integer check (value > 0);",
     ...tables.map((made, number) => tableSql(made, number, tables)),
@@ -145,7 +150,14 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
     const fields = `@fieldName to${number}${index}|@foreignFieldName from${number}${index}`;
     return `@foreignKey (${names.join()}) references thing_${to}s (${remote.join()})|${fields}`;
   });
-  const tags = [`@primaryKey ${keys.join()}`, "@requiresScopes things:read", "@filters *", ...relations];
+  const containers = columns.filter(({ type }) => /json|\[\]/.test(type));
+  const filtered = ["*", ...containers.map((column) => column.name)];
+  const tags = [
+    `@primaryKey ${keys.join()}`,
+    "@requiresScopes things:read",
+    `@filters ${filtered.join()}`,
+    ...relations,
+  ];
   const definitions = columns.map(
     (column) => `${column.name} ${column.type}${column.isRequired ? " not null" : ""}`,
   );

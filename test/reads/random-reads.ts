@@ -242,12 +242,16 @@ class Maker {
   }
 
   #operand(type: GraphQLInputType, operator: string, column: string): unknown {
+    // A sample of a list is a list
     if (isListType(type))
       return Array.from({ length: this.#random(4) }, () =>
         this.#operand(getNullableType(type.ofType), operator, column),
-      );
-    if (operator === "isNull") return this.#chance(2);
+      ).flat();
+    if (operator === "isNull" || operator === "isEmpty") return this.#chance(2);
     const samples = this.#samples.get(column) ?? [];
+    const isPart = operator === "contains" && !/^(String|JSON)$/.test(getNamedType(type).name);
+    if (isPart && !Array.isArray(samples[0])) return this.#made(type, !this.#chance(8));
+    if (operator === "hasKey") return this.#pick(["a", "x", ""]);
     const sample = samples.length > 0 && !this.#chance(8) ? this.#pick(samples) : this.#made(type);
     if (typeof sample !== "string" || !/contains|sWith/i.test(operator)) return sample;
     const [start, length] = [this.#random(4), 1 + this.#random(4)];

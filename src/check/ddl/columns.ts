@@ -38,7 +38,7 @@ const addColumn: DdlRule = {
   severity: "error",
   why: "Every row is written anew, while nobody else can read or write the table.",
   wayOut:
-    "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by background work, and then make it not null (docs/evolving.md). A virtual generated column rewrites nothing.",
+    "add the column without a default; in the next migration give it the default, for new rows; fill the old ones in batches by api_meta.backfill, and then make it not null (docs/evolving.md). A virtual generated column rewrites nothing.",
   find: (node, known) =>
     changesOf(node, known).flatMap(({ table, change }) => {
       const definition = change.subtype === "AT_AddColumn" ? definitionOf(change.def) : null;

@@ -4,7 +4,7 @@ import pg from "pg";
 import { growingPause, retry } from "../../lib/retry.ts";
 import { withClient } from "../client.ts";
 import { readCommitted } from "./migration-files.ts";
-import type { MigrateOptions } from "./migrator.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import { migrateDatabase } from "./migrations.ts";
 
 const fence = new URL("../../../db/fence.sql", import.meta.url);

@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { migrationsFolder } from "./migration-files.ts";
-import type { CurrentOptions, MigrateOptions } from "./migrator.ts";
+import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { pause } from "../../lib/retry.ts";
 
@@ -24,8 +24,7 @@ export interface Run {
 }
 
 export interface WatchOptions extends MigrateOptions {
-  /** See {@link CurrentOptions}. */
-  beforeCommit: NonNullable<CurrentOptions["beforeCommit"]>;
+  rehearsal: Rehearsal;
   onRun: (run: Run) => void;
   /** Told why db/current could not be run. */
   onFailure: (error: Error) => void;
@@ -43,6 +42,8 @@ export class CurrentWatch {
   /** When the change was seen that waits to be run. */
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
+  /** The files of the last run, see {@link signature}. */
+  #ranWith = Promise.resolve("");
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -88,12 +89,13 @@ export class CurrentWatch {
   }
 
   async #runOnce(): Promise<void> {
-    const { onRun, onFailure, beforeCommit } = this.#options;
+    const { onRun, onFailure, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
+    this.#ranWith = signature();
     try {
       const migrator = await (this.#migrator ??= this.#open());
-      const { files, isNew } = await migrator.alone(() => migrator.runCurrent({ beforeCommit }));
+      const { files, isNew } = await migrator.alone(() => migrator.runCurrent({ rehearsal }));
       if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
@@ -119,11 +121,9 @@ export class CurrentWatch {
 
   async #lookNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let seen = await signature(); !signal.aborted;) {
+    while (!signal.aborted) {
       await pause(lookEveryMs, signal);
-      const now = await signature();
-      if (now !== seen && !signal.aborted) this.#ask();
-      seen = now;
+      if ((await signature()) !== (await this.#ranWith) && !signal.aborted) this.#ask();
     }
   }
 }

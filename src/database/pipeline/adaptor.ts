@@ -3,7 +3,7 @@ import type { PgClientQuery, PgClientResult, WithPgClient } from "postgraphile/@
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import * as library from "postgraphile/@dataplan/pg/adaptors/pg";
 import { isConnectionBroken } from "../broken.ts";
-import type { SharedPool } from "../shared-pool.ts";
+import type { Connections } from "../shared-pool.ts";
 import { runPipelined } from "./pipelined-query.ts";
 import { withPlainIdentifiers } from "./plain-identifiers.ts";
 import { canPrepareOn } from "./prepared-statements.ts";
@@ -18,7 +18,7 @@ type Adaptor = Pick<typeof library, "createWithPgClient" | "makePgService">;
  * Each `query` is its own transaction. Several statements in one transaction use `withTransaction`, which is the
  * library's.
  */
-export function pipeliningAdaptor(pool: SharedPool): Adaptor {
+export function pipeliningAdaptor(pool: Connections): Adaptor {
   const withPgClient: WithPgClient<NodePostgresPgClient> = async (pgSettings, work) => {
     const { connection, release } = await pool.connection(pgSettings?.["service.credential_id"] ?? "");
     let failure: unknown;

@@ -1,30 +1,90 @@
+import type { PoolClient } from "pg";
 import { isConnectionBroken } from "../broken.ts";
-import type { SharedPool } from "../shared-pool.ts";
+import type { Release, SharedPool, SharedRead } from "../shared-pool.ts";
+import { StatementPace } from "../statement-pace.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
+import { canPrepareOn, preparedOn } from "./prepared-statements.ts";
 import type { SettingsStatement } from "./settings.ts";
 
 /** Reads the single text that a statement returns, in its own transaction with settings, for a client. */
 export type ReadText = (
   client: string,
   settings: SettingsStatement,
-  statement: PipelinedStatement,
+  statement: PipelinedStatement & { name: string },
 ) => Promise<string | null>;
 
-/** Reads with callbacks instead of promises, because this is the fastest path. */
-export function textReader(pool: SharedPool): ReadText {
-  return (client, settings, { text, name, values }) =>
+/** Reads that share a connection at the same time: the first, and those that it takes along. */
+const maxShared = 4;
+
+/** A read that waits for its answer. */
+export interface WaitingRead extends SharedRead {
+  settings: SettingsStatement;
+  statement: PipelinedStatement & { name: string };
+  done(error: Error | null, value: string | null): void;
+}
+
+/**
+ * Reads texts, with callbacks instead of promises inside, because this is the fastest path.
+ *
+ * When several reads wait for a connection, those that are known to be quick are sent together: by one write, each with its
+ * settings in its own transaction. A read that is slow, or not known yet, has its connection for itself.
+ */
+export function textReader(pool: SharedPool<WaitingRead>): ReadText {
+  const pace = new StatementPace();
+
+  const begin = (read: WaitingRead): void =>
+    pool.connect(
+      read.client,
+      (connectError, connection, release) =>
+        connection ? runWithOthers(read, connection, release!) : read.done(connectError, null),
+      read,
+    );
+
+  const runWithOthers = (read: WaitingRead, connection: PoolClient, release: Release): void => {
+    const reads = [read];
+    const prepared = preparedOn(connection);
+    // One that is prepared together with others would take them along when it fails
+    const suits = (other: WaitingRead) => other.isQuick() && prepared.get(other.statement.name) !== undefined;
+    if (canPrepareOn(connection) && suits(read)) {
+      let other;
+      while (reads.length < maxShared && (other = pool.turns.takeAlong(suits)) !== null) reads.push(other);
+    }
+    run(reads, connection, release);
+  };
+
+  const run = (reads: readonly WaitingRead[], connection: PoolClient, release: Release): void => {
+    const start = performance.now();
+    let [answered, isBroken] = [0, false];
+    const queries = reads.map((read) => {
+      const statement = { ...read.statement, arrayMode: true };
+      return new PipelinedQuery(connection, read.settings, statement, (error, result) => {
+        const isLost = error !== null && isConnectionBroken(error);
+        // The connection was lost during another one
+        const isBlameless = isLost && isBroken;
+        isBroken ||= isLost;
+        if (++answered === reads.length) {
+          const ms = (performance.now() - start) / reads.length;
+          for (const { statement } of reads) pace.note(statement.name, ms);
+          release(
+            isBroken,
+            reads.slice(1).map(({ client }) => client),
+          );
+        }
+        if (isBlameless) begin(read);
+        else if (error) read.done(error, null);
+        else read.done(null, (result!.rows as [[string | null]])[0][0]);
+      });
+    });
+    PipelinedQuery.sendTogether(connection, queries);
+  };
+
+  return (client, settings, statement) =>
     new Promise((resolve, reject) => {
-      pool.connect(client, (connectError, connection, release) => {
-        if (!connection) return reject(connectError!);
-        const statement = { text, name, values, arrayMode: true };
-        const query = new PipelinedQuery(connection, settings, statement, (error, result) => {
-          release!(error !== null && isConnectionBroken(error));
-          if (error) return reject(error);
-          const [[value]] = result!.rows as [[string | null]];
-          resolve(value);
-        });
-        connection.query(query);
+      begin({
+        ...{ client, settings, statement },
+        isQuick: () => pace.isQuick(statement.name),
+        done: (error, value) => (error ? reject(error) : resolve(value)),
       });
     });
 }

@@ -1,5 +1,5 @@
 import { isConnectionBroken } from "../broken.ts";
-import type { SharedPool } from "../shared-pool.ts";
+import type { Connections } from "../shared-pool.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
@@ -26,7 +26,7 @@ export type SendTogether = (
   onBegin: () => void,
 ) => Promise<Outcome[]>;
 
-export function togetherSender(pool: SharedPool): SendTogether {
+export function togetherSender(pool: Connections): SendTogether {
   return (client, transactions, onBegin) =>
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {

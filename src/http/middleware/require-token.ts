@@ -23,6 +23,8 @@ declare global {
 /** The line of all whose token isn't known yet, in place of a credential's id. */
 const strangers = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+/** What a credential consists of; it is exchanged for access tokens. */
+const credentialPart = /^(ak|sk)_/;
 /** Longest possible token, in characters. */
 const maxTokenCharacters = 8_000;
 
@@ -69,9 +71,15 @@ function tokenOf({ headers }: Request): string {
       "The Authorization header doesn't have the form “Bearer <access token>”.",
     );
   }
+  const mistaken = credentialPart.exec(token)?.[1];
+  if (mistaken !== undefined) throw new TokenRefusal("invalid", hintFor(mistaken));
   if (token.length > maxTokenCharacters) throw new TokenRefusal("invalid", "The access token is not valid.");
   return token;
 }
+
+const hintFor = (prefix: string): string =>
+  `This is the ${prefix === "sk" ? "secret" : "key"} of a credential, not an access token. Send key and secret to ` +
+  "/api/oauth/token, as client_id and client_secret, and then the access token that it answers.";
 
 async function identify(
   token: string,

@@ -5,6 +5,7 @@ import { resourceName } from "../../format.ts";
 import { html } from "../../html.ts";
 import type { Html } from "../../html.ts";
 import { textField } from "../../forms.ts";
+import type { FieldErrors } from "../../forms.ts";
 
 /** A token's access to a resource. Writing includes reading. */
 export type Level = "none" | "read" | "write";
@@ -44,6 +45,23 @@ export function chosenScopes(request: Request, known: string[]): string[] {
         levelsOf(known, resource).includes(level) && textField(request, `access.${resource}`) === level,
     );
   return scopesFor(known, chosen("read"), chosen("write"));
+}
+
+/** What is wrong with the access of a new token: none at all has to be wanted. */
+export function accessErrors(request: Request, scopes: readonly string[]): FieldErrors {
+  if (scopes.length > 0 || textField(request, "noAccess") === "wanted") return {};
+  return { access: "Choose what the token may read or write, or say that it shall have no access." };
+}
+
+/** Says that a token shall have no access. */
+export function noAccessOption(error: string): Html {
+  return html`<div id="access" class="field wrong">
+    <p class="error" id="access-error">${error}</p>
+    <label class="option">
+      <input type="checkbox" name="noAccess" value="wanted" aria-describedby="access-error" />
+      <span><strong>Create it without any access</strong></span>
+    </label>
+  </div>`;
 }
 
 /** A short text about the access that scopes give. */

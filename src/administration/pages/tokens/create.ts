@@ -8,7 +8,7 @@ import { html } from "../../html.ts";
 import { isUuid } from "../../../lib/uuid.ts";
 import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
-import { accessFields, chosenScopes, readScopes } from "./access.ts";
+import { accessErrors, accessFields, chosenScopes, noAccessOption, readScopes } from "./access.ts";
 import { nameErrors } from "./names.ts";
 import { showSecretPage } from "./secret.ts";
 import { tokensTrail } from "./tokens.ts";
@@ -38,7 +38,7 @@ export function createPages(router: Router): void {
       scopes: chosenScopes(request, known),
       known,
     };
-    const errors = nameErrors(entered.name);
+    const errors = { ...nameErrors(entered.name), ...accessErrors(request, entered.scopes) };
     if (Object.keys(errors).length > 0) return show(response, { ...entered, errors });
     const { id, name, scopes } = entered;
     const issued = createClientCredentials();
@@ -80,7 +80,7 @@ function show(response: Response, { id, name, scopes, known, errors = {} }: Ente
           autocomplete: "off",
           maxlength: 100,
         })}
-        ${accessFields(known, scopes)}
+        ${accessFields(known, scopes)} ${"access" in errors && noAccessOption(errors.access)}
         <div class="actions">
           <button class="main">Create token</button>
           <a class="button" href="/admin/tokens">Cancel</a>

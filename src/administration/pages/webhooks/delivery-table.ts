@@ -31,7 +31,7 @@ export function deliveryTable(subscriptionId: string, deliveries: readonly Deliv
               </th>
               <td>${stateBadge(state)}</td>
               <td class="number">${attempts}</td>
-              <td>${last_status ?? (last_error === null ? "–" : shown(last_error, 60))}</td>
+              <td class="text">${last_status ?? (last_error === null ? "–" : shown(last_error, 60))}</td>
               <td>${topic}</td>
               <td>${subject_id === null ? "–" : html`<code>${subject_id}</code>`}</td>
             </tr>`,

@@ -1,0 +1,2 @@
+-- The refusal of an unknown topic lists the topics
+--!include events/create_webhook_subscription.sql

@@ -1,0 +1,37 @@
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { Operator, Parameter } from "./filter-operators.ts";
+import { operators } from "./filter-operators.ts";
+import type { Key } from "./keys.ts";
+import { parameterType, rowOf } from "./keys.ts";
+
+/** The operators of ids that are made of several columns, or of one that has another name. */
+export function keyOperators(
+  key: Key,
+  valuesOf: (id: unknown) => readonly string[],
+): Record<string, Operator> {
+  const one = (id: unknown): Parameter[] =>
+    valuesOf(id).map((value, index) => ({ value, type: parameterType(key[index]!) }));
+  const many = (ids: unknown): Parameter[] => {
+    const rows = (ids as unknown[]).map(valuesOf);
+    return key.map((part, index) => ({
+      value: listOfCodec(TYPES.text).toPg(rows.map((values) => values[index]!)),
+      type: sql`${parameterType(part)}[]`,
+    }));
+  };
+  const among = (lists: readonly SQL[]) => sql`(select * from unnest(${sql.join(lists, ",")}))`;
+  return {
+    equals: {
+      ...operators.equals,
+      parameters: one,
+      condition: (row, values) => sql`${row} = ${rowOf(values)}`,
+    },
+    in: { ...operators.in, parameters: many, condition: (row, lists) => sql`${row} in ${among(lists)}` },
+    notIn: {
+      ...operators.notIn,
+      parameters: many,
+      condition: (row, lists) => sql`${row} not in ${among(lists)}`,
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+
+const orchard = await readFile(new URL("any-schema.sql", import.meta.url), "utf8");
+
+describe("tables and columns of all sorts", () => {
+  let service: TestService;
+  let token: string;
+  before(async () => {
+    service = await startService({
+      async before(owner) {
+        await owner.query(orchard);
+        await owner.query("select api_meta.finish_migration()");
+      },
+    });
+    token = await service.token({ read: ["trees"] });
+  });
+  after(() => service.close());
+
+  const ask = async (query: string, as = token) => {
+    const answer = await service.ask(as, { query });
+    if (answer.codes.length === 0) assert.equal(answer.headers.get("x-read-by"), "sql");
+    return answer;
+  };
+
+  /** The crates that a filter finds, by both ways. */
+  async function crates(filter: string): Promise<number[]> {
+    const list = `harvests(filter: { ${filter} }) { edges { node { year crate } } }`;
+    const { body } = await ask(`{ ${list} }`);
+    assert.equal(body.errors, undefined, JSON.stringify(body.errors));
+    const other = await service.ask(token, { query: `{ ${list} __schema { queryType { name } } }` });
+    assert.deepEqual(other.body.data.harvests, body.data.harvests);
+    return body.data.harvests.edges.map(({ node }: any) => (node.year === 2026 ? 3 : Number(node.crate)));
+  }
+
+  it("are read: of a partitioned table, generated and identity columns, a materialized view", async () => {
+    const { body } = await ask(`{
+      harvests { edges { node { id year crate picker kilograms pounds tastes marks scales notes kept shelves } } }
+      yearlyTotals { edges { node { id kilograms } } } }`);
+    const [first, , third] = body.data.harvests.edges.map(({ node }: any) => node);
+    assert.deepEqual(first, {
+      ...{ id: "gid://service/Harvest/2025/1", year: 2025, crate: "1", picker: "Ada", kilograms: "12.500" },
+      ...{ pounds: "27.55778277312500", tastes: ["sweet"], marks: ["red", "large"], scales: [1.5] },
+      ...{ notes: { worms: 2, sold: { to: ["Bea"] } }, kept: "[2025-10-01,2026-02-01)", shelves: "[1,4)" },
+    });
+    assert.deepEqual([third.crate, third.tastes, third.notes], ["9007199254740993", null, null]);
+    assert.deepEqual(
+      body.data.yearlyTotals.edges.map(({ node }: any) => node),
+      [
+        { id: "gid://service/YearlyTotal/2025", kilograms: "12.501" },
+        { id: "gid://service/YearlyTotal/2026", kilograms: "99999.999" },
+      ],
+    );
+  });
+
+  it("show nothing to a token without the scope, whatever they are made of", async () => {
+    const other = await service.token({ read: ["apples"] });
+    for (const list of ["harvests", "yearlyTotals"])
+      assert.deepEqual((await ask(`{ ${list} { edges { cursor } } }`, other)).codes, ["FORBIDDEN"]);
+    const client = await service.owner.connect();
+    await client.query("begin; set local role service_api; set local service.scopes = 'apples:read'");
+    for (const view of ["harvests", "yearly_totals"])
+      assert.equal((await client.query(`select from api_unstable.${view}`)).rowCount, 0, view);
+    await client.query("rollback");
+    client.release();
+  });
+
+  const found: [filter: string, crates: number[]][] = [
+    [`marks: { contains: ["red"] }`, [1, 3]],
+    [`marks: { contains: ["red", "large"] }`, [1]],
+    [`marks: { contains: [] }`, [1, 2, 3]],
+    [`marks: { overlaps: ["large", "small"] }`, [1]],
+    [`marks: { isEmpty: true }`, [2]],
+    [`tastes: { overlaps: [very_sour] }`, [2]],
+    [`tastes: { isNull: true }`, [3]],
+    [`NOT: { tastes: { contains: [sweet] } }`, []],
+    [`scales: { contains: [1.5], isEmpty: false }`, [1]],
+    [`notes: { contains: { sold: { to: ["Bea"] } } }`, [1]],
+    [`notes: { contains: ["worms"] }`, [2]],
+    [`notes: { hasKey: "worms" }`, [1, 2]],
+    [`notes: { isNull: false }`, [1, 2]],
+    [`kept: { contains: "2026-01-31" }`, [1]],
+    [`kept: { contains: "2030-01-01" }`, [3]],
+    [`kept: { overlaps: "[2026-01-01,)" }`, [1, 3]],
+    [`shelves: { contains: 3 }`, [1, 2]],
+    [`picker: { equals: "ADA" }`, [1, 2]],
+    [`picker: { in: ["bEA"] }`, [3]],
+    [`picker: { startsWith: "A" }`, [1]],
+    [`kilograms: { gte: "99999.999" }`, [3]],
+    [`crate: { equals: "9007199254740993" }`, [3]],
+  ];
+  for (const [filter, expected] of found)
+    it(`are filtered: ${filter}`, async () => assert.deepEqual(await crates(filter), expected));
+
+  it("have events whose numbers lose no digit, in order by keys that are no uuids", async () => {
+    await service.owner.query(`
+      delete from events.outbox;
+      delete from events.event;
+      update orchard.tree set height = height + 0.000000000000000001 where id = 1;
+      insert into orchard.harvest (year, crate, picker, kilograms, tastes) values (2026, 7, 'a/b%', 1, '{sweet}');
+      update orchard.harvest set kilograms = 1.25, notes = '[1]' where crate = 7;
+      delete from orchard.harvest where crate = 7;`);
+    const { rows } = await service.owner.query(
+      `select topic, entity_id, data, changed_fields, events.schema(topic) as schema
+       from (select * from events.outbox union all
+         select sequence, topic, subject_id, entity_id, data, changed_fields, cause, occurred_at from events.event) e
+       order by topic, position`,
+    );
+    const sold = {
+      id: "gid://service/Harvest/2026/7",
+      crate: "7",
+      pickerId: "gid://service/Picker/a%2Fb%25",
+    };
+    const nothing = { kept: null, notes: null };
+    const grown = { id: "gid://service/Tree/1", sort: "Boskoop", height: "3.250000000000000001" };
+    assert.deepEqual(
+      rows.map(({ topic, data, changed_fields: changed }) => [topic, data, changed]),
+      [
+        ["harvest.changed", { ...sold, ...nothing, kilograms: "1.000", tastes: ["sweet"] }, null],
+        [
+          "harvest.changed",
+          { ...sold, kept: null, notes: [1], kilograms: "1.250", tastes: ["sweet"] },
+          ["kilograms", "notes"],
+        ],
+        ["harvest.deleted", { ...sold, kept: null, notes: [1], kilograms: "1.250", tastes: ["sweet"] }, null],
+        ["tree.changed", grown, ["height"]],
+      ],
+    );
+    const ofCrate = rows.slice(0, 3).map(({ entity_id: entity }) => entity);
+    assert.equal(new Set(ofCrate).size, 1);
+    assert.notEqual(ofCrate[0], rows[3].entity_id);
+    for (const { data, schema } of rows) {
+      const validate = new Ajv2020({ strictTypes: false, formats: { date: true } }).compile(
+        schema.properties.data,
+      );
+      assert.ok(validate(data), JSON.stringify(validate.errors));
+    }
+  });
+
+  it("are filtered by what their types have, and nothing else", async () => {
+    for (const [filter, code] of [
+      [`marks: { contains: [null] }`, "GRAPHQL_VALIDATION_FAILED"],
+      [`marks: { equals: ["red"] }`, "GRAPHQL_VALIDATION_FAILED"],
+      [`marks: { contains: null }`, "BAD_USER_INPUT"],
+      [`marks: { contains: [${`"x",`.repeat(251)}] }`, "BAD_USER_INPUT"],
+      [`kept: { contains: "2026-02-30" }`, "GRAPHQL_VALIDATION_FAILED"],
+      [`notes: { contains: { a: "\\u0000" } }`, "BAD_USER_INPUT"],
+      [`shelves: { contains: "3" }`, "GRAPHQL_VALIDATION_FAILED"],
+    ]) {
+      const { codes } = await ask(`{ harvests(filter: { ${filter} }) { edges { cursor } } }`);
+      assert.ok(codes.length > 0 && codes.every((one) => one === code), `${filter}: ${codes.join()}`);
+    }
+  });
+});

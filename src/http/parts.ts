@@ -59,6 +59,8 @@ export interface Parts {
 export interface PartSettings {
   /** Whether to serve the explorer. */
   explorer: boolean;
+  /** Origins of pages in browsers that may use the API; `*` for all. */
+  corsOrigins: readonly string[];
   /** The address that clients use, if it differs from host and port. */
   publicUrl: string | undefined;
   /** Webhook destinations that are allowed beside the public internet. */

@@ -201,6 +201,7 @@ type Settled = ReturnType<typeof withDefaults>;
 /** Settings with their defaults. */
 const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
+  corsOrigins: [],
   tokenSigningKeys: [],
   secretsKeys: [],
   webhookAllow: [],

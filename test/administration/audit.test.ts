@@ -45,8 +45,16 @@ test("what is done in the browser is noted with who, from where, what and about 
   const path = `/admin/tokens/${id}`;
   const secret = /<code id="secret">([^<]+)/.exec(html)![1]!;
   const present = /<code id="access-key">([^<]+)/.exec(html)![1]!;
-  await visitor.post(`${path}/change`, { name: "Web shop", "access.orders": "read", "access.stocks": "read" });
-  await visitor.post(`${path}/change`, { name: "Web shop", "access.orders": "read", "access.stocks": "read" });
+  await visitor.post(`${path}/change`, {
+    name: "Web shop",
+    "access.orders": "read",
+    "access.stocks": "read",
+  });
+  await visitor.post(`${path}/change`, {
+    name: "Web shop",
+    "access.orders": "read",
+    "access.stocks": "read",
+  });
   await visitor.post(`${path}/rotate`, { present, overlap: "24" });
   await visitor.post(`${path}/deactivate`);
   await visitor.post(`${path}/deactivate`);
@@ -85,7 +93,11 @@ test("what is done in the browser is noted with who, from where, what and about 
   );
   for (const { actor, name, address } of events.slice(2))
     assert.deepEqual([actor, name, address], ["administrator", "berta", "192.0.2.7"]);
-  assert.deepEqual(events[3]!.details, { old_name: "Shop", added: ["stocks:read"], removed: ["orders:write"] });
+  assert.deepEqual(events[3]!.details, {
+    old_name: "Shop",
+    added: ["stocks:read"],
+    removed: ["orders:write"],
+  });
   assert.ok(!JSON.stringify(events).includes(secret));
 });
 

@@ -56,7 +56,6 @@ drop function if exists ledger.movement_of(ledger.draft, timestamptz, text);
 --!include mutation/joint_call.sql
 --!include mutation/joint_calls.sql
 --!include mutation/take_keys.sql
---!include mutation/run.sql
 --!include mutation/run_together.sql
 
 -- Postgres reads and compiles a condition in each statement, so it is short; the function asks the rest.

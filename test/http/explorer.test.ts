@@ -62,7 +62,6 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
     await page.locator(".result-window").getByText("SO-10001").waitFor();
     await page.getByText(/^Cost 4 of at most [0-9]+ points; [0-9]+ points left$/).waitFor();
     assert.ok(answers.every(({ status }) => status === 200));
-    if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}1.png` });
     const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
     assert.ok(!stored.includes(credentials.clientSecret), "other tabs don't know the secret");
     // An example opens in a tab of the editor, and one is still logged in
@@ -75,7 +74,6 @@ describe("the explorer in a browser", { skip: skipBrowser }, () => {
       .getByRole("link", { name: "Query", exact: true })
       .click();
     await page.getByText("Scopes: products:read.").first().waitFor();
-    if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}2.png` });
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("button", { name: "Log in" }).waitFor();
     await context.close();

@@ -32,6 +32,7 @@ import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
@@ -99,7 +100,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
+    ...(parts.sendTogether && parts.readRow
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      : []),
     executeOperation(served, unread),
   ];
 }

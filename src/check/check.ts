@@ -4,6 +4,7 @@ import { readCommitted, readCurrent } from "../database/migrations/migration-fil
 import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
+import { forgottenFixtures } from "./fixtures.ts";
 import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
 import type { OldColumns } from "./old-columns.ts";
@@ -22,7 +23,9 @@ const syntax: Source = {
 };
 
 /** All checks, in the order of the report. */
-export const sources: readonly Source[] = [syntax, dangerousDdl, frozenVersions, apiDiff, eventDiff, lints];
+export const sources: readonly Source[] = [
+  ...[syntax, dangerousDdl, forgottenFixtures, frozenVersions, apiDiff, eventDiff, lints],
+];
 
 export interface CheckOptions {
   /** The migrations to check: files of db/current; by default all. */

@@ -5,6 +5,7 @@ import { requireHarmlessPending } from "../check/pending.ts";
 import { checkCurrent } from "../check/rehearsal.ts";
 import { printFindings, printJson } from "../check/report.ts";
 import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
+import { placeOf } from "../database/client.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
@@ -12,7 +13,9 @@ import { committedSchema, writeSchema } from "../database/migrations/schema-file
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { migrationUrls } from "./graphile-migrate/urls.ts";
 import { withOwner } from "./owner.ts";
+import { resetDatabase, resetDone } from "./reset.ts";
 import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
@@ -25,6 +28,9 @@ const usage = `Usage: npm run db:<command>
   db:uncommit                    bring the newest committed migration back into db/current
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
+  db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
+  db:psql [-- ARGUMENT…]         a psql in the database, as the owner of its tables
+  db:env                         variables for other programs: DATABASE_URL, SHADOW_DATABASE_URL, ROOT_DATABASE_URL
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make
 `;
 
@@ -50,6 +56,25 @@ async function asAdmin(work: (adminUrl: string) => Promise<void>): Promise<void>
   } finally {
     await close();
   }
+}
+
+/** Makes the development database anew. The service may run meanwhile. */
+async function reset(mayErase: boolean): Promise<void> {
+  const { databaseUrl, production, migrationLocks: locks } = readSettings();
+  if (production) throw new UserError("This is production: nothing is reset here.");
+  if (databaseUrl !== undefined && !mayErase)
+    throw new UserError(`This replaces all data in ${placeOf(databaseUrl)}. If you want that, add --erase.`);
+  await asAdmin(async (adminUrl) => {
+    const begin = performance.now();
+    const aside = await resetDatabase(adminUrl, { locks, onWait: say });
+    say(resetDone(aside, performance.now() - begin));
+  });
+}
+
+/** For `eval "$(npm run -s db:env)"`. */
+async function printVariables(): Promise<void> {
+  const { urls } = await migrationUrls(readSettings());
+  for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);
 }
 
 /** Says what the check finds. Exit code 1: it refuses. */
@@ -83,11 +108,13 @@ const options = {
   "new-password": { type: "boolean" },
   accept: { type: "string", multiple: true },
   json: { type: "boolean" },
+  erase: { type: "boolean" },
   run: { type: "boolean" },
 } as const;
 
 /** Options of each command; the others take none. */
 const optionsOf: Record<string, readonly string[]> = {
+  reset: ["erase"],
   setup: ["new-password", "accept"],
   check: ["json"],
   backfill: ["run"],
@@ -101,6 +128,8 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
     throw new UsageError(`db:${command} takes no “${message}”.`);
   if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
   else if (command === "check") await tellFindings(values.json === true);
+  else if (command === "reset") await reset(values.erase === true);
+  else if (command === "env") await printVariables();
   else if (command === "watch") await untilStopped(watch);
   else if (command === "backfill") await withOwner((client) => tellBackfills(client, values.run === true));
   else if (command === "commit" && message) {

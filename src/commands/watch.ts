@@ -1,7 +1,10 @@
 import { withClient } from "../database/client.ts";
 import { CurrentWatch } from "../database/migrations/watch-current.ts";
+import type { Rehearsal } from "../database/migrations/migrate-options.ts";
 import { requireOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
+import type { Settings } from "../process/settings.ts";
+import { resetDatabase, resetDone } from "./reset.ts";
 import { startFromSettings } from "./start.ts";
 import { paint, say } from "./terminal.ts";
 import type { Running } from "./terminal.ts";
@@ -19,6 +22,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   const watching = new CurrentWatch(adminUrl, {
     locks: settings.migrationLocks,
     rehearsal: follower,
+    onGone: (names) => makeAnew(names, service.database.adminUrl, settings, follower),
     onRun: (run) => void follower.follow(run),
     onFailure({ message }) {
       say(`\n${paint("red", message)}`);
@@ -34,4 +38,25 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
       await service.stop();
     },
   };
+}
+
+/** Undoes what files did that are gone. @returns whether that was possible */
+async function makeAnew(
+  names: readonly string[],
+  adminUrl: string | null,
+  { production, migrationLocks: locks }: Settings,
+  rehearsal: Rehearsal,
+): Promise<boolean> {
+  const what = names.join(", ");
+  if (adminUrl === null || production) {
+    say(`What ${what} did is still in the database: undo it by SQL, or: npm run db:reset -- --erase`);
+    return false;
+  }
+  say(
+    `\n${paint("bold", `${what} is gone.`)} The database is made anew without it, with demonstration data.`,
+  );
+  const begin = performance.now();
+  const aside = await resetDatabase(adminUrl, { locks, onWait: say, rehearsal });
+  say(resetDone(aside, performance.now() - begin));
+  return true;
 }

@@ -33,6 +33,7 @@ import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tellCost } from "./middleware/tell-cost.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
@@ -101,7 +102,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
+    ...(parts.sendTogether && parts.readRow
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      : []),
     executeOperation(served, unread),
   ];
 }

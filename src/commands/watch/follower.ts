@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { catalogQuery } from "../../../plugins/index.ts";
-import { countCommitted } from "../../database/migrations/migration-files.ts";
 import type { Rehearsal } from "../../database/migrations/migrate-options.ts";
 import type { Run } from "../../database/migrations/watch-current.ts";
 import type { App } from "../../process/open-app.ts";
@@ -20,8 +19,7 @@ export class Follower implements Rehearsal {
   readonly #study: Study;
   #use: (() => void) | null = null;
   #catalog: string | null = null;
-  /** The files that were run last, and how many migrations were committed by then. */
-  #known: { files: readonly string[]; committed: number } | null = null;
+  #isFirst = true;
 
   constructor(app: App, study: Study) {
     this.#app = app;
@@ -47,8 +45,9 @@ export class Follower implements Rehearsal {
   }
 
   async follow({ files, isNew, ms }: Run): Promise<void> {
-    const [use, catalog, isFirst] = [this.#use, this.#catalog, this.#known === null];
+    const [use, catalog, isFirst] = [this.#use, this.#catalog, this.#isFirst];
     this.#use = this.#catalog = null;
+    this.#isFirst = false;
     if (isNew) {
       use?.();
       const names = files.length === 0 ? "nothing" : files.join(", ");
@@ -56,7 +55,6 @@ export class Follower implements Rehearsal {
         `\n${paint("bold", `db/current has been run (${names}), in ${Math.round(ms)} ms.`)} The API follows the database.`,
       );
     }
-    await this.#tellOfRemains(files);
     const isChanged = await this.#reload();
     if (!isNew && (isChanged || isFirst)) say("The API follows the database.");
     if (isNew || isChanged || isFirst) this.#study.ask({ catalog, isFirst });
@@ -71,13 +69,5 @@ export class Follower implements Rehearsal {
       say(`The API stays as it was: ${String(error)}`);
       return false;
     }
-  }
-
-  async #tellOfRemains(files: readonly string[]): Promise<void> {
-    const committed = await countCommitted();
-    const gone = this.#known?.files.filter((file) => !files.includes(file)) ?? [];
-    if (gone.length > 0 && committed === this.#known!.committed)
-      say(`What ${gone.join(", ")} did is still in the database: undo it by SQL, or make the database anew.`);
-    this.#known = { files, committed };
   }
 }

@@ -1,17 +1,20 @@
 import { watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder } from "./migration-files.ts";
+import type { CurrentFile } from "./migration-files.ts";
+import { countCommitted, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { pause } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
-/** How often it is looked for changes that the system doesn't tell of, as on some network drives. */
-const lookEveryMs = 2_000;
+/** How often it is looked for changes that nobody tells of: of files on some network drives, and by other programs. */
+const lookEveryMs = 1_000;
 /** Milliseconds before a lost connection is opened anew. */
 const reconnectMs = 250;
+/** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
+const goneMs = 300;
 
 /** What was done about a change. */
 export interface Run {
@@ -26,6 +29,12 @@ export interface Run {
 export interface WatchOptions extends MigrateOptions {
   rehearsal: Rehearsal;
   onRun: (run: Run) => void;
+  /**
+   * Called with files of db/current that were run last and are there no more, in no other file either.
+   *
+   * @returns whether the database has been made anew, with those that are left
+   */
+  onGone: (names: readonly string[]) => Promise<boolean>;
   /** Told why db/current could not be run. */
   onFailure: (error: Error) => void;
 }
@@ -44,6 +53,10 @@ export class CurrentWatch {
   #timer: NodeJS.Timeout | undefined;
   /** The files of the last run, see {@link signature}. */
   #ranWith = Promise.resolve("");
+  /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
+  #noted = "";
+  /** What was run last, and how many migrations were committed by then. */
+  #last: { files: readonly CurrentFile[]; committed: number } = { files: [], committed: 0 };
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -84,22 +97,45 @@ export class CurrentWatch {
     for (let seen = 0; seen !== this.#asked && !this.#stopping.signal.aborted;) {
       seen = this.#asked;
       await this.#runOnce();
+      const migrator = await this.#migrator?.catch(() => null);
+      this.#noted = (await migrator?.noted().catch(() => null)) ?? this.#noted;
     }
     this.#isRunning = false;
   }
 
   async #runOnce(): Promise<void> {
-    const { onRun, onFailure, rehearsal } = this.#options;
+    const { onRun, onGone, onFailure, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
     this.#ranWith = signature();
     try {
-      const migrator = await (this.#migrator ??= this.#open());
-      const { files, isNew } = await migrator.alone(() => migrator.runCurrent({ rehearsal }));
+      const gone = await this.#gone();
+      const isAnew = gone.length > 0 && (await onGone(gone));
+      const present = await presentFiles();
+      const migrator = isAnew ? null : await (this.#migrator ??= this.#open());
+      const isNew =
+        migrator === null ||
+        (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal }))).isNew;
+      this.#last = { files: present, committed: await countCommitted() };
+      const files = present.map(({ name }) => name);
       if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
     }
+  }
+
+  /** The files that were run last and are gone; those that were committed or renamed aren't. */
+  async #gone(): Promise<string[]> {
+    const { files, committed } = this.#last;
+    const missing = async () => {
+      const present = await presentFiles();
+      const isThere = (file: CurrentFile) =>
+        present.some(({ name, text }) => name === file.name || text.includes(file.text.trim()));
+      return files.filter((file) => !isThere(file)).map(({ name }) => name);
+    };
+    if ((await missing()).length === 0) return [];
+    await pause(goneMs, this.#stopping.signal);
+    return (await countCommitted()) > committed ? [] : missing();
   }
 
   async #open(): Promise<Migrator> {
@@ -119,14 +155,24 @@ export class CurrentWatch {
     }
   }
 
+  /** Whether another program has migrated the database, such as graphile-migrate. */
+  async #isMigrated(): Promise<boolean> {
+    const migrator = await this.#migrator?.catch(() => null);
+    const noted = await migrator?.noted().catch(() => undefined);
+    return noted !== undefined && noted !== this.#noted && !this.#isRunning;
+  }
+
   async #lookNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await pause(lookEveryMs, signal);
-      if ((await signature()) !== (await this.#ranWith) && !signal.aborted) this.#ask();
+      if (this.#isRunning || signal.aborted) continue;
+      if ((await signature()) !== (await this.#ranWith) || (await this.#isMigrated())) this.#ask();
     }
   }
 }
+
+const presentFiles = async () => (await readCurrent()).filter(hasStatements);
 
 /** Another text whenever a file of db/current or db/fixtures is another. */
 async function signature(): Promise<string> {

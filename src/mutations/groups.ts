@@ -25,8 +25,11 @@ const maxTogether = 32;
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
 /** Groups under way. */
 const maxGroups = 4;
-/** Milliseconds that a call waits for what is under way: twice what that usually takes, from the least to the most. */
-const [minPatienceMs, maxPatienceMs] = [3, 20];
+/**
+ * Milliseconds that a call waits for what is under way, from the least to the most: twice what that usually takes, and more when
+ * several groups are under way, as many small ones take longer in all.
+ */
+const [minPatienceMs, maxPatienceMs] = [3, 50];
 /** Calls in succession that were not plain, after which calls like them are made alone for some milliseconds. */
 const [oddOnes, aloneForMs, maxKnown] = [3, 1_000, 10_000];
 /** How often a call is put back because of one before it. */
@@ -102,8 +105,9 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       const next = this.#next();
       const [first] = next;
       if (!first || (next.length > 1 && this.#groups >= maxGroups)) return;
-      const patienceMs = Math.min(maxPatienceMs, Math.max(minPatienceMs, 2 * this.#usualMs));
-      const waitMs = first.since + (this.#underWay === 0 ? 0 : patienceMs) - performance.now();
+      const usualMs = Math.max(minPatienceMs, 2 * this.#usualMs) * Math.max(1, this.#groups);
+      const patienceMs = this.#underWay === 0 ? 0 : Math.min(maxPatienceMs, usualMs);
+      const waitMs = first.since + patienceMs - performance.now();
       if (waitMs > 0 && !this.#isOdd(first)) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;

@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { say } from "../src/commands/terminal.ts";
+import { withClient } from "../src/database/client.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { limit } from "./contestants/limit.ts";
+import { limit, sameFunction } from "./contestants/limit.ts";
 import { serviceContestant } from "./contestants/service.ts";
 import { startContestant } from "./contestants/start.ts";
 import type { BenchDatabase } from "./data/database.ts";
@@ -13,10 +15,13 @@ import type { WriteQuery, Writer } from "./queries/writes.ts";
 import { writeQueries } from "./queries/writes.ts";
 import { matchLine } from "./report/progress.ts";
 
+/** Those that take part. */
+export const writers = [serviceContestant, limit, sameFunction];
+
 /** Most open orders that are prepared. */
 const maxOrders = { quick: 320, ordinary: 4_000 };
 
-/** Measures mutations against a bare handler that calls the same function, on a copy of the database. */
+/** Measures mutations on a copy of the database, which LIMIT's own ledger is added to. */
 export async function measureWrites(
   options: BenchOptions,
   { database, signingKey, credential, postmaster }: Testbed,
@@ -26,13 +31,13 @@ export async function measureWrites(
   say("Copying the database, to write to the copy");
   const copy = await database.copy();
   cleanup.add(() => copy.drop());
-  const writers = [serviceContestant, limit];
   const count = options.quick ? maxOrders.quick : maxOrders.ordinary;
   const requests = new Map<string, Record<Writer, { nextRequests: Player["nextRequests"] }>>();
   for (const [name, query] of Object.entries(writeQueries)) {
     say(`Preparing ${name}, ${query.title}`);
     requests.set(name, await dealOut(query, copy, count, options));
   }
+  await addBareLedger(copy);
   const children = await Promise.all(
     writers.map((contestant) => startContestant(contestant, { database: copy, signingKey })),
   );
@@ -65,6 +70,12 @@ export async function measureWrites(
   return cells;
 }
 
+/** Adds LIMIT's ledger, after everything else that the requests need is there. */
+async function addBareLedger({ adminUrl }: BenchDatabase): Promise<void> {
+  const text = await readFile(new URL("limit/ledger.sql", import.meta.url), "utf8");
+  await withClient(adminUrl, (client) => client.query(text));
+}
+
 /** The requests of each writer; those that can be sent only once belong to one round of one writer. */
 async function dealOut(
   query: WriteQuery,
@@ -73,10 +84,10 @@ async function dealOut(
   { rounds, connections }: BenchOptions,
 ): Promise<Record<Writer, { nextRequests: Player["nextRequests"] }>> {
   const prepared = await query.prepare(database, count);
-  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * 2));
+  const each = Math.floor(prepared.length / ((rounds * connections.length + 1) * writers.length));
   if (each < 1) throw new Error(`There are only ${prepared.length} requests for all rounds.`);
   const of = (writer: Writer) => ({
     nextRequests: () => (query.once ? prepared.splice(0, each) : prepared).map((request) => request[writer]),
   });
-  return { service: of("service"), limit: of("limit") };
+  return { service: of("service"), limit: of("limit"), "same-function": of("same-function") };
 }

@@ -17,7 +17,7 @@ import { writeResults } from "./report/write.ts";
 import { deadlines } from "./schedule.ts";
 import type { RunningContestants, Testbed } from "./testbed.ts";
 import { openCluster, openTestbed, scaleFor, startContestants } from "./testbed.ts";
-import { measureWrites } from "./side-by-side-writes.ts";
+import { measureWrites, writers } from "./side-by-side-writes.ts";
 
 /** Most different requests that a quick run compares and sends. */
 const quickVariants = 30;
@@ -62,7 +62,7 @@ export async function sideBySide(options: BenchOptions, cleanup: Cleanup): Promi
   const files = reportFiles({
     options,
     scale: testbed.database.scale,
-    contestants: [serviceContestant, ...others],
+    contestants: [...new Set([serviceContestant, ...others, ...writers])],
     cells,
     titles: Object.fromEntries(asked.map((query) => [query, titles[query]!.title])),
     notes,

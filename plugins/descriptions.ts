@@ -71,7 +71,8 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   if (scope.isConnectionType && fieldName === "edges") return "The entries of the page.";
   if (scope.isConnectionType && fieldName === "pageInfo") return "Where the page stands in the list.";
   // The remaining fields are columns, which SQL describes. Ids need no description.
-  if (fieldName === "id") return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
+  if (fieldName === "id" && scope.pgFieldAttribute)
+    return `Global id of the ${inWords(owner)}: gid://service/${owner}/ and a uuid.`;
   if ((scope.pgFieldAttribute?.codec as PgCodec | undefined)?.extensions?.globalIdOf) {
     return `Global id of the ${inWords(fieldName.replace(/Id$/, ""))}.`;
   }

@@ -24,6 +24,7 @@ import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
+import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
@@ -139,6 +140,7 @@ export function createPreset({
       ComputedColumnsPlugin,
       IdColumnsPlugin,
       ListColumnsPlugin,
+      ...(unspecified.has(schemaName) ? [] : [SpecifiedScalarsPlugin]),
       // Lists, filters and look-ups
       NodePlugin,
       FunctionsPlugin,

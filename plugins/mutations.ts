@@ -63,15 +63,15 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
     },
     hooks: {
       init(_, build) {
-        const notes = mutationsOf(build).flatMap(({ userError, warning }) =>
-          [userError, warning ?? []].flat(),
+        const notes = mutationsOf(build).flatMap(({ userError, warning, result }) =>
+          [userError, warning ?? [], result ?? []].flat(),
         );
         for (const codec of new Set(notes)) {
           build.registerObjectType(
             build.inflection.tableType(codec),
             {},
             () => ({ description: codec.description, fields: () => noteFields(build, codec) }),
-            "MutationsPlugin user errors and warnings",
+            "MutationsPlugin user errors, warnings and results",
           );
         }
         for (const { payload, payloadName, resource } of mutationsOf(build)) {

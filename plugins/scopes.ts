@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { specifiedDirectives } from "postgraphile/graphql";
+import { withKnownPlaces } from "../src/graphql/directives.ts";
 import type { ScopeRequirement } from "../src/graphql/scopes.ts";
 import { requiresScopesDirective } from "../src/graphql/scopes.ts";
 import { relationOf } from "./relations.ts";
@@ -65,7 +66,7 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
       GraphQLSchema(config) {
         return {
           ...config,
-          directives: [...(config.directives ?? specifiedDirectives), requiresScopesDirective],
+          directives: [...withKnownPlaces(config.directives ?? specifiedDirectives), requiresScopesDirective],
         };
       },
       GraphQLObjectType_fields_field(field, build, { Self, scope }) {

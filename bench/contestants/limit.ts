@@ -18,3 +18,10 @@ export const limitPipelined: Contestant = {
   title: "LIMIT with settings and statement sent in one message, which is one implicit transaction",
   environment: { PIPELINED: "true" },
 };
+
+/** For mutations: what remains if everything but the functions of the database is left out. */
+export const sameFunction: Contestant = {
+  ...limit,
+  name: "same-function",
+  title: "LIMIT's server, calling the service's own function of the database",
+};

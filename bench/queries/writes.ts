@@ -1,11 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import type { BenchDatabase } from "../data/database.ts";
 import type { PreparedRequest } from "../measure/load.ts";
 import { openOrders } from "../data/open-orders.ts";
 import { stockedPlaces } from "../data/stocked-places.ts";
 
-/** The contestants in writing: for each other one, mutations would have to be written by hand. */
-export type Writer = "service" | "limit";
+/**
+ * The contestants in writing: LIMIT has a ledger of its own (`bench/limit/ledger.sql`), the other one is a bare handler
+ * that calls the same function as the service. For each other one, mutations would have to be written by hand.
+ */
+export type Writer = "service" | "limit" | "same-function";
 
 export interface WriteQuery {
   title: string;
@@ -41,7 +45,7 @@ const stockAdjust = (lines: number): WriteQuery => ({
         },
         lines,
       ),
-      limit: toLimit(
+      "same-function": toFunction(
         "stock_adjust",
         {
           lines: chunk.map(({ product, bin }) => ({
@@ -52,6 +56,14 @@ const stockAdjust = (lines: number): WriteQuery => ({
         },
         lines,
       ),
+      limit:
+        lines === 1
+          ? toLimit("/adjust-one", [chunk[0]!.product, chunk[0]!.bin, "1"], 1)
+          : toLimit(
+              "/adjust-many",
+              [JSON.stringify(chunk.map(({ product, bin }) => ({ product, place: bin, delta: 1 })))],
+              lines,
+            ),
     }));
   },
 });
@@ -71,7 +83,8 @@ export const writeQueries: Record<string, WriteQuery> = {
           }`,
           { orderId: encodeGlobalId("Order", id) },
         ),
-        limit: toLimit("order_shipment_complete", { order_id: id }),
+        "same-function": toFunction("order_shipment_complete", { order_id: id }),
+        limit: toLimit("/ship", [id]),
       }));
     },
   },
@@ -83,30 +96,50 @@ interface WriteAnswer {
   movements: unknown[] | null;
 }
 
-function toService(query: string, input: unknown, movements?: number): PreparedRequest {
-  return {
-    path: "/api/graphql/unstable",
-    body: JSON.stringify({ query, variables: { input } }),
-    isRight: rightWhen(movements, (body) => {
+/** A request that has a new idempotency key each time it is sent. */
+const withKey = (path: string, body: (key: string) => unknown, isRight: PreparedRequest["isRight"]) => ({
+  path,
+  get body() {
+    return JSON.stringify(body(randomUUID()));
+  },
+  isRight,
+});
+
+function toService(query: string, input: object, movements?: number): PreparedRequest {
+  return withKey(
+    "/api/graphql/unstable",
+    (idempotencyKey) => ({ query, variables: { input: { ...input, idempotencyKey } } }),
+    rightWhen(movements, (body) => {
       const { data } = body as { data: Record<string, { stockMovements: unknown[]; userErrors: unknown[] }> };
       const { stockMovements, userErrors } = Object.values(data)[0]!;
       return { userErrors, movements: stockMovements };
     }),
-  };
+  );
 }
 
-function toLimit(operation: string, input: unknown, movements?: number): PreparedRequest {
-  return {
-    path: "/W",
-    body: JSON.stringify([operation, JSON.stringify(input)]),
-    isRight: rightWhen(movements, (body) => {
+function toFunction(operation: string, input: unknown, movements?: number): PreparedRequest {
+  return withKey(
+    "/run",
+    (key) => [key, operation, JSON.stringify(input)],
+    rightWhen(movements, (body) => {
       const { payload, userErrors } = body as {
         payload: { stock_movements: unknown[] } | null;
         userErrors: unknown[];
       };
       return { userErrors, movements: payload?.stock_movements ?? null };
     }),
-  };
+  );
+}
+
+function toLimit(path: string, values: string[], movements?: number): PreparedRequest {
+  return withKey(
+    path,
+    (key) => [key, ...values],
+    rightWhen(movements, (body) => ({
+      userErrors: [],
+      movements: (body as { movements: unknown[] }).movements,
+    })),
+  );
 }
 
 /**

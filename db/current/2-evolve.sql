@@ -41,3 +41,8 @@ grant usage on schema api_meta to service_worker;
 -- A constraint that has not been validated promises clients nothing
 --!include api_meta/is_never_null.sql
 --!include api_meta/view_column_source.sql
+
+-- What is told in better words, or not done in silence
+--!include api_meta/grant_reads.sql
+--!include events/require_fields.sql
+--!include api_meta/finish_migration.sql

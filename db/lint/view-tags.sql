@@ -1,9 +1,10 @@
--- API views without a primary key or a scope, or whose tags name a column that they don't have.
+-- API views without a primary key or a scope, whose tags name a column that they don't have, or with a tag
+-- that nothing reads, perhaps because it is misspelt.
 -- Way out: correct the tag in the comment of OBJECT.
 with tag as materialized (
   select v.view, t[1] as name, t[2] as list
   from api_meta.api_view v
-  left join regexp_matches(obj_description(v.view, 'pg_class'), '(?n)^@(\w+)[ \t]+(.*)$', 'g') t on true
+  left join regexp_matches(obj_description(v.view, 'pg_class'), '(?n)^@(\w+)[ \t]*(.*)$', 'g') t on true
 )
 select t.view::regclass as object, 'no @primaryKey or @requiresScopes' as fault
 from tag t
@@ -15,4 +16,9 @@ select t.view::regclass, '@' || t.name || ' ' || col
 from tag t
 cross join regexp_split_to_table(replace(t.list, ' ', ''), ',') col
 where t.name in ('hidden', 'nullable', 'filters', 'followed') and col <> '*'
-  and not exists (select from pg_attribute a where a.attrelid = t.view and a.attname = col and a.attnum > 0);
+  and not exists (select from pg_attribute a where a.attrelid = t.view and a.attname = col and a.attnum > 0)
+union all
+select t.view::regclass, format('@%s is no tag of views', t.name)
+from tag t
+where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,hidden,columnEnum,gid,foreignKey,ref,refVia,
+  noFilter,rootField,followed,deprecated,describe,behavior,name,unique}');

@@ -13,6 +13,8 @@ export interface Mutation {
   userError: PgCodec;
   /** Only in payloads that can have warnings. */
   warning: PgCodec | undefined;
+  /** What becomes of a row of an upsert; only in payloads of these. */
+  result: PgCodec | undefined;
 }
 
 const isComposite = (codec: PgCodec, name: RegExp): boolean =>
@@ -22,7 +24,8 @@ const isComposite = (codec: PgCodec, name: RegExp): boolean =>
 export const isInput = (codec: PgCodec): boolean => isComposite(codec, /_input$/);
 
 /** Whether a codec is that of a mutation's payload. mutation-types.ts makes its GraphQL type. */
-export const isOutput = (codec: PgCodec): boolean => isComposite(codec, /_payload$|^user_error$|^warning$/);
+export const isOutput = (codec: PgCodec): boolean =>
+  isComposite(codec, /_(payload|result)$|^user_error$|^warning$/);
 
 function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource): Mutation {
   const { name } = resource.extensions!.pg!;
@@ -42,6 +45,7 @@ function readMutation({ inflection }: GraphileBuild.Build, resource: PgResource)
     payload: resource.codec,
     userError,
     warning: attributes.warnings && elementOf(attributes.warnings.codec),
+    result: attributes.results && elementOf(attributes.results.codec),
   };
 }
 

@@ -53,12 +53,16 @@ export function inputFieldType(type: GraphQLInputType, { codec }: PgCodecAttribu
   return type instanceof GraphQLNonNull ? new GraphQLNonNull(list) : list;
 }
 
-/** The fields of the GraphQL types of user errors and of warnings. */
+/** The fields of the GraphQL types of user errors, of warnings, and of what becomes of the rows of an upsert. */
 export function noteFields(build: GraphileBuild.Build, codec: PgCodec) {
   const fields = attributesOf(codec).map(([attributeName, attribute]) => {
     const { codec: column, description } = attribute;
     const element = elementOf(column);
-    const named = build.getGraphQLTypeByPgCodec(element ?? column, "output") as GraphQLOutputType;
+    const named = (
+      element && isOutput(element)
+        ? build.getTypeByName(build.inflection.tableType(element))
+        : build.getGraphQLTypeByPgCodec(element ?? column, "output")
+    ) as GraphQLOutputType;
     const type = element ? new GraphQLList(new GraphQLNonNull(named)) : named;
     const fieldName = build.inflection.attribute({ attributeName, codec: codec as PgCodecWithAttributes });
     const config = { type: hasTag(attribute, "notNull") ? new GraphQLNonNull(type) : type, description };

@@ -51,10 +51,9 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   if (!codec.attributes) return asItIs;
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
-    const decode = entity
-      ? decodeEntity(build, entity, attribute.codec)
-      : payloadDecoder(build, attribute.codec);
-    return [name, decode] as const;
+    if (entity) return [name, decodeEntity(build, entity, attribute.codec)] as const;
+    const isResult = tagText(attribute, "resultOf") !== undefined; // its user errors need more
+    return [name, isResult ? asItIs : payloadDecoder(build, attribute.codec)] as const;
   });
   return unlessNull((value) => {
     const row = value as Record<string, Json>;
@@ -94,6 +93,33 @@ function noteDecoder(
   });
 }
 
+/** What became of a row of an upsert, as `mutation.upsert_results` says it. */
+interface ResultRow {
+  id: string | null;
+  user_errors: UserErrorRow[];
+}
+
+/**
+ * Makes a function from what became of the rows of an upsert to what clients read. The tag `@resultOf Product` of the
+ * column tells whose ids they have.
+ */
+function resultDecoder(
+  build: GraphileBuild.Build,
+  payload: PgCodec,
+  decodeError: (error: UserErrorRow) => UserErrorRow,
+): (row: object) => object {
+  const typeName = payload.attributes!.results && tagText(payload.attributes!.results, "resultOf");
+  if (typeName === undefined) return asItIs as (row: object) => object;
+  const encodeId = unlessNull(idEncoder(build, typeName));
+  return (row) => {
+    const { results = [] } = row as { results?: ResultRow[] };
+    const decoded = results.map(({ id, user_errors: userErrors, ...others }) => {
+      return { ...others, id: encodeId(id), userErrors: userErrors.map(decodeError) };
+    });
+    return { ...row, results: decoded };
+  };
+}
+
 /**
  * Makes a function from the result of `mutation.run` to the values of the payload's fields. A payload that another
  * version has stored may lack columns of this one.
@@ -104,12 +130,13 @@ export function answerDecoder(
 ): (result: MutationResult) => Record<string, unknown> {
   const decodePayload = payloadDecoder(build, payload) as (row: object) => Record<string, unknown>;
   const decodeError = noteDecoder(build, userError, "INVALID");
+  const decodeResults = resultDecoder(build, payload, decodeError);
   const decodeWarning = warning && noteDecoder(build, warning, "OTHER");
   const empty = Object.fromEntries(
     Object.entries(payload.attributes!).map(([name, { codec }]) => [name, codec.arrayOfCodec ? [] : null]),
   );
   return ({ payload: row, userErrors, warnings }) => ({
-    ...(row ? decodePayload({ ...empty, ...row }) : empty),
+    ...(row ? decodeResults(decodePayload({ ...empty, ...row })) : empty),
     user_errors: userErrors.map(decodeError),
     warnings: decodeWarning ? warnings.map(decodeWarning) : [],
   });

@@ -188,6 +188,9 @@ export function scopesFor(known: string[], read: Resources, write: Resources): s
       `There is no resource “${unknown.join("”, “")}”. There are: ${[...resources].join(", ")}.`,
     );
   }
+  const unwritten = write === "all" ? [] : write.filter((name) => !known.includes(`${name}:write`));
+  if (unwritten.length > 0)
+    throw new CredentialError(`No mutation writes “${unwritten.join("”, “")}”: it can only be read.`);
   return known.filter((scope) => {
     const [resource = "", level] = scope.split(":");
     return isIn(write, resource) || (level === "read" && isIn(read, resource));

@@ -34,7 +34,8 @@ export const apiDiff: Source = {
   name: "changes of the API",
   async find({ before, after, places, recorded }) {
     if (before === null) return [];
-    const now = await after();
+    const now = await after().catch((error: Error) => error);
+    if (now instanceof Error) return [unbuilt(now)];
     const changes = await apiChanges(before.sdl, now.sdl);
     const findings = await Promise.all(changes.map((change) => findingOf("api", change, places)));
     if (changes.every(({ weight }) => weight !== "breaking")) return findings;
@@ -60,10 +61,18 @@ export const eventDiff: Source = {
   name: "changes of events",
   async find({ before, after, places }) {
     if (before === null) return [];
-    const changes = eventChanges(before.events, (await after()).events);
+    const now = await after().catch(() => null);
+    if (now === null) return [];
+    const changes = eventChanges(before.events, now.events);
     return Promise.all(changes.map((change) => findingOf("event", change, places)));
   },
 };
+
+const unbuilt = ({ message }: Error): Finding => ({
+  ...{ rule: "api-fails", severity: "error", file: null, line: null, object: null, what: message },
+  why: "The head of the API can't be built from it: processes that start from then on answer 503 there.",
+  wayOut: "mend what the message names.",
+});
 
 async function findingOf(kind: "api" | "event", change: ApiChange, places: Places): Promise<Finding> {
   const { weight, path, message } = change;

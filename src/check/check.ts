@@ -4,6 +4,7 @@ import { readCommitted, readCurrent } from "../database/migrations/migration-fil
 import { apiDiff, eventDiff } from "./api-diff.ts";
 import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
+import { forgottenFixtures } from "./fixtures.ts";
 import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
 import type { OldColumns } from "./old-columns.ts";
@@ -25,7 +26,8 @@ const syntax: Source = {
 
 /** All checks, in the order of the report. */
 export const sources: readonly Source[] = [
-  ...[syntax, dangerousDdl, frozenVersions, apiDiff, eventDiff, lints, indexUse, policies],
+  ...[syntax, dangerousDdl, forgottenFixtures, frozenVersions, apiDiff, eventDiff, lints],
+  ...[indexUse, policies],
 ];
 
 export interface CheckOptions {
@@ -43,6 +45,8 @@ export interface CheckOptions {
   recorded?: ClientBase;
   /** The checks to run; by default all. */
   only?: readonly Source[];
+  /** Ends the check between two of them. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -61,6 +65,7 @@ export async function check(client: ClientBase, options: CheckOptions = {}): Pro
   };
   const findings: Finding[] = [];
   for (const source of options.only ?? sources) {
+    options.signal?.throwIfAborted();
     try {
       findings.push(...(await source.find(subject)));
     } catch (error) {

@@ -37,7 +37,9 @@ export async function findByLint(
   client: ClientBase,
   { name, why, wayOut, query }: Lint,
 ): Promise<Omit<Finding, "file" | "line">[]> {
-  const { rows } = await client.query<Record<string, unknown>>(query);
+  const { rows } = await client.query<Record<string, unknown>>(query).catch((cause: Error) => {
+    throw new Error(`${name}: ${cause.message}`, { cause });
+  });
   return rows.map((row) => {
     const [object, ...rest] = Object.values(row).map(String);
     return {
@@ -47,17 +49,20 @@ export async function findByLint(
   });
 }
 
-/** The queries of db/lint. */
-export const lints: Source = {
-  name: "db/lint",
-  async find({ client, places }) {
+/** All queries of db/lint. */
+export const lints: Source = lintsNamed(() => true);
+
+/** Some queries of db/lint. */
+export function lintsNamed(isWanted: (name: string) => boolean): Source {
+  const find: Source["find"] = async ({ client, places }) => {
     const findings: Finding[] = [];
-    for (const lint of await readLints()) {
+    for (const lint of (await readLints()).filter(({ name }) => isWanted(name))) {
       for (const found of await findByLint(client, lint)) {
         const place = await places.of(found.object!);
         findings.push({ ...found, file: place?.file ?? null, line: place?.line ?? null });
       }
     }
     return findings;
-  },
-};
+  };
+  return { name: "db/lint", find };
+}

@@ -19,10 +19,15 @@ export interface ApiState {
   parts: FrozenPart[];
 }
 
-/** Reads what clients see of a database. @param url the same database, for what builds the SDL */
-export async function readState(client: ClientBase, url: string): Promise<ApiState> {
+/**
+ * Reads what clients see of a database.
+ *
+ * @param url the same database, for what builds the SDL
+ * @param catalog what its catalog has about the head, where that has been read before
+ */
+export async function readState(client: ClientBase, url: string, catalog?: string): Promise<ApiState> {
   const events = await readEvents(client);
-  return { sdl: await sdlOf(url), events, parts: await readParts(client) };
+  return { sdl: await sdlOf(url, catalog), events, parts: await readParts(client) };
 }
 
 /** The JSON Schemas of the bodies of events. */
@@ -41,10 +46,11 @@ export async function readParts(client: ClientBase): Promise<FrozenPart[]> {
   return rows;
 }
 
-async function sdlOf(url: string): Promise<string> {
+async function sdlOf(url: string, catalog?: string): Promise<string> {
   const pgService = makePgService({ connectionString: url, pubsub: false });
   try {
-    return await printVersion({ schemaName: "api_unstable" }, pgService);
+    const known = catalog === undefined ? undefined : () => Promise.resolve(catalog);
+    return await printVersion({ schemaName: "api_unstable" }, pgService, known);
   } finally {
     await pgService.release?.();
   }

@@ -5,6 +5,7 @@ import { requireHarmlessPending } from "../check/pending.ts";
 import { checkCurrent } from "../check/rehearsal.ts";
 import { printFindings, printJson } from "../check/report.ts";
 import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
+import { placeOf } from "../database/client.ts";
 import { openAsAdmin, setUpDatabase } from "../database/open.ts";
 import { commitMigration, uncommitMigration } from "../database/migrations/commit-migration.ts";
 import type { CurrentFile } from "../database/migrations/migration-files.ts";
@@ -13,7 +14,8 @@ import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
 import { withOwner } from "./owner.ts";
-import { say, untilStopped, UsageError } from "./terminal.ts";
+import { resetDatabase, resetDone } from "./reset.ts";
+import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
 const usage = `Usage: npm run db:<command>
@@ -25,6 +27,7 @@ const usage = `Usage: npm run db:<command>
   db:uncommit                    bring the newest committed migration back into db/current
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
+  db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make
 `;
 
@@ -52,12 +55,25 @@ async function asAdmin(work: (adminUrl: string) => Promise<void>): Promise<void>
   }
 }
 
+/** Makes the development database anew. The service may run meanwhile. */
+async function reset(mayErase: boolean): Promise<void> {
+  const { databaseUrl, production, migrationLocks: locks } = readSettings();
+  if (production) throw new UserError("This is production: nothing is reset here.");
+  if (databaseUrl !== undefined && !mayErase)
+    throw new UserError(`This replaces all data in ${placeOf(databaseUrl)}. If you want that, add --erase.`);
+  await asAdmin(async (adminUrl) => {
+    const begin = performance.now();
+    const aside = await resetDatabase(adminUrl, { locks, onWait: say });
+    say(resetDone(aside, performance.now() - begin));
+  });
+}
+
 /** Says what the check finds. Exit code 1: it refuses. */
 async function tellFindings(isJson: boolean): Promise<void> {
   await asAdmin(async (adminUrl) => {
     const findings = await checkCurrent(adminUrl);
     if (isJson) process.stdout.write(printJson(findings));
-    else say(printFindings(findings, { color: process.stderr.isTTY }));
+    else say(printFindings(findings, { color: hasColors() }));
     if (isRefused(findings)) process.exitCode = 1;
   });
 }
@@ -66,7 +82,7 @@ async function tellFindings(isJson: boolean): Promise<void> {
 async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
   const findings = await checkCurrent(adminUrl, current);
   if (findings.length === 0) return;
-  const report = printFindings(findings, { color: process.stderr.isTTY });
+  const report = printFindings(findings, { color: hasColors() });
   if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);
   say(report);
 }
@@ -83,11 +99,13 @@ const options = {
   "new-password": { type: "boolean" },
   accept: { type: "string", multiple: true },
   json: { type: "boolean" },
+  erase: { type: "boolean" },
   run: { type: "boolean" },
 } as const;
 
 /** Options of each command; the others take none. */
 const optionsOf: Record<string, readonly string[]> = {
+  reset: ["erase"],
   setup: ["new-password", "accept"],
   check: ["json"],
   backfill: ["run"],
@@ -101,6 +119,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
     throw new UsageError(`db:${command} takes no “${message}”.`);
   if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
   else if (command === "check") await tellFindings(values.json === true);
+  else if (command === "reset") await reset(values.erase === true);
   else if (command === "watch") await untilStopped(watch);
   else if (command === "backfill") await withOwner((client) => tellBackfills(client, values.run === true));
   else if (command === "commit" && message) {

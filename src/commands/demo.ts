@@ -67,8 +67,7 @@ export async function fillDemo({
     await client.query("select set_config('demo.scale', $1, true), set_config('demo.age', $2, true)", [
       ...[String(scale), String(ageOf(until))],
     ]);
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort()) {
-      const sql = await readFile(new URL(file, folder), "utf8");
+    for (const sql of await readDemo()) {
       onProgress(`Demonstration data: ${sql.slice(0, sql.indexOf("\n")).replace(/^--\s*/, "")}`);
       await client.query(sql);
     }
@@ -79,6 +78,12 @@ export async function fillDemo({
   } finally {
     await client.end();
   }
+}
+
+/** The texts of db/demo, in the order in which they run. */
+export async function readDemo(): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
 }
 
 async function findDataTables(client: pg.Client): Promise<string[]> {

@@ -1,9 +1,19 @@
+import { styleText } from "node:util";
 import { UserError } from "../errors/user-error.ts";
 
 /** Writes a line for the person at the terminal. Standard output is reserved for results. */
 export function say(text = ""): void {
   process.stderr.write(`${text}\n`);
 }
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Colours a text, if the terminal shows colours and nobody has set NO_COLOR. */
+export const paint = (format: Format, text: string): string =>
+  styleText(format, text, { stream: process.stderr });
+
+/** Whether {@link paint} colours. */
+export const hasColors = (): boolean => paint("red", "x") !== "x";
 
 /** Invalid arguments. */
 export class UsageError extends UserError {}

@@ -44,6 +44,12 @@ export const errorCodes = {
     status: "200 or 400; 404, 405, 406, 413, 415 by the request",
     meaning: "A value, a variable or the request itself is wrong.",
   },
+  PERSISTED_QUERY_NOT_FOUND: {
+    retryable: false,
+    status: "200",
+    meaning:
+      "The document of this hash is not known here. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
+  },
   CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
   PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is more than `maximum`." },
   QUERY_TOO_DEEP: {

@@ -1,5 +1,6 @@
 import type { GraphQLNamedType, GraphQLSchemaConfig } from "postgraphile/graphql";
 import { buildSchema, GraphQLSchema, printSchema, specifiedScalarTypes } from "postgraphile/graphql";
+import { withKnownPlaces } from "./directives.ts";
 
 /** A schema as data, for a thread that doesn't share objects: everything that introspection shows of it. */
 export interface SchemaText {
@@ -29,7 +30,7 @@ export function schemaFromText({ sdl, types, directives }: SchemaText): GraphQLS
       ...config,
       // SDL leaves out those that no field has
       types: [...config.types, ...specifiedScalarTypes.filter(({ name }) => !known.has(name))],
-      directives: directives.map((name) => built.getDirective(name)!),
+      directives: withKnownPlaces(directives.map((name) => built.getDirective(name)!)),
     },
     types,
   );

@@ -3,16 +3,18 @@ import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
-import { explorers, tellOfChanges } from "./explorer.ts";
+import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
+import { crossOrigin } from "./middleware/cross-origin.ts";
 import { pdfDownload, pdfPath } from "./middleware/pdf-download.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
 import { fairTurns } from "./middleware/fair-turns.ts";
+import { getOrPost, noMutationByGet } from "./middleware/get-or-post.ts";
 import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
@@ -20,14 +22,17 @@ import { listVersions, versionsPath } from "./middleware/list-versions.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
-import { onlyPost } from "./middleware/only-post.ts";
+import { persistedQueries } from "./middleware/persisted-queries.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
 import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requireMerchantPlan } from "./middleware/require-merchant-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
+import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
+import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
@@ -36,7 +41,7 @@ import type { Middleware, Request } from "./pipeline.ts";
 export function createApp(parts: Parts): RequestListener {
   const { settings, logger, now, pool, served, versions } = parts;
   const trust = trustOf(settings.trustProxy);
-  const ofEveryRequest = [requestId(logger), securityHeaders, oneHost];
+  const ofEveryRequest = [requestId(logger), securityHeaders, oneHost, crossOrigin(settings.corsOrigins)];
   const onError = unexpectedError(logger);
 
   const app = express()
@@ -49,9 +54,11 @@ export function createApp(parts: Parts): RequestListener {
   app.get("/livez", liveness);
   // The older name of /readyz
   app.get(["/readyz", "/healthz"], readinessEndpoint(parts.readiness));
-  app.all("/api/oauth/token", tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
+  app.get(metadataPath, metadata(served, settings.publicUrl));
+  app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
   app.get(versionsPath, listVersions(versions, now));
+  app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(served));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, onError);
@@ -72,9 +79,8 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
-    ...(settings.explorer ? [tellOfChanges] : []),
     requireMerchantPlan(merchantPlan, logger),
-    onlyPost,
+    getOrPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
     unread.bound,
     countUse(usage),
@@ -82,17 +88,21 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateLocale(parts.locales),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes, spending),
+    persistedQueries(),
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
     countFields(usage, served),
     spending.forOperation,
     refuseOperation,
+    noMutationByGet,
     refuseMissingScopes(served),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
+    ...(parts.sendTogether && parts.readRow
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      : []),
     executeOperation(served, unread),
   ];
 }

@@ -7,6 +7,11 @@ import { oneAtATime } from "./one-at-a-time.ts";
 const [headersTimeout, requestTimeout] = [10_000, 30_000];
 /** Milliseconds between two checks for late requests. */
 const connectionsCheckingInterval = 5_000;
+/**
+ * Milliseconds for which a connection stays open between two requests: longer than the 60 seconds that load balancers
+ * do, so that none sends a request on a connection that is being closed.
+ */
+const keepAliveTimeout = 66_000;
 /** Milliseconds without traffic after which a connection is closed: longer than any operation takes. */
 const silenceTimeoutMs = 90_000;
 
@@ -22,7 +27,10 @@ export function boundedServer(listener: RequestListener, maxConnections: number)
     connections.use(request.socket);
     listener(request, response);
   });
-  const server = createServer({ headersTimeout, requestTimeout, connectionsCheckingInterval }, bounded);
+  const server = createServer(
+    { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout },
+    bounded,
+  );
   server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeoutMs;
   return server;

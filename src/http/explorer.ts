@@ -2,23 +2,13 @@ import type { Response } from "express";
 import { Router } from "express";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import { changesPathOf } from "../versions/explorer-script.ts";
 import { eventStream } from "./http-server.ts";
-import type { Middleware } from "./pipeline.ts";
 
 /** Path of the explorer of a version. */
 export function explorerPathOf({ slug }: Version): string {
   return `/explorer/${slug}`;
 }
-
-/** Where a version tells its explorer that it has changed. */
-const changesPathOf = (version: Version): string => `${explorerPathOf(version)}/changes`;
-
-/** Tells the explorer, by the header that it looks for, where it hears of changes. */
-export const tellOfChanges: Middleware = (_request, response, next) => {
-  const { version } = response.locals;
-  if (version) response.setHeader("x-graphql-event-stream", changesPathOf(version));
-  next();
-};
 
 /** Sends an event for each change, for as long as the explorer listens. */
 function sendChanges({ onChange }: ServedVersion, response: Response): void {
@@ -46,7 +36,7 @@ export function explorers(served: readonly ServedVersion[]): Router {
   });
   for (const each of served) {
     const { version, handler } = each;
-    router.get(changesPathOf(version), (_request, response) => sendChanges(each, response));
+    router.get(changesPathOf(explorerPathOf(version)), (_request, response) => sendChanges(each, response));
     router.get([explorerPathOf(version), "/ruru-static/*file"], handler);
   }
   return router;

@@ -79,8 +79,12 @@ export interface App {
    * @param pool connections for this only, like those for operations
    */
   payloadReader(pool: Pool): ReadPayload;
-  /** Builds every version's GraphQL schema anew that the database has another for, as after a migration. */
-  reload(): Promise<void>;
+  /**
+   * Builds every version's GraphQL schema anew that the database has another for, as after a migration.
+   *
+   * @returns the names of these versions
+   */
+  reload(): Promise<string[]>;
   /** The same for the head alone, before a migration is committed: see `Availability.prepare`. */
   prepare: Availability["prepare"];
   /** Ends what the app opened: not the pool, not the HTTP server. */
@@ -155,8 +159,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),
     async reload() {
-      await availability.reload();
       await locales.refresh();
+      return availability.reload();
     },
     prepare: (read) => availability.prepare(read),
     close: () => closing.close(),
@@ -197,6 +201,7 @@ type Settled = ReturnType<typeof withDefaults>;
 /** Settings with their defaults. */
 const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
+  corsOrigins: [],
   tokenSigningKeys: [],
   secretsKeys: [],
   webhookAllow: [],

@@ -85,23 +85,25 @@ export class Availability {
    * @throws what kept one from being built
    */
   async prepare(read: (schemaName: string) => Promise<string>): Promise<() => void> {
-    const uses: (() => void)[] = [];
+    const uses: ((() => void) | null)[] = [];
     for (const { version, prepare } of this.#served.filter((each) => each.version.kind === "floating"))
       uses.push(await prepare(await read(version.schemaName)));
-    return () => uses.forEach((use) => use());
+    return () => uses.forEach((use) => use?.());
   }
 
   /**
    * Builds all versions anew that would be others by now.
    *
+   * @returns their names
    * @throws the first failure, when all have been tried
    */
-  async reload(): Promise<void> {
+  async reload(): Promise<string[]> {
     const results = await Promise.allSettled(this.#served.map((each) => each.reload()));
     await this.#readDifferences();
     this.#tell();
     const failed = results.findIndex((result) => result.status === "rejected");
-    if (failed === -1) return;
+    if (failed === -1)
+      return this.#served.filter((_, i) => valueOf(results[i]!)).map((each) => each.version.slug);
     const reason: unknown = (results[failed] as PromiseRejectedResult).reason;
     throw new Error(`${this.#served[failed]!.version.slug}: ${(reason as Error).message}`, { cause: reason });
   }
@@ -159,3 +161,6 @@ export class Availability {
     this.#isRetrying = false;
   }
 }
+
+const valueOf = (result: PromiseSettledResult<boolean>): boolean =>
+  result.status === "fulfilled" && result.value;

@@ -14,8 +14,15 @@ export class GraphqlServer extends NodeGrafservBase {
   protected override getDigest(...args: Parameters<NodeGrafservBase["getDigest"]>) {
     const request: IncomingMessage & { body?: unknown } = args[1];
     const digest = super.getDigest(...args);
+    // Parameters of the address have been read like a body
+    const isRead = request.body !== undefined && digest.method === "GET";
+    const asPost = {
+      method: "POST",
+      headers: { ...digest.headers, "content-type": "application/json" },
+    } as const;
     return {
       ...digest,
+      ...(isRead && asPost),
       // The URL may include the host
       path: new URL(digest.path, "http://here.invalid").pathname,
       getBody: () => ({ type: "json" as const, json: request.body as Record<string, JSONValue> }),

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
@@ -17,6 +16,8 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
+import { explorerScript } from "./explorer-script.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
 import { pathOf } from "./versions.ts";
@@ -54,17 +55,18 @@ export interface ServedVersion {
   /**
    * Builds the GraphQL schema again, if the database has changed it. The old one answers until then, and if that fails.
    *
+   * @returns whether it has
    * @throws the reason why it could not be built
    */
-  reload(): Promise<void>;
+  reload(): Promise<boolean>;
   /**
    * Builds the GraphQL schema from what the catalog will have about it.
    *
    * @param catalog see `readCatalog`
-   * @returns what puts it in the place of the one that answers
+   * @returns what puts it in the place of the one that answers; null when that is the same
    * @throws what kept it from being built
    */
-  prepare(catalog: string): Promise<() => void>;
+  prepare(catalog: string): Promise<(() => void) | null>;
   /**
    * Calls a function each time that another schema answers.
    *
@@ -112,8 +114,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   let server: GraphqlServer | null = null;
   let handle: Handler = (_request, _response, next) => next();
   const prepare = async (catalog: string) => {
-    const fingerprint = hash("sha256", catalog);
-    if (current !== null && fingerprint === builtFrom) return () => {};
+    const fingerprint = fingerprintOf(catalog);
+    if (current !== null && fingerprint === builtFrom) return null;
     const made = await make(catalog);
     const newServer = server === null ? new GraphqlServer(made) : null;
     await newServer?.ready();
@@ -131,7 +133,8 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const reload = async () => {
     try {
       const use = await prepare(await readCatalog(options.pgService, version.schemaName));
-      use();
+      use?.();
+      return use !== null;
     } catch (error) {
       if (current === null) failure = error as Error;
       throw error;
@@ -190,6 +193,9 @@ function presetOf(
     },
     ruru: {
       // Its type demands every option, though none is needed.
+      htmlParts: {
+        headerScripts: (scripts) => scripts + (explorerPath === null ? "" : explorerScript(explorerPath)),
+      },
       clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
     },
     grafserv: {

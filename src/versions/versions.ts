@@ -36,6 +36,6 @@ export function versionOf({
 export const versions: readonly Version[] = list.map(versionOf);
 
 /** Path of a version. */
-export function pathOf({ slug }: Version): string {
+export function pathOf({ slug }: Pick<Version, "slug">): string {
   return `/api/graphql/${slug}`;
 }

@@ -40,13 +40,21 @@ test("what is done in the browser is noted with who, from where, what and about 
   const start = await now();
   const visitor = await loggedIn(service, "berta");
   visitor.headers = { "x-forwarded-for": "192.0.2.7" };
-  const { html } = await visitor.post("/admin/tokens/new", { name: "Shop", "access.tags": "write" });
+  const { html } = await visitor.post("/admin/tokens/new", { name: "Shop", "access.orders": "write" });
   const [, id] = /href="\/admin\/tokens\/([0-9a-f-]{36})"/.exec(html)!;
   const path = `/admin/tokens/${id}`;
   const secret = /<code id="secret">([^<]+)/.exec(html)![1]!;
   const present = /<code id="access-key">([^<]+)/.exec(html)![1]!;
-  await visitor.post(`${path}/change`, { name: "Web shop", "access.tags": "read", "access.stocks": "read" });
-  await visitor.post(`${path}/change`, { name: "Web shop", "access.tags": "read", "access.stocks": "read" });
+  await visitor.post(`${path}/change`, {
+    name: "Web shop",
+    "access.orders": "read",
+    "access.stocks": "read",
+  });
+  await visitor.post(`${path}/change`, {
+    name: "Web shop",
+    "access.orders": "read",
+    "access.stocks": "read",
+  });
   await visitor.post(`${path}/rotate`, { present, overlap: "24" });
   await visitor.post(`${path}/deactivate`);
   await visitor.post(`${path}/deactivate`);
@@ -57,7 +65,7 @@ test("what is done in the browser is noted with who, from where, what and about 
     "Changed the token",
     "Was called “Shop”",
     "Added: Stocks (read)",
-    "Removed: Tags (write)",
+    "Removed: Orders (write)",
     "The old key works until",
     "berta · from 192.0.2.7",
   ])
@@ -85,7 +93,11 @@ test("what is done in the browser is noted with who, from where, what and about 
   );
   for (const { actor, name, address } of events.slice(2))
     assert.deepEqual([actor, name, address], ["administrator", "berta", "192.0.2.7"]);
-  assert.deepEqual(events[3]!.details, { old_name: "Shop", added: ["stocks:read"], removed: ["tags:write"] });
+  assert.deepEqual(events[3]!.details, {
+    old_name: "Shop",
+    added: ["stocks:read"],
+    removed: ["orders:write"],
+  });
   assert.ok(!JSON.stringify(events).includes(secret));
 });
 

@@ -54,20 +54,21 @@ test("a token that is made has the chosen access, and its client credentials wor
   assert.equal(await statusOf(await service.tokenFor(made)), 200);
 });
 
-test("the form offers every resource that has a scope, at first with none", async () => {
+test("the form offers every resource that has a scope, at first with none, and writing where something can be written", async () => {
   const { html } = await visitor.get("/admin/tokens/new");
-  const { rows } = await service.owner.query(
-    "select distinct split_part(s, ':', 1) as name from auth.known_scopes() s",
-  );
-  assert.ok(rows.length > 20);
-  for (const { name } of rows) {
+  const { rows } = await service.owner.query("select s as scope from auth.known_scopes() s");
+  const known = new Set(rows.map(({ scope }) => scope));
+  const resources = new Set(rows.map(({ scope }) => scope.split(":")[0]));
+  assert.ok(resources.size > 20);
+  for (const name of resources) {
     for (const level of ["none", "read", "write"]) {
       const [input] =
-        new RegExp(`<input[^>]*name="access.${name}"[^>]*value="${level}"[^>]*>`).exec(html) ??
-        assert.fail(name);
-      assert.equal(/ checked/.test(input), level === "none", input);
+        new RegExp(`<input[^>]*name="access.${name}"[^>]*value="${level}"[^>]*>`).exec(html) ?? [];
+      assert.equal(input !== undefined, level !== "write" || known.has(`${name}:write`), `${name} ${level}`);
+      if (input) assert.equal(/ checked/.test(input), level === "none", input);
     }
   }
+  assert.ok(known.has("orders:write") && !known.has("countries:write"));
 });
 
 test("the secret is shown once: on no later page, and nowhere in the database", async () => {
@@ -127,7 +128,7 @@ test("a token without any access has to be wanted", async () => {
 });
 
 test("resources and levels that don't exist are not taken", async () => {
-  const { id } = await make("Odd", { moons: "write", stocks: "own", tags: "read" });
+  const { id } = await make("Odd", { moons: "write", stocks: "own", countries: "write", tags: "read" });
   assert.deepEqual(await scopesOf(id), ["tags:read"]);
 });
 

@@ -13,18 +13,34 @@ const find = async (id: string) => (await listCredentials(service.owner)).find((
 
 test("scopes are known from the tags of the views", async () => {
   const known = await credentials.knownScopes(service.owner);
-  for (const scope of ["countries:read", "countries:write", "currencies:read"])
+  for (const scope of ["countries:read", "orders:read", "orders:write"])
     assert.ok(known.includes(scope), scope);
+  // No mutation writes countries
+  assert.ok(!known.includes("countries:write"));
   assert.deepEqual(known, [...new Set(known)].sort());
 });
 
 test("write holds read", async () => {
   const { scopes } = await createCredential(service.owner, {
     name: "a",
-    write: ["countries"],
+    write: ["orders"],
     read: ["currencies"],
   });
-  assert.deepEqual(scopes, ["countries:read", "countries:write", "currencies:read"]);
+  assert.deepEqual(scopes, ["currencies:read", "orders:read", "orders:write"]);
+});
+
+test("what no mutation writes can only be read", async () => {
+  await assert.rejects(
+    createCredential(service.owner, { name: "a", write: ["orders", "countries"] }),
+    (error: Error) =>
+      error instanceof CredentialError && /No mutation writes “countries”/.test(error.message),
+  );
+  await assert.rejects(
+    service.owner.query(
+      "select auth.create_credential('a', '{countries:write}', 'ak_0123456789abcdef', sha256('x'))",
+    ),
+    /There is no scope countries:write/,
+  );
 });
 
 test("all means every resource", async () => {

@@ -66,6 +66,21 @@ test("openid-client", async () => {
   await assertWorks(answer.access_token);
 });
 
+test("clients that know the address alone find the token endpoint (RFC 8414)", async () => {
+  const configuration = await openid.discovery(
+    new URL(service.url),
+    credentials.clientId,
+    credentials.clientSecret,
+    undefined,
+    { algorithm: "oauth2", execute: [openid.allowInsecureRequests] },
+  );
+  const { issuer, scopes_supported: scopes } = configuration.serverMetadata();
+  assert.equal(issuer, service.url);
+  const { rows } = await service.owner.query("select auth.known_scopes() as scope");
+  assert.deepEqual(scopes, rows.map(({ scope }) => scope).sort());
+  await assertWorks((await openid.clientCredentialsGrant(configuration)).access_token);
+});
+
 test("simple-oauth2", async () => {
   const client = new ClientCredentials({
     client: { id: credentials.clientId, secret: credentials.clientSecret },

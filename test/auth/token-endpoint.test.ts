@@ -9,7 +9,7 @@ let service: TestService;
 let credentials: ClientCredentials & { scopes: string[] };
 before(async () => {
   service = await startService();
-  credentials = await service.credential({ read: ["countries"], write: ["currencies"] });
+  credentials = await service.credential({ read: ["countries"], write: ["warehouses"] });
 });
 after(() => service.close());
 
@@ -48,7 +48,7 @@ function assertRefused({ status, headers, body }: HttpAnswer, expectedStatus: nu
 test("client credentials in a JSON body are exchanged for a token that works", async () => {
   const answer = await sendJson(inBody());
   assertToken(answer);
-  assert.equal(answer.body.scope, "countries:read currencies:read currencies:write");
+  assert.equal(answer.body.scope, "countries:read warehouses:read warehouses:write");
   const { status, body } = await service.ask(answer.body.access_token, { query });
   assert.equal(status, 200);
   assert.ok(Array.isArray(body.data.countrys.edges));
@@ -84,9 +84,9 @@ test("HTTP Basic is percent-decoded", async () => {
 });
 
 test("scope narrows the token", async () => {
-  const answer = await sendForm({ ...inBody(), scope: "currencies:read" });
+  const answer = await sendForm({ ...inBody(), scope: "warehouses:read" });
   assertToken(answer);
-  assert.equal(answer.body.scope, "currencies:read");
+  assert.equal(answer.body.scope, "warehouses:read");
   const refused = await service.ask(answer.body.access_token, { query });
   assert.deepEqual(refused.codes, ["FORBIDDEN"]);
 });

@@ -134,6 +134,14 @@ const cases: Record<string, { mistakes: Record<string, string>; harmless: string
     mistakes: { "update erp.product set name = name": "erp.product", "delete from erp.tag": "erp.tag" },
     harmless: ["update erp.product set name = name where id is null"],
   },
+  "grants-reads": {
+    mistakes: { "grant select on erp.customer to service_api": "erp.customer" },
+    harmless: [
+      "grant select on erp.customer to service_keeper",
+      "revoke select on erp.customer from service_api",
+      "grant usage on schema erp to service_api",
+    ],
+  },
   renames: {
     mistakes: {
       "alter table erp.tag rename to label": "erp.tag",

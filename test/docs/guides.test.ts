@@ -24,6 +24,7 @@ const guides: Record<string, Guide> = {
     read: ["products", "fulfillment_orders", "stocks", "documents", "warehouses"],
     write: ["orders"],
   },
+  "docs/loading.md": { read: ["currencies"], write: ["products"], version: "unstable" },
   "docs/webhooks.md": { read: ["orders", "products"], write: ["webhook_subscriptions"], version: "unstable" },
 };
 

@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
-import { afterEach, describe, it } from "node:test";
+import { afterEach, describe, it, test } from "node:test";
 import { boundedServer } from "../../src/http/bounded-server.ts";
 import { until } from "../lib/until.ts";
 
@@ -44,6 +44,13 @@ function ask(port: number, agent = new Agent(), path = "/"): Promise<number> {
 const answer: RequestListener = (incoming, response) => {
   incoming.resume().on("end", () => response.end("done"));
 };
+
+test("a connection stays open for longer than load balancers keep theirs", async () => {
+  const port = await start(10, answer);
+  const { headers } = await fetch(`http://127.0.0.1:${port}`);
+  const [, seconds] = /timeout=(\d+)/.exec(headers.get("keep-alive")!)!;
+  assert.ok(Number(seconds) > 60 && Number(seconds) < 90);
+});
 
 describe("more connections than there may be", () => {
   it("shut no one out, when they send no requests", async () => {

@@ -48,6 +48,8 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
   GRAPHQL_VALIDATION_FAILED: () => ask("{ nope }"),
   BAD_USER_INPUT: () =>
     ask('{ country(id: "x") { id } products(filter: { id: { equals: "x" } }) { edges { cursor } } }'),
+  PERSISTED_QUERY_NOT_FOUND: () =>
+    service.ask(token, { extensions: { persistedQuery: { version: 1, sha256Hash: "0".repeat(64) } } }),
   CURSOR_INVALID: () => ask('{ countrys(after: "x") { edges { cursor } } }'),
   PAGE_SIZE_EXCEEDED: () => ask("{ countrys(first: 251) { edges { cursor } } }"),
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),

@@ -98,7 +98,7 @@ for (const example of examples) {
 
   describe(name, () => {
     it("is forbidden without its scope, and then does nothing", async () => {
-      for (const request of [{}, { write: ["stocks", "products", "locations"] }, { read: ["warehouses"] }]) {
+      for (const request of [{}, { write: ["stocks", "products", "orders"] }, { read: ["warehouses"] }]) {
         const answer = await bench.unchanged(async () =>
           bench.send(name, example.input(), "", { token: await token(request) }),
         );

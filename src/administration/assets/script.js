@@ -23,10 +23,12 @@ for (const group of document.querySelectorAll("[data-all]")) {
   group.hidden = false;
   for (const button of group.querySelectorAll("[data-level]")) {
     button.addEventListener("click", () => {
-      const radios = group
-        .closest("form")
-        .querySelectorAll(`input[name^="access."][value="${button.dataset.level}"]`);
-      for (const radio of radios) radio.checked = true;
+      const { level } = button.dataset;
+      for (const resource of group.closest("form").querySelectorAll("fieldset.resource")) {
+        // Not everything can be written
+        const choice = (value) => resource.querySelector(`input[value="${value}"]`);
+        (choice(level) ?? choice("read")).checked = true;
+      }
       announcement.textContent = `All set to ${button.textContent.trim()}.`;
     });
   }

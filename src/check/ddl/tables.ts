@@ -91,5 +91,23 @@ const renames: DdlRule = {
   },
 };
 
+const grantsReads: DdlRule = {
+  name: "grants-reads",
+  severity: "error",
+  why: "What service_api may read follows from the views of the API, and each migration ends with taking back what is more.",
+  wayOut: "leave it out. A view of the API with @requiresScopes opens what it reads.",
+  find(node) {
+    if (!("GrantStmt" in node) || node.GrantStmt.objtype !== "OBJECT_TABLE") return [];
+    const { is_grant: isGrant, grantees = [], privileges = [], objects = [] } = node.GrantStmt;
+    const isToApi = grantees.some((one) => "RoleSpec" in one && one.RoleSpec.rolename === "service_api");
+    // Without a list it is all of them
+    const isRead = privileges.every((one) => "AccessPriv" in one && one.AccessPriv.priv_name === "select");
+    if (isGrant !== true || !isToApi || !isRead) return [];
+    return objects.flatMap((one) => ("RangeVar" in one ? [{ object: nameOf(one.RangeVar), what: "" }] : []));
+  },
+};
+
 /** Rules about whole tables, and their rows. */
-export const tableRules: readonly DdlRule[] = [rewritesTable, refresh, locks, changesAllRows, renames];
+export const tableRules: readonly DdlRule[] = [
+  ...[rewritesTable, refresh, locks, changesAllRows, renames, grantsReads],
+];

@@ -1,14 +1,9 @@
-import { styleText } from "node:util";
+import type { Finding } from "../../check/finding.ts";
 import { printFindings } from "../../check/report.ts";
-import type { Answer, ApiChange } from "./study.ts";
+import { hasColors, paint } from "../terminal.ts";
+import type { Answer, ApiChange } from "./study-thread.ts";
 
-type Format = Parameters<typeof styleText>[0];
-
-/** Colours a text, if the terminal shows colours and nobody has set NO_COLOR. */
-export const paint = (format: Format, text: string): string =>
-  styleText(format, text, { stream: process.stderr });
-
-const signs: Record<ApiChange["kind"], [sign: string, format: Format]> = {
+const signs: Record<ApiChange["kind"], [sign: string, color: "green" | "red" | "yellow"]> = {
   gained: ["+", "green"],
   lost: ["-", "red"],
   changed: ["~", "yellow"],
@@ -18,22 +13,22 @@ const signs: Record<ApiChange["kind"], [sign: string, format: Format]> = {
 const shownAtMost = 40;
 
 /** What a change of the database means, in words; empty when that is nothing. */
-export function printAnswer({ changes, broken, findings, troubles }: Answer): string {
+export function printAnswer({ changes, findings, troubles }: Answer): string {
   const lines = changes.map(({ kind, text }) => {
-    const [sign, format] = signs[kind];
-    return paint(format, `  ${sign} ${text}`);
+    const [sign, color] = signs[kind];
+    return paint(color, `  ${sign} ${text}`);
   });
-  const operations = broken.map(
-    ({ file, line, reason }) => `  ${paint("bold", line === null ? file : `${file}:${line}`)}  ${reason}`,
-  );
+  const told = findings.filter((finding) => !isListed(finding));
   const blocks = [
     block(`The API has changed:`, lines),
-    block(paint("red", "These operations worked with schema/unstable.graphql, and would break:"), operations),
-    ...(findings.length > 0 ? [printFindings(findings, { color: paint("red", "x") !== "x" })] : []),
+    ...(told.length > 0 ? [printFindings(told, { color: hasColors() })] : []),
     ...troubles,
   ];
   return blocks.filter(Boolean).join("\n\n");
 }
+
+/** What the list of changes says already. */
+const isListed = ({ rule, severity }: Finding) => severity === "note" && rule.startsWith("api-");
 
 function block(heading: string, lines: string[]): string {
   if (lines.length === 0) return "";

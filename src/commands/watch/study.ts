@@ -1,93 +1,61 @@
-// A thread that finds out what a change of the database means for whom, so that requests needn't wait for that.
-import "../../process/graphile-env.ts";
-import { readFile } from "node:fs/promises";
-import { parentPort, workerData } from "node:worker_threads";
-import { diff } from "@graphql-inspector/core";
-import { makePgService } from "postgraphile/adaptors/pg";
-import type { GraphQLSchema } from "postgraphile/graphql";
-import { buildSchema } from "postgraphile/graphql";
-import { check } from "../../check/check.ts";
-import type { Finding } from "../../check/finding.ts";
-import type { BrokenOperation } from "../../check/operations.ts";
-import { brokenOperations, readOperations, readPayloadQueries } from "../../check/operations.ts";
-import { withClient } from "../../database/client.ts";
-import { printVersion } from "../../versions/sdl.ts";
-import { versions } from "../../versions/versions.ts";
+import { Worker } from "node:worker_threads";
+import { say } from "../terminal.ts";
+import { printAnswer } from "./screen.ts";
+import type { Message, Question, Reply, StudyData } from "./study-thread.ts";
 
-/** What the thread is told at its beginning. */
-export interface StudyData {
-  /** The database, as its owner. */
-  ownerUrl: string;
-}
+/** Finds out what a change means, in a thread. */
+export class Study {
+  readonly #worker: Worker;
+  #isBusy = false;
+  /** What was asked last, while there is no answer. */
+  #open: Question | null = null;
+  #isPaused = false;
 
-/** What is to be found out: what has changed since the question before. */
-export interface Question {
-  /** What the catalog has about the head, where that is known. */
-  catalog: string | null;
-}
+  /** @param adminUrl the database, as a role that may become its owner */
+  constructor(adminUrl: string) {
+    const workerData: StudyData = { adminUrl };
+    this.#worker = new Worker(new URL("study-thread.ts", import.meta.url), { workerData });
+    this.#worker.on("message", (reply: Reply) => this.#tell(reply));
+    this.#worker.on("error", (error) => say(`What changes mean can't be told any more: ${String(error)}`));
+  }
 
-/** A change of the API. */
-export interface ApiChange {
-  kind: "gained" | "lost" | "changed";
-  text: string;
-}
+  /** Questions of what is under way are given up for a newer one. */
+  ask(question: Question): void {
+    this.#open = question;
+    this.resume();
+  }
 
-export interface Answer {
-  changes: ApiChange[];
-  /** Operations that the committed schema accepts and the present one doesn't. */
-  broken: BrokenOperation[];
-  findings: Finding[];
-  /** What could not be found out. */
-  troubles: string[];
-}
+  /** Leaves processors and locks to others, until the next question. */
+  pause(): void {
+    this.#isPaused = true;
+    if (this.#isBusy) this.#send("stop");
+  }
 
-const { ownerUrl } = workerData as StudyData;
-const head = versions.find(({ kind }) => kind === "floating")!;
-const committed = new URL(`../../../schema/${head.slug}.graphql`, import.meta.url);
-const pgService = makePgService({ connectionString: ownerUrl, pubsub: false });
-let before: GraphQLSchema | null = null;
+  /** Goes on with what has no answer yet. */
+  resume(): void {
+    this.#isPaused = false;
+    if (this.#open === null) return;
+    if (this.#isBusy) return this.#send("stop");
+    this.#isBusy = true;
+    this.#send(this.#open);
+  }
 
-parentPort!.on("message", (question: Question) => void answer(question));
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
 
-async function answer({ catalog }: Question): Promise<void> {
-  const troubles: string[] = [];
-  const orTell = async <T>(what: string, work: Promise<T>, otherwise: T): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      troubles.push(`${what}: ${(error as Error).message}`);
-      return otherwise;
+  #send(message: Message): void {
+    this.#worker.postMessage(message);
+  }
+
+  #tell(reply: Reply): void {
+    this.#isBusy = false;
+    if (reply === "stopped") {
+      if (!this.#isPaused) this.resume();
+      return;
     }
-  };
-  const findings = await orTell(
-    "The check could not be run",
-    withClient(ownerUrl, (client) => check(client)),
-    [],
-  );
-  const after = await orTell("The API could not be compared", schemaOf(catalog), null);
-  const changes =
-    after && before ? await orTell("The API could not be compared", changesOf(before, after), []) : [];
-  const broken = after ? await orTell("Operations could not be tried", brokenBy(after), []) : [];
-  before = after ?? before;
-  parentPort!.postMessage({ changes, broken, findings, troubles } satisfies Answer);
-}
-
-async function schemaOf(catalog: string | null): Promise<GraphQLSchema> {
-  const known = catalog === null ? undefined : () => Promise.resolve(catalog);
-  // As it is printed, so that required scopes are compared, too
-  return buildSchema(await printVersion(head, pgService, known), { assumeValid: true });
-}
-
-async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ApiChange[]> {
-  return (await diff(old, now)).map(({ type, message, path }) => {
-    const name = String(type);
-    const kind = name.endsWith("_ADDED") ? "gained" : name.endsWith("_REMOVED") ? "lost" : "changed";
-    return { kind, text: path === undefined || message.includes(path) ? message : `${path}: ${message}` };
-  });
-}
-
-async function brokenBy(now: GraphQLSchema): Promise<BrokenOperation[]> {
-  const known = buildSchema(await readFile(committed, "utf8"), { assumeValid: true });
-  const stored = await withClient(ownerUrl, readPayloadQueries);
-  return brokenOperations([...stored, ...(await readOperations())], known, now);
+    this.#open = null;
+    const text = printAnswer(reply);
+    if (text !== "") say(`\n${text}`);
+  }
 }

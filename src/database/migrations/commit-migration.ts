@@ -19,7 +19,7 @@ import {
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
 import { migrateDatabase } from "./migrations.ts";
-import type { MigrateOptions } from "./migrator.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import { urlAsOwner } from "../roles.ts";
 import { committedSchema, writeSchema } from "./schema-file.ts";
 

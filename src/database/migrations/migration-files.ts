@@ -73,12 +73,24 @@ export const namesOf = (files: readonly CurrentFile[]) => files.map(({ name }) =
 /** The text of a migration with its fixtures included. */
 export async function compiled(text: string, settings: ParsedSettings): Promise<string> {
   const { body } = parseMigrationText("db/current", text, false);
-  return compileIncludes(settings, body, new Set());
+  return included(settings, body);
 }
 
 /** A file of db/current with its fixtures in it, each between lines that name it. */
 export function withIncludes(text: string): Promise<string> {
-  return compileIncludes({ migrationsFolder } as ParsedSettings, text, new Set());
+  return included({ migrationsFolder } as ParsedSettings, text);
+}
+
+/** @throws {UserError} when a fixture isn't there */
+async function included(settings: ParsedSettings, text: string): Promise<string> {
+  try {
+    return await compileIncludes(settings, text, new Set());
+  } catch (cause) {
+    const [, name] = /^Include of '(.*?)' failed/.exec((cause as Error).message) ?? [];
+    if (name === undefined) throw cause;
+    const line = text.split("\n").findIndex((one) => one === `--!include ${name}`) + 1;
+    throw new UserError(`db/fixtures has no ${name}, which line ${line} includes.`, { cause });
+  }
 }
 
 /** The number of committed migrations. */

@@ -3,11 +3,11 @@ import { UserError } from "../../errors/user-error.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
-import type { MigrateOptions } from "./migrator.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 
 export { hasCurrentMigration } from "./migration-files.ts";
-export type { MigrateOptions } from "./migrator.ts";
+export type { MigrateOptions } from "./migrate-options.ts";
 
 /**
  * Runs the committed migrations that the database doesn't have yet.

@@ -10,8 +10,9 @@ import type { ParsedSettings } from "graphile-migrate/dist/settings.js";
 import { parseSettings } from "graphile-migrate/dist/settings.js";
 import { afterBackfills } from "../backfill.ts";
 import { connect } from "../client.ts";
+import { finish } from "./finish.ts";
+import type { CurrentOptions, MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { migrationFailure } from "./migration-failure.ts";
-import type { CurrentFile } from "./migration-files.ts";
 import {
   compiled,
   hasStatements,
@@ -28,32 +29,10 @@ import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
 import { migratingUrl } from "../roles.ts";
 
-export interface MigrateOptions {
-  locks?: LockLimits;
-  /** Called with a line whenever a migration waits for locks. */
-  onWait?: (line: string) => void;
-  /** How many committed migrations the database is to have; all when not given. */
-  upTo?: number;
-}
-
 /** The lock of running migrations; graphile-migrate takes it too. */
 const lockOfMigrations = "4727445306447283";
 /** Milliseconds between reports about a migration that waits without limit. */
 const tellEveryMs = 10_000;
-
-// Each migration brings its own finish_migration, so a database without that migration has the older one
-const finish = `do $finish$ begin
-  if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
-  elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
-end $finish$;`;
-
-/** What is done along with db/current. */
-export interface CurrentOptions {
-  /** Its files, when not all of them are to be run. */
-  files?: readonly CurrentFile[] | undefined;
-  /** Works in its transaction, when all else has been done. What it throws undoes that. */
-  beforeCommit?: ((client: pg.ClientBase) => Promise<void>) | undefined;
-}
 
 /** Runs migrations on one connection: each in a transaction, again while others hold the locks that it needs. */
 export class Migrator {
@@ -171,7 +150,7 @@ export class Migrator {
    *
    * @returns its files that do something, and whether they have been run
    */
-  async runCurrent({ files: given, beforeCommit }: CurrentOptions = {}): Promise<{
+  async runCurrent({ files: given, rehearsal }: CurrentOptions = {}): Promise<{
     files: string[];
     isNew: boolean;
   }> {
@@ -182,16 +161,38 @@ export class Migrator {
       "select content from graphile_migrate.current where filename = 'current.sql'",
     );
     if (rows[0]?.content === text) return { files: names, isNew: false };
-    await this.#run(`db/current (${namesOf(files)})`, text, async () => {
+    const name = `db/current (${namesOf(files)})`;
+    const isAlone = isWithoutTransaction(text);
+    if (rehearsal && !isAlone) await this.#rehearse(name, text, rehearsal);
+    await this.#run(name, text, async () => {
       if (files.length > 0) await this.#client.query(finish);
       await this.#client.query(
         `insert into graphile_migrate.current (content) values ($1)
            on conflict (filename) do update set content = excluded.content, date = excluded.date`,
         [text],
       );
-      await beforeCommit?.(this.#client);
+      if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
     });
     return { files: names, isNew: true };
+  }
+
+  async #rehearse(name: string, text: string, rehearsal: Rehearsal): Promise<void> {
+    const work = async () => {
+      await this.#client.query("begin");
+      try {
+        await runStatements(this.#client, text);
+        await this.#client.query(finish);
+        await rehearsal.look(this.#client);
+      } finally {
+        await this.#client.query("rollback").catch(() => {});
+      }
+    };
+    try {
+      await this.#retry(name, work);
+      await rehearsal.conclude();
+    } catch (error) {
+      throw await migrationFailure(error as Error, name, text, statementsBefore(error as Error));
+    }
   }
 
   /**

@@ -4,7 +4,7 @@ import pg from "pg";
 import { growingPause, retry } from "../../lib/retry.ts";
 import { withClient } from "../client.ts";
 import { readCommitted } from "./migration-files.ts";
-import type { MigrateOptions } from "./migrator.ts";
+import type { MigrateOptions } from "./migrate-options.ts";
 import { migrateDatabase } from "./migrations.ts";
 
 const fence = new URL("../../../db/fence.sql", import.meta.url);
@@ -48,20 +48,30 @@ export interface CommittedOptions extends Pick<MigrateOptions, "upTo"> {
 export async function withCommitted<T>(
   adminUrl: string,
   work: (url: string) => Promise<T>,
-  { upTo = Infinity, isKept = true }: CommittedOptions = {},
+  options: CommittedOptions = {},
 ): Promise<T> {
   const name = `rehearsal_${randomUUID()}`;
   return withClient(adminUrl, async (admin) => {
-    const keys = (await committedKeys()).slice(0, upTo);
-    const make = (made: string) => makeCommitted(admin, adminUrl, made, keys);
-    const template = templateName("schema", keys.at(-1) ?? "none");
     try {
-      await (isKept ? copyTemplate(admin, adminUrl, name, { template, make }) : make(name));
+      await createCommitted(admin, adminUrl, name, options);
       return await work(besides(adminUrl, name));
     } finally {
       await dropDatabase(admin, name);
     }
   });
+}
+
+/** Makes such a database, to stay. */
+export async function createCommitted(
+  admin: pg.Client,
+  adminUrl: string,
+  name: string,
+  { upTo = Infinity, isKept = true }: CommittedOptions = {},
+): Promise<void> {
+  const keys = (await committedKeys()).slice(0, upTo);
+  const make = (made: string) => makeCommitted(admin, adminUrl, made, keys);
+  const template = templateName("schema", keys.at(-1) ?? "none");
+  await (isKept ? copyTemplate(admin, adminUrl, name, { template, make }) : make(name));
 }
 
 /** Makes a database with the first committed migrations, beginning with the template that has most of them. */

@@ -1,8 +1,9 @@
 import { watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { migrationsFolder } from "./migration-files.ts";
-import type { CurrentOptions, MigrateOptions } from "./migrator.ts";
+import type { CurrentFile } from "./migration-files.ts";
+import { countCommitted, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
+import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { pause } from "../../lib/retry.ts";
 
@@ -12,6 +13,8 @@ const settledMs = 25;
 const lookEveryMs = 2_000;
 /** Milliseconds before a lost connection is opened anew. */
 const reconnectMs = 250;
+/** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
+const goneMs = 300;
 
 /** What was done about a change. */
 export interface Run {
@@ -24,9 +27,14 @@ export interface Run {
 }
 
 export interface WatchOptions extends MigrateOptions {
-  /** See {@link CurrentOptions}. */
-  beforeCommit: NonNullable<CurrentOptions["beforeCommit"]>;
+  rehearsal: Rehearsal;
   onRun: (run: Run) => void;
+  /**
+   * Called with files of db/current that were run last and are there no more, in no other file either.
+   *
+   * @returns whether the database has been made anew, with those that are left
+   */
+  onGone: (names: readonly string[]) => Promise<boolean>;
   /** Told why db/current could not be run. */
   onFailure: (error: Error) => void;
 }
@@ -43,6 +51,10 @@ export class CurrentWatch {
   /** When the change was seen that waits to be run. */
   #since: number | null = null;
   #timer: NodeJS.Timeout | undefined;
+  /** The files of the last run, see {@link signature}. */
+  #ranWith = Promise.resolve("");
+  /** What was run last, and how many migrations were committed by then. */
+  #last: { files: readonly CurrentFile[]; committed: number } = { files: [], committed: 0 };
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -88,16 +100,38 @@ export class CurrentWatch {
   }
 
   async #runOnce(): Promise<void> {
-    const { onRun, onFailure, beforeCommit } = this.#options;
+    const { onRun, onGone, onFailure, rehearsal } = this.#options;
     const since = this.#since ?? performance.now();
     this.#since = null;
+    this.#ranWith = signature();
     try {
-      const migrator = await (this.#migrator ??= this.#open());
-      const { files, isNew } = await migrator.alone(() => migrator.runCurrent({ beforeCommit }));
+      const gone = await this.#gone();
+      const isAnew = gone.length > 0 && (await onGone(gone));
+      const present = await presentFiles();
+      const migrator = isAnew ? null : await (this.#migrator ??= this.#open());
+      const isNew =
+        migrator === null ||
+        (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal }))).isNew;
+      this.#last = { files: present, committed: await countCommitted() };
+      const files = present.map(({ name }) => name);
       if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
     } catch (error) {
       if (!this.#stopping.signal.aborted) onFailure(error as Error);
     }
+  }
+
+  /** The files that were run last and are gone; those that were committed or renamed aren't. */
+  async #gone(): Promise<string[]> {
+    const { files, committed } = this.#last;
+    const missing = async () => {
+      const present = await presentFiles();
+      const isThere = (file: CurrentFile) =>
+        present.some(({ name, text }) => name === file.name || text.includes(file.text.trim()));
+      return files.filter((file) => !isThere(file)).map(({ name }) => name);
+    };
+    if ((await missing()).length === 0) return [];
+    await pause(goneMs, this.#stopping.signal);
+    return (await countCommitted()) > committed ? [] : missing();
   }
 
   async #open(): Promise<Migrator> {
@@ -119,14 +153,14 @@ export class CurrentWatch {
 
   async #lookNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let seen = await signature(); !signal.aborted;) {
+    while (!signal.aborted) {
       await pause(lookEveryMs, signal);
-      const now = await signature();
-      if (now !== seen && !signal.aborted) this.#ask();
-      seen = now;
+      if ((await signature()) !== (await this.#ranWith) && !signal.aborted) this.#ask();
     }
   }
 }
+
+const presentFiles = async () => (await readCurrent()).filter(hasStatements);
 
 /** Another text whenever a file of db/current or db/fixtures is another. */
 async function signature(): Promise<string> {

@@ -8,11 +8,14 @@ import { sendJson } from "../answers.ts";
 import { versionsPath } from "./list-versions.ts";
 import type { Middleware } from "../pipeline.ts";
 
-/** The path of a version, existing or not; absolute URLs, as proxies send them, too. */
-const endpoint = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(?:$|[?#])/;
+/** The path of a version, existing or not, or of its schema; absolute URLs, as proxies send them, too. */
+const ofVersion = /^(?:https?:\/\/[^/?#]*)?\/api\/graphql\/([^/?#]+)(\/schema\.graphql)?(?:$|[?#])/;
 
 /** Whether a request is to a GraphQL endpoint. */
-export const isForEndpoint = (url: string): boolean => endpoint.test(url);
+export function isForEndpoint(url: string): boolean {
+  const match = ofVersion.exec(url);
+  return match !== null && match[2] === undefined;
+}
 
 declare global {
   namespace Express {
@@ -41,7 +44,7 @@ export function findVersion(
   );
   return (request, response, next) => {
     const time = now();
-    const slug = decodeURIComponent(endpoint.exec(request.url!)?.[1] ?? "");
+    const slug = decodeURIComponent(ofVersion.exec(request.url!)?.[1] ?? "");
     const found = known.get(slug);
     if (!found || !isServed(found.version, all, time)) {
       return sendJson(response, 400, { errors: [unsupported(slug, all, time)] });

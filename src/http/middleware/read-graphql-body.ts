@@ -16,9 +16,12 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The parameters of a GraphQL request. */
 export interface GraphqlBody {
+  /** The document; empty until it is found by its hash. */
   query: string;
   operationName: string | null | undefined;
   variables: Record<string, unknown> | null | undefined;
+  /** The hash by which the client names the document, as in Apollo's persisted queries. */
+  sha256?: string | undefined;
 }
 
 /** The parameters of a request whose body {@link readGraphqlBody} has read. */
@@ -31,18 +34,48 @@ function complaintAbout({
   variables,
   extensions,
 }: Record<string, unknown>): string | null {
+  if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
+  const sha256 = hashIn(extensions);
+  if (sha256 === null) return "“extensions.persistedQuery” must have “sha256Hash”: 64 hexadecimal digits.";
+  if (query == null && sha256 !== undefined) return null;
   if (typeof query !== "string") return "“query” must be a string: the GraphQL document.";
   if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
   if (variables != null && !isObject(variables)) return "“variables” must be an object.";
-  if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
   return null;
+}
+
+/** The hash of a persisted query in the extensions; null when it has the wrong form, undefined when there is none. */
+function hashIn(extensions: unknown): string | null | undefined {
+  if (!isObject(extensions) || extensions.persistedQuery == null) return undefined;
+  const { sha256Hash } = extensions.persistedQuery as { sha256Hash?: unknown };
+  return typeof sha256Hash === "string" && /^[0-9a-f]{64}$/i.test(sha256Hash)
+    ? sha256Hash.toLowerCase()
+    : null;
+}
+
+/** The parameters in the address of a GET request; a text says what is wrong with them. */
+function parametersIn(url: string): Record<string, unknown> | string {
+  const given = new URL(url, "http://here.invalid").searchParams;
+  const parameters: Record<string, unknown> = {};
+  for (const name of ["query", "operationName", "variables", "extensions"]) {
+    const [text, ...others] = given.getAll(name);
+    if (others.length > 0) return `“${name}” is given more than once.`;
+    if (text === undefined) continue;
+    const isJson = name === "variables" || name === "extensions";
+    try {
+      parameters[name] = isJson ? JSON.parse(text) : text;
+    } catch {
+      return `“${name}” is not valid JSON.`;
+    }
+  }
+  return parameters;
 }
 
 /** Answers why a body is refused. */
 type Complaint = [status: number, message: string];
 
 /**
- * Reads the body, a JSON object by GraphQL over HTTP, into `request.body`.
+ * Reads the parameters by GraphQL over HTTP, the body or those of the address, into `request.body`.
  *
  * @param maxBytes longest body in bytes
  */
@@ -59,13 +92,21 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
     const check = () => {
       if (Array.isArray(request.body))
         return refuseWith([400, "A request holds one operation; there are no batches."]);
-      const complaint = complaintAbout((request.body ?? {}) as Record<string, unknown>);
+      const given = (request.body ?? {}) as Record<string, unknown>;
+      const complaint = complaintAbout(given);
       if (complaint) return refuseWith([400, complaint]);
       // Grafserv gets nothing else, such as its experimental parameters.
-      const { query, operationName, variables } = graphqlBodyOf(request);
-      request.body = { query, operationName, variables } satisfies GraphqlBody;
+      const { query = "", operationName, variables } = graphqlBodyOf(request);
+      const sha256 = hashIn(given.extensions) ?? undefined;
+      request.body = { query, operationName, variables, sha256 } satisfies GraphqlBody;
       next();
     };
+    if (request.method === "GET") {
+      const found = parametersIn(request.url!);
+      if (typeof found === "string") return refuseWith([400, found]);
+      request.body = found;
+      return check();
+    }
     if (isPlainJson(request, maxBytes))
       return readPlainJson(request, (error) =>
         error ? refuseWith(complaintAboutBody(error, maxBytes)) : check(),

@@ -3,6 +3,7 @@ import {
   flag,
   oneOf,
   optional,
+  origins,
   seconds,
   secrets,
   setting,
@@ -35,6 +36,10 @@ export const service = {
     example: "https://api.example.com",
     secret: true,
     doc: "The address that clients use, if a proxy is in front of the service. The start prints it and the administration shows it. With `https:` here, cookies of the administration are for HTTPS only.",
+  }),
+  corsOrigins: setting("CORS_ORIGINS", origins, "", {
+    example: "https://shop.example",
+    doc: "Origins of pages in browsers that may use the API, separated by commas; `*` for all. Without it browsers let no page of another origin do that. A page needs a token like any client, and whoever uses the page can read that token.",
   }),
   runAs: optional("RUN_AS", text("the name of a user"), {
     example: "erp",

@@ -102,6 +102,19 @@ function isAllowList(entries: readonly string[]): boolean {
   }
 }
 
+/** Origins of web pages. */
+export const origins: Kind<string[]> = {
+  schema: z
+    .string()
+    .transform((list) => list.split(/[\s,]+/).filter(Boolean))
+    .refine((list) => list.every((entry) => entry === "*" || isOrigin(entry))),
+  expected: "origins such as `https://shop.example`, separated by commas, or `*`",
+};
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
+
 /** One secret or several, separated by commas. */
 export function secrets(isSecret: (text: string) => boolean, expected: string): Kind<string[]> {
   return {

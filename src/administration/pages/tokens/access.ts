@@ -20,6 +20,12 @@ export async function readScopes(client: PoolClient): Promise<string[]> {
   return rows.map(({ scope }) => scope);
 }
 
+/** The levels of access to a resource: writing only if a mutation writes it. */
+const levelsOf = (known: readonly string[], resource: string) =>
+  (["none", "read", "write"] as const).filter(
+    (level) => level !== "write" || known.includes(`${resource}:write`),
+  );
+
 /** The resources of scopes, in order. */
 function resourcesOf(scopes: readonly string[]): string[] {
   return [...new Set(scopes.map(resourceOf))];
@@ -34,7 +40,10 @@ function levelOf(scopes: readonly string[], resource: string): Level {
 /** The scopes that a form chose. */
 export function chosenScopes(request: Request, known: string[]): string[] {
   const chosen = (level: Level) =>
-    resourcesOf(known).filter((resource) => textField(request, `access.${resource}`) === level);
+    resourcesOf(known).filter(
+      (resource) =>
+        levelsOf(known, resource).includes(level) && textField(request, `access.${resource}`) === level,
+    );
   return scopesFor(known, chosen("read"), chosen("write"));
 }
 
@@ -99,19 +108,22 @@ export function accessFields(known: readonly string[], scopes: readonly string[]
       )}
     </div>
     ${resourcesOf(known).map((resource) => {
-      const present = levelOf(scopes, resource);
+      const present = levelOf(
+        scopes.filter((scope) => known.includes(scope)),
+        resource,
+      );
       return html`<fieldset class="resource">
         <legend>${resourceName(resource)}</legend>
         <div class="levels">
-          ${Object.entries(levels).map(
-            ([level, label]) =>
+          ${levelsOf(known, resource).map(
+            (level) =>
               html`<label
                 ><input
                   type="radio"
                   name="access.${resource}"
                   value="${level}"
                   ${level === present && "checked"}
-                /><span>${label}</span></label
+                /><span>${levels[level]}</span></label
               >`,
           )}
         </div>

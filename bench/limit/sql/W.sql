@@ -1,1 +1,0 @@
-select mutation.run('api_unstable', $1, $2, null, false)

@@ -1,0 +1,1 @@
+select bare_ledger.adjust_many($1, $2)

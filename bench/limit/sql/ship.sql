@@ -1,0 +1,1 @@
+select bare_ledger.ship($1, $2)

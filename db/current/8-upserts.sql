@@ -1,0 +1,66 @@
+-- Data comes in: upserts of many rows at once.
+--!include auth/known_scopes.sql
+--!include mutation/run.sql
+--!include mutation/upsert_row.sql
+--!include mutation/thing.sql
+--!include mutation/defaults_of.sql
+--!include mutation/match_rows.sql
+--!include mutation/faults_of_columns.sql
+--!include mutation/faults_of_keys.sql
+--!include mutation/row_faults.sql
+--!include mutation/with_faults.sql
+--!include mutation/with_values.sql
+--!include mutation/require_rows.sql
+--!include mutation/order_of_keys.sql
+--!include mutation/write_rows.sql
+--!include mutation/with_changes.sql
+--!include mutation/upserted.sql
+--!include erp/set_prices.sql
+--!include erp/set_tags.sql
+--!include erp/upsert_products.sql
+-- Amounts are Floats, as everywhere
+do $$
+declare
+  old constant text := obj_description('api_unstable'::regnamespace, 'pg_namespace');
+  named constant text[] := string_to_array(substring(old from '(?n)^@floats (.*)$'), ' ');
+  added constant text[] := '{product_price_input,product_upsert_input}';
+begin
+  execute format('comment on schema api_unstable is %L', regexp_replace(old, '(?n)^@floats .*$',
+    '@floats ' || (
+      select string_agg(n, ' ' order by n) from (select unnest(named) union select unnest(added)) x (n)
+    )));
+end
+$$;
+--!include api/upsert_outcome.sql
+--!include api/products_upsert.sql
+
+select api_meta.allow('service_writer', 'erp.tag', 'select', 'insert');
+select api_meta.allow('service_writer', 'erp.product_tag', 'select', 'insert', 'delete');
+select api_meta.allow('service_writer', 'erp.product_price',
+  'select', 'insert', 'delete', 'update (net, gross, linked)');
+select api_meta.allow('service_writer', 'erp.product', 'insert',
+  'update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, '
+  'tax_rate, is_batch_managed, reorder_point, target_maximum_quantity, storefront_variants)');
+
+comment on constraint product_price_gross_is_not_negative on erp.product_price is
+  '@internal The functions that write here see to it.';
+comment on constraint product_price_net_is_not_negative on erp.product_price is
+  '@internal The functions that write here see to it.';
+comment on constraint product_number_is_unique on erp.product is
+  E'@userError NOT_UNIQUE product_number\nAnother product has this number.';
+comment on constraint product_number_is_not_blank on erp.product is
+  E'@userError INVALID product_number\nThe number is blank.';
+comment on constraint product_is_not_its_own_parent on erp.product is
+  E'@userError INVALID parent_id\nA product is no variant of itself.';
+comment on constraint product_reorder_point_is_not_negative on erp.product is
+  E'@userError OUT_OF_RANGE reorder_point\nThe reorder point must not be negative.';
+comment on constraint product_target_maximum_is_not_negative on erp.product is
+  E'@userError OUT_OF_RANGE target_maximum_quantity\nThe quantity must not be negative.';
+comment on constraint product_tax_rate_is_a_percentage on erp.product is
+  E'@userError OUT_OF_RANGE tax_rate\nThe tax rate is in percent, from 0 to 100.';
+comment on constraint product_storefront_variants_is_a_list on erp.product is
+  E'@userError INVALID storefront_variants\nThis must be a list.';
+comment on constraint tag_name_is_not_blank on erp.tag is
+  E'@userError INVALID name\nThe name of the tag is blank.';
+comment on constraint tag_name_is_unique on erp.tag is
+  E'@userError NOT_UNIQUE name\nAnother tag has this name.';

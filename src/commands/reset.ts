@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { withClient } from "../database/client.ts";
+import type { MigrateOptions, Rehearsal } from "../database/migrations/migrate-options.ts";
+import { Migrator } from "../database/migrations/migrator.ts";
+import {
+  besides,
+  committedKeys,
+  copyTemplate,
+  createCommitted,
+  dropDatabase,
+  shortHash,
+  templateName,
+} from "../database/migrations/templates.ts";
+import { asideOf, copyRows, replaceDatabase } from "../database/replace.ts";
+import { urlAsOwner } from "../database/roles.ts";
+import { installQueueSchema } from "../database/worker-schema.ts";
+import { fillDemo, readDemo } from "./demo.ts";
+
+export interface ResetOptions extends Pick<MigrateOptions, "locks" | "onWait"> {
+  /** What is to be found out before the new database takes its place. */
+  rehearsal?: Rehearsal;
+}
+
+/** The database that others are made from. Superusers of the service's own Postgres may connect to it, and others too. */
+const neutral = "postgres";
+
+/**
+ * Makes the database of a URL anew: committed migrations, db/current and demonstration data. Credentials, keys and
+ * administrators are kept. The service may run meanwhile. Nothing changes when it fails.
+ *
+ * @param adminUrl the database, as a superuser
+ * @returns what the former database is called now
+ */
+export async function resetDatabase(
+  adminUrl: string,
+  { rehearsal, ...options }: ResetOptions = {},
+): Promise<string> {
+  const name = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+  const made = `reset_${randomUUID()}`;
+  const url = besides(adminUrl, made);
+  await withClient(besides(adminUrl, neutral), async (admin) => {
+    try {
+      await createDemo(admin, adminUrl, made);
+      await Migrator.with(url, options, (migrator) => migrator.runCurrent({ rehearsal }));
+      await copyRows(adminUrl, url, "auth");
+      await replaceDatabase(admin, name, made);
+    } catch (error) {
+      await dropDatabase(admin, made);
+      throw error;
+    }
+  });
+  return asideOf(name);
+}
+
+/** What to say when that is done. */
+export const resetDone = (aside: string, ms: number): string =>
+  `The database is new, in ${Math.round(ms)} ms. Credentials, keys and administrators are kept. All as it was before is in the database ${aside}, until the next time.`;
+
+/** Makes a database with the committed migrations and demonstration data. */
+async function createDemo(admin: pg.Client, adminUrl: string, name: string): Promise<void> {
+  const key = shortHash([(await committedKeys()).at(-1), ...(await readDemo())].join("\n"));
+  await copyTemplate(admin, adminUrl, name, {
+    template: templateName("demo", key),
+    async make(template) {
+      await createCommitted(admin, adminUrl, template);
+      const url = besides(adminUrl, template);
+      await installQueueSchema(url);
+      await fillDemo({ connectionString: urlAsOwner(url), scale: 1 });
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientBase } from "pg";
+import { catalogQuery } from "../../../plugins/index.ts";
+import type { Rehearsal } from "../../database/migrations/migrate-options.ts";
+import type { Run } from "../../database/migrations/watch-current.ts";
+import type { App } from "../../process/open-app.ts";
+import { versions } from "../../versions/versions.ts";
+import { paint, say } from "../terminal.ts";
+import type { Study } from "./study.ts";
+
+/** How long requests have that have waited for locks. */
+const answeringMs = 15;
+
+const head = versions.find(({ kind }) => kind === "floating")!;
+
+/** Has the API follow the database. */
+export class Follower implements Rehearsal {
+  readonly #app: App;
+  readonly #study: Study;
+  #use: (() => void) | null = null;
+  #catalog: string | null = null;
+  #isFirst = true;
+
+  constructor(app: App, study: Study) {
+    this.#app = app;
+    this.#study = study;
+  }
+
+  async look(client: ClientBase): Promise<void> {
+    this.#study.pause();
+    const { rows } = await client.query<{ introspection: string }>(catalogQuery, [[head.schemaName]]);
+    this.#catalog = rows[0]!.introspection;
+  }
+
+  /** Builds the API before the migration is run for good. */
+  async conclude(): Promise<void> {
+    const catalog = this.#catalog!;
+    // Requests that have waited for the migration's locks are answered first: building is a block
+    await sleep(answeringMs);
+    try {
+      this.#use = await this.#app.prepare(() => Promise.resolve(catalog));
+    } catch (error) {
+      throw new Error(`The API can't be built from it: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async follow({ files, isNew, ms }: Run): Promise<void> {
+    const [use, catalog, isFirst] = [this.#use, this.#catalog, this.#isFirst];
+    this.#use = this.#catalog = null;
+    this.#isFirst = false;
+    if (isNew) {
+      use?.();
+      const names = files.length === 0 ? "nothing" : files.join(", ");
+      say(
+        `\n${paint("bold", `db/current has been run (${names}), in ${Math.round(ms)} ms.`)} The API follows the database.`,
+      );
+    }
+    const isChanged = await this.#reload();
+    if (!isNew && (isChanged || isFirst)) say("The API follows the database.");
+    if (isNew || isChanged || isFirst) this.#study.ask({ catalog, isFirst });
+    else this.#study.resume();
+  }
+
+  /** Builds frozen versions anew, and what else is remembered. @returns whether anything was others than before */
+  async #reload(): Promise<boolean> {
+    try {
+      return (await this.#app.reload()).length > 0;
+    } catch (error) {
+      say(`The API stays as it was: ${String(error)}`);
+      return false;
+    }
+  }
+}

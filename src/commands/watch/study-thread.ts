@@ -1,0 +1,119 @@
+// A thread that finds out what a change of the database means for whom, so that requests needn't wait for that.
+import "../../process/graphile-env.ts";
+import { parentPort, workerData } from "node:worker_threads";
+import { diff } from "@graphql-inspector/core";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { buildSchema } from "postgraphile/graphql";
+import { check } from "../../check/check.ts";
+import type { Finding } from "../../check/finding.ts";
+import { committedState } from "../../check/rehearsal.ts";
+import type { ApiState } from "../../check/state.ts";
+import { readState } from "../../check/state.ts";
+import { withClient } from "../../database/client.ts";
+import { committedKeys } from "../../database/migrations/templates.ts";
+import { urlAsOwner } from "../../database/roles.ts";
+
+/** What the thread is told at its beginning. */
+export interface StudyData {
+  /** The database, as a role that may become its owner. */
+  adminUrl: string;
+}
+
+/** What is to be found out: what has changed since the question before. */
+export interface Question {
+  /** What the catalog has about the head, where that is known. */
+  catalog: string | null;
+  /** Whether it is the question of the start, to which changes are those that come after it. */
+  isFirst: boolean;
+}
+
+/** A question, or that the one under way need not be answered. */
+export type Message = Question | "stop";
+
+/** A change of the API. */
+export interface ApiChange {
+  kind: "gained" | "lost" | "changed";
+  text: string;
+}
+
+export interface Answer {
+  changes: ApiChange[];
+  findings: Finding[];
+  /** What could not be found out. */
+  troubles: string[];
+}
+
+/** What the thread sends for each question. */
+export type Reply = Answer | "stopped";
+
+const { adminUrl } = workerData as StudyData;
+const ownerUrl = urlAsOwner(adminUrl);
+/** The API at the last answer. */
+let before: GraphQLSchema | null = null;
+/** What clients see of the committed migrations alone, by the key of these. */
+let baseline: { key: string; state: ApiState } | null = null;
+let stopping = new AbortController();
+
+parentPort!.on("message", (message: Message) => {
+  if (message === "stop") return stopping.abort();
+  stopping = new AbortController();
+  void answer(message, stopping.signal).then(
+    (reply: Reply) => parentPort!.postMessage(reply),
+    () => parentPort!.postMessage("stopped" satisfies Reply),
+  );
+});
+
+/** @throws when it is stopped */
+async function answer({ catalog, isFirst }: Question, signal: AbortSignal): Promise<Answer> {
+  const troubles: string[] = [];
+  const orTell = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!signal.aborted) troubles.push(`${what}: ${(error as Error).message}`);
+      return otherwise;
+    } finally {
+      signal.throwIfAborted();
+    }
+  };
+  return withClient(ownerUrl, async (client) => {
+    const state = await orTell(
+      "The API could not be printed",
+      () => readState(client, ownerUrl, catalog ?? undefined),
+      null,
+    );
+    const after = state && buildSchema(state.sdl, { assumeValid: true });
+    const committed = await orTell("There is nothing to compare the API with", readBaseline, null);
+    // The first answer may have been given up
+    const old = before ?? (committed && buildSchema(committed.sdl, { assumeValid: true }));
+    const changes =
+      old && after && !isFirst
+        ? await orTell("The API could not be compared", () => changesOf(old, after), [])
+        : [];
+    const findings = await orTell(
+      "The check could not be run",
+      () =>
+        check(client, {
+          signal,
+          ...(state && committed ? { before: committed, after: () => Promise.resolve(state) } : {}),
+        }),
+      [],
+    );
+    before = after ?? before;
+    return { changes, findings, troubles };
+  });
+}
+
+async function readBaseline(): Promise<ApiState> {
+  const key = (await committedKeys()).at(-1) ?? "";
+  if (baseline?.key !== key) baseline = { key, state: await committedState(adminUrl) };
+  return baseline.state;
+}
+
+async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ApiChange[]> {
+  return (await diff(old, now)).map(({ type, message, path }) => {
+    const name = String(type);
+    const kind = name.endsWith("_ADDED") ? "gained" : name.endsWith("_REMOVED") ? "lost" : "changed";
+    return { kind, text: path === undefined || message.includes(path) ? message : `${path}: ${message}` };
+  });
+}

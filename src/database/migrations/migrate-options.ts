@@ -1,0 +1,30 @@
+import type { ClientBase } from "pg";
+import type { CurrentFile } from "./migration-files.ts";
+import type { LockLimits } from "./retry-locked.ts";
+
+export interface MigrateOptions {
+  locks?: LockLimits;
+  /** Called with a line whenever a migration waits for locks. */
+  onWait?: (line: string) => void;
+  /** How many committed migrations the database is to have; all when not given. */
+  upTo?: number;
+}
+
+/** What is done along with db/current. */
+export interface CurrentOptions {
+  /** Its files, when not all of them are to be run. */
+  files?: readonly CurrentFile[] | undefined;
+  rehearsal?: Rehearsal | undefined;
+}
+
+/**
+ * What is to be found out before it is run. It is run for that and undone, so that its locks hold up others only for as
+ * long as the statements take; a migration without a transaction is only not noted. What this throws keeps it from being
+ * run.
+ */
+export interface Rehearsal {
+  /** Looks at what it makes of the catalog, while it can be undone. */
+  look: (client: ClientBase) => Promise<void>;
+  /** Draws conclusions. */
+  conclude: () => Promise<void>;
+}

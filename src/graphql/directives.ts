@@ -1,0 +1,21 @@
+import type { GraphQLDirective as Directive } from "postgraphile/graphql";
+import { GraphQLDirective, specifiedDirectives } from "postgraphile/graphql";
+
+/** A place that graphql-js lists though only the next edition of the specification has it. */
+const newPlace = "DIRECTIVE_DEFINITION";
+
+/**
+ * The directives that GraphQL specifies, at the places that every client knows. Introspection with an unknown place
+ * breaks clients that read it strictly (graphql-core 3.2).
+ */
+export const knownDirectives: readonly Directive[] = specifiedDirectives.map((directive) => {
+  const { locations, ...config } = directive.toConfig();
+  const known = locations.filter((location: string) => location !== newPlace);
+  return known.length === locations.length
+    ? directive
+    : new GraphQLDirective({ ...config, locations: known });
+});
+
+/** The same for the directives of a schema. */
+export const withKnownPlaces = (directives: readonly Directive[]): Directive[] =>
+  directives.map((directive) => knownDirectives.find(({ name }) => name === directive.name) ?? directive);

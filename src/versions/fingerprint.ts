@@ -1,0 +1,14 @@
+import { hash } from "node:crypto";
+
+const firstOwnOid = 16_384;
+
+/** The same for catalogs that differ only in the numbers of objects, which are others each time that they are made. */
+export function fingerprintOf(catalog: string): string {
+  const numbers = new Map<string, number>();
+  const numbered = catalog.replace(/"(\d{5,10})"/g, (text, oid: string) => {
+    if (Number(oid) < firstOwnOid) return text;
+    if (!numbers.has(oid)) numbers.set(oid, numbers.size);
+    return `#${numbers.get(oid)}`;
+  });
+  return hash("sha256", numbered);
+}

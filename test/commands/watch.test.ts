@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/until.ts";
+import { Project } from "./project.ts";
+import type { CommandProcess } from "./process.ts";
+
+const file = "db/current/5-try.sql";
+
+describe("the screen of db:watch", () => {
+  let project: Project;
+  let database: TestDatabase;
+  let watching: CommandProcess;
+  before(async () => {
+    project = await Project.copy();
+    await project.commitCurrent();
+    database = await project.database();
+    watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
+    await watching.said(/The API follows the database/);
+  });
+  after(async () => {
+    watching.kill("SIGINT");
+    assert.equal(await watching.ended, 0, watching.output());
+    await database.close();
+    await project.remove();
+  });
+
+  /** Saves a file, and waits until the screen says each of some things about it. */
+  async function saved(text: string | null, patterns: RegExp[]): Promise<void> {
+    const length = watching.output().length;
+    await (text === null ? rm(join(project.path, file)) : project.write(file, text));
+    const said = () => watching.output().slice(length);
+    await until(() => patterns.every((pattern) => pattern.test(said())), 30_000).catch(() => {});
+    for (const pattern of patterns) assert.match(said(), pattern);
+    // Once each
+    for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)
+      assert.equal(said().split(line).length, 2, said());
+  }
+
+  const withNotes = (columns: string, more = "") => `
+drop view if exists api_unstable.notes;
+drop table if exists erp.note;
+create table erp.note (id uuid primary key, text text not null, color text not null);
+alter table erp.note enable row level security;
+comment on table erp.note is 'A note.'; comment on column erp.note.text is 'What is said.';
+comment on column erp.note.color is 'Its color.';
+create view api_unstable.notes with (security_invoker = true) as select ${columns} from erp.note;
+comment on view api_unstable.notes is E'@primaryKey id\\n@requiresScopes tags:read\\nNotes.';
+${more}`;
+
+  test("says what ran, in how long, and what the API has gained", async () => {
+    await saved(withNotes("id, text, color"), [
+      /db\/current has been run \(5-try\.sql\), in \d+ ms\. The API follows the database\./,
+      /The API has changed:\n(.*\n)* {2}\+ .*Note/,
+    ]);
+  });
+
+  test("says what it has lost since, and what the check finds, with file and line", () =>
+    saved(withNotes("id, text", "create table erp.leave (id uuid primary key);"), [
+      /The API has changed:\n(.*\n)* {2}- .*'?color/,
+      /error row-level-security\n {2}db\/current\/5-try\.sql:10 erp\.leave/,
+    ]));
+
+  test("compares with what is committed: whom a lost field breaks", async () => {
+    await project.write("README.md", "# Ours\n\n```graphql\n{ tags { edges { node { name } } } }\n```\n");
+    const tags = await project.read("db/fixtures/api/tags.sql");
+    await saved(
+      `drop view api_unstable.tags;\n${tags.replace("select id, name", "select id").replace(/@filters.*\n/, "")}`,
+      [
+        /warning api-breaking\n {2}db\/current\/5-try\.sql:\d+ Tag\.name: /,
+        /error operation-breaks\n {2}README\.md:4 Cannot query field "name"/,
+      ],
+    );
+  });
+});
+
+test("no colours where nobody wants any", (context) => {
+  // It gives a terminal to a program
+  if (spawnSync("script", ["--version"]).status !== 0) return context.skip("there is no program “script”");
+  const terminal = fileURLToPath(new URL("../../src/commands/terminal.ts", import.meta.url));
+  const program = `import { paint, say } from ${JSON.stringify(terminal)}; say(paint('red', 'text'));`;
+  const shown = (environment: Record<string, string>) =>
+    execFileSync(
+      "script",
+      ["-qec", `"${process.execPath}" -e "${program.replaceAll('"', '\\"')}"`, "/dev/null"],
+      {
+        env: { PATH: process.env.PATH, TERM: "xterm-256color", ...environment },
+        encoding: "utf8",
+      },
+    ).trim();
+  const colored = shown({});
+  assert.equal(stripVTControlCharacters(colored), "text");
+  assert.notEqual(colored, "text");
+  assert.equal(shown({ NO_COLOR: "1" }), "text");
+});

@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { startCommand } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
@@ -24,7 +23,6 @@ const example = await readFile(new URL("../../examples/seed-library/migration.sq
 let project: Project;
 let database: TestDatabase;
 let owner: pg.Pool;
-let credentials: ClientCredentials;
 let process: CommandProcess | undefined;
 let place: Place;
 const clients: Client[] = [];
@@ -35,7 +33,6 @@ before(async () => {
   database = await openTestDatabase("template0");
   await setUp();
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 1 });
-  credentials = await createCredential(owner, { name: "Shop", read: "all", write: "all" });
 });
 after(async () => {
   await Promise.all(clients.map((client) => client.end()));
@@ -73,7 +70,8 @@ async function restart(day: string): Promise<void> {
 }
 
 /** A client that is there from now on. */
-function addClient(version: string, round: Round): void {
+async function addClient(version: string, round: Round): Promise<void> {
+  const credentials = await createCredential(owner, { name: `for ${version}`, read: "all", write: "all" });
   clients.push(new Client(version, () => place, credentials, round));
 }
 
@@ -118,8 +116,8 @@ const loans =
 
 test("December 2026: a preview and the head are served", async () => {
   await restart("2026-12-01");
-  addClient("2026-06-unstable", warehouses);
-  addClient("unstable", warehouses);
+  await addClient("2026-06-unstable", warehouses);
+  await addClient("unstable", warehouses);
   await allIsWell();
 });
 
@@ -133,11 +131,11 @@ test("January 2027: a seed library, and the first stable version", async () => {
   await release("2027-01", "--date", "2027-01-12");
   await setUp();
   await restart("2027-01-13");
-  addClient(
+  await addClient(
     "2027-01",
     loans("borrower days", (borrower, days) => ({ borrower, days })),
   );
-  addClient(
+  await addClient(
     "unstable",
     loans("borrower days", (borrower, days) => ({ borrower, days })),
   );
@@ -165,7 +163,7 @@ test("April: the second version; the preview ends on the day that it had announc
     [],
   );
   await restart("2027-04-13");
-  addClient(
+  await addClient(
     "2027-04",
     loans("member lentFor", (member, days) => ({ member, lentFor: `P0Y0M${days}DT0H0M0S` })),
   );
@@ -195,7 +193,7 @@ test("July: products get a weight, and the third version has it", async () => {
   await release("2027-07", "--date", "2027-07-06");
   await setUp();
   await restart("2027-07-07");
-  addClient(
+  await addClient(
     "2027-07",
     async (ask) => void (await ask("{ products(first: 2) { edges { node { id weightInGrams } } } }")),
   );

@@ -13,6 +13,7 @@ import { committedSchema, writeSchema } from "../database/migrations/schema-file
 import { readSettings } from "../process/settings.ts";
 import { UserError } from "../errors/user-error.ts";
 import { atTheCommandLine } from "./command-line.ts";
+import { migrationUrls } from "./graphile-migrate/urls.ts";
 import { withOwner } from "./owner.ts";
 import { resetDatabase, resetDone } from "./reset.ts";
 import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
@@ -28,6 +29,8 @@ const usage = `Usage: npm run db:<command>
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
   db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
+  db:psql [-- ARGUMENT…]         a psql in the database, as the owner of its tables
+  db:env                         variables for other programs: DATABASE_URL, SHADOW_DATABASE_URL, ROOT_DATABASE_URL
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make
 `;
 
@@ -66,6 +69,12 @@ async function reset(mayErase: boolean): Promise<void> {
     const aside = await resetDatabase(adminUrl, { locks, onWait: say });
     say(resetDone(aside, performance.now() - begin));
   });
+}
+
+/** For `eval "$(npm run -s db:env)"`. */
+async function printVariables(): Promise<void> {
+  const { urls } = await migrationUrls(readSettings());
+  for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);
 }
 
 /** Says what the check finds. Exit code 1: it refuses. */
@@ -120,6 +129,7 @@ await atTheCommandLine({ usage, options, arguments: Infinity }, async (values, p
   if (command === "setup") await setUp(values["new-password"] === true, values.accept ?? []);
   else if (command === "check") await tellFindings(values.json === true);
   else if (command === "reset") await reset(values.erase === true);
+  else if (command === "env") await printVariables();
   else if (command === "watch") await untilStopped(watch);
   else if (command === "backfill") await withOwner((client) => tellBackfills(client, values.run === true));
   else if (command === "commit" && message) {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { withClient } from "../database/client.ts";
 import type { MigrateOptions, Rehearsal } from "../database/migrations/migrate-options.ts";
-import { Migrator } from "../database/migrations/migrator.ts";
+import { withMigrator } from "../database/migrations/migrations.ts";
 import {
   besides,
   committedKeys,
@@ -42,7 +42,7 @@ export async function resetDatabase(
   await withClient(besides(adminUrl, neutral), async (admin) => {
     try {
       await createDemo(admin, adminUrl, made);
-      await Migrator.with(url, options, (migrator) => migrator.runCurrent({ rehearsal }));
+      await withMigrator(url, options, (migrator) => migrator.runCurrent({ rehearsal }));
       await copyRows(adminUrl, url, "auth");
       await replaceDatabase(admin, name, made);
     } catch (error) {

@@ -7,8 +7,8 @@ import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg
 import { makePgService } from "postgraphile/adaptors/pg";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
-import type { ReadText, WaitingRead } from "./pipeline/read-text.ts";
-import { textReader } from "./pipeline/read-text.ts";
+import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
+import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
 import type { OnUsed } from "./shared-pool.ts";
@@ -25,6 +25,8 @@ export interface DatabaseAccess {
   pgService: GraphileConfig.PgServiceConfiguration;
   /** For reads by one statement; null without pipelined queries. */
   readText: ReadText | null;
+  /** The same for rows of several texts. */
+  readRow: ReadRow | null;
   /** For mutations with their payload; null without pipelined queries. */
   sendTogether: SendTogether | null;
   /** Makes the same adaptor for other connections. */
@@ -65,12 +67,19 @@ export async function openDatabaseAccess(
     );
   if (!fastReads || trouble !== null) {
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
-    return { pgService: service, readText: null, sendTogether: null, withClientsOf, close };
+    return {
+      pgService: service,
+      ...{ readText: null, readRow: null, sendTogether: null },
+      withClientsOf,
+      close,
+    };
   }
   const shared = new SharedPool<WaitingRead>(pool, onUsed);
+  const readRow = rowReader(shared);
   return {
     pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
-    readText: textReader(shared),
+    readText: textReader(readRow),
+    readRow,
     sendTogether: togetherSender(shared),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,

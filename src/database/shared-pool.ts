@@ -38,6 +38,9 @@ export interface Connections {
   connection(client: string): Promise<{ connection: PoolClient; release: Release }>;
 }
 
+/** The service itself, as a client. It makes no other one less alone. */
+export const ownClient = "service";
+
 /** A read that another one may take along on its connection. */
 export interface SharedRead {
   client: string;
@@ -89,7 +92,8 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
    * @param read what it is for, if others may take that along
    */
   connect(client: string, connected: Connected, read?: Read): void {
-    if (client !== this.#latest.client) this.#latest = { client, since: performance.now() };
+    if (client !== this.#latest.client && client !== ownClient)
+      this.#latest = { client, since: performance.now() };
     const begin = (refusal: Error | null) => {
       if (refusal) return connected(refusal);
       const isQuick = read?.isQuick() ?? false;

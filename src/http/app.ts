@@ -31,7 +31,9 @@ import { requireToken } from "./middleware/require-token.ts";
 import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
+import { tellCost } from "./middleware/tell-cost.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
+import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
@@ -92,6 +94,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     spending.forDocument,
     readOperation(served, parts.meter, thread),
     countFields(usage, served),
+    ...(settings.explorer ? [tellCost] : []),
     spending.forOperation,
     refuseOperation,
     noMutationByGet,
@@ -99,7 +102,9 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
-    ...(parts.sendTogether ? [answerMutations(served, parts.sendTogether, unread)] : []),
+    ...(parts.sendTogether && parts.readRow
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      : []),
     executeOperation(served, unread),
   ];
 }

@@ -7,7 +7,7 @@ import type { Meter } from "../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
 import type { Usage } from "../auth/usage.ts";
-import type { ReadText } from "../database/pipeline/read-text.ts";
+import type { ReadRow, ReadText } from "../database/pipeline/read-text.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
@@ -32,6 +32,8 @@ export interface Parts {
   pool: Pool;
   /** Reads by one statement; null when they are switched off. */
   readText: ReadText | null;
+  /** The same for rows of several texts. */
+  readRow: ReadRow | null;
   /** Mutations with their payload by one message; null when that is switched off. */
   sendTogether: SendTogether | null;
   readiness: Readiness;

@@ -1,16 +1,21 @@
 import { randomUUID } from "node:crypto";
-import type { GraphQLOutputType } from "postgraphile/graphql";
-import { getNullableType, isLeafType, isListType, isNonNullType } from "postgraphile/graphql";
 import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
+import type { ReadRow } from "../database/pipeline/read-text.ts";
 import type { SettingsStatement } from "../database/pipeline/settings.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
+import { BookingGroups } from "./groups.ts";
+import { groupSender } from "./joint.ts";
+import type { Done, JointBooking } from "./joint.ts";
+import { dataOf } from "./payload-text.ts";
 import { valuesOf, withRetries } from "./run.ts";
 import type { WantedMutation } from "./wanted.ts";
 
 /** Who asks for a mutation, and with which rights. */
 export interface MutationRequest {
   credentialId: string;
+  requestId: string;
+  scopeText: string;
   /** Settings of the mutation's transaction. */
   settings: SettingsStatement;
   /** Settings of the transaction that reads the payload. */
@@ -19,6 +24,7 @@ export interface MutationRequest {
 
 /** The data of the answer as JSON, or what became of the mutation when its payload is to be read otherwise. */
 export type MutationAnswer = { data: string } | MutationOutcome;
+export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
 
 const run = { text: "select mutation.run($1, $2, $3, $4, $5)::text", name: "mutation.run as text" };
 // The setting outlives the transaction, so the next one can read it. The key tells whose answer it is: behind a pooler the
@@ -28,77 +34,73 @@ const runAndKeep = {
   name: "mutation.run, kept",
 };
 
-/**
- * Runs a mutation and reads its payload, by one message to Postgres: two transactions, of which the second reads what the
- * first one answers.
- */
-export async function answerMutation(
-  wanted: WantedMutation,
+/** Makes mutations, alone or with others, and reads their payloads. */
+export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): AnswerMutation {
+  const { together, isUncertain } = groupSender(sendTogether);
+  const groups = new BookingGroups<Done, JointBooking>(together, isUncertain);
+  return async (wanted, request) => {
+    try {
+      const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
+      const { credentialId: client, requestId, scopeText } = request;
+      const { call, joint } = wanted;
+      const done = joint
+        ? await groups.book({
+            ...{ client, requestId, scopeText, call, alone },
+            ...{ product: joint.product, isRepeatable: call.idempotencyKey !== null },
+          })
+        : await alone();
+      const data = dataOf(
+        wanted.compiled,
+        done.result,
+        done.read ?? (await readPayload(wanted, request, done, readRow)),
+      );
+      return data === null ? { result: done.result } : { data };
+    } catch (failure) {
+      return { failure };
+    }
+  };
+}
+
+/** Makes a mutation and reads its payload, by one message: two transactions, of which the second reads what the first answers. */
+function makeAlone(
+  { call, compiled, values }: WantedMutation,
   { credentialId, settings, readSettings }: MutationRequest,
   sendTogether: SendTogether,
-): Promise<MutationAnswer> {
-  const { call, compiled, values } = wanted;
+  onSent: () => void = () => {},
+): Promise<Done> {
   const { statement } = compiled.payload;
-  try {
-    const [done, read] = await withRetries(call, async (onBegin) => {
-      const key = randomUUID();
-      const booking = statement
-        ? { ...runAndKeep, values: [...valuesOf(call), key], arrayMode: true }
-        : { ...run, values: valuesOf(call), arrayMode: true };
-      const transactions: Transaction[] = [{ settings, statement: booking }];
-      if (statement) {
-        const { text, name } = statement;
-        const reading = { text, name, values: [...values, null, key], arrayMode: true };
-        transactions.push({ settings: readSettings, statement: reading });
-      }
-      const [first, second] = await sendTogether(credentialId, transactions, onBegin);
-      if ("error" in first!) throw first.error;
-      const [[text]] = first!.rows as [[string]];
-      const result = JSON.parse(statement ? text.slice(answerKeyLength) : text) as MutationResult;
-      return [result, second && "rows" in second ? second.rows[0] : undefined] as const;
+  return withRetries(call, async (onBegin) => {
+    const key = randomUUID();
+    const mutation = statement
+      ? { ...runAndKeep, values: [...valuesOf(call), key] as unknown[], arrayMode: true }
+      : { ...run, values: valuesOf(call) as unknown[], arrayMode: true };
+    const transactions: Transaction[] = [{ settings, statement: mutation }];
+    if (statement) {
+      const { text, name } = statement;
+      const reading = { text, name, values: [...values, null, key], arrayMode: true };
+      transactions.push({ settings: readSettings, statement: reading });
+    }
+    const [first, second] = await sendTogether(credentialId, transactions, () => {
+      onBegin();
+      onSent();
     });
-    const data = dataOf(wanted, done, read as (string | null)[] | undefined);
-    return data === null ? { result: done } : { data };
-  } catch (failure) {
-    return { failure };
-  }
+    if ("error" in first!) throw first.error;
+    const [[text]] = first!.rows as [[string]];
+    const result = JSON.parse(statement ? text.slice(answerKeyLength) : text) as MutationResult;
+    return { result, read: second && "rows" in second ? (second.rows[0] as Done["read"]) : undefined };
+  });
 }
 
-/**
- * The data of an answer as JSON.
- *
- * @param read the columns of the statement that read the payload
- * @returns null when the plans of PostGraphile have to make it: for user errors and warnings, and when reading failed
- */
-function dataOf(
-  { compiled }: WantedMutation,
-  result: MutationResult,
-  read: readonly (string | null)[] | undefined,
-): string | null {
-  const { source, key, typeName, payload } = compiled;
-  if (result.payload === null || (payload.statement && !read)) return null;
-  let values: Record<string, unknown>;
-  try {
-    values = source.decode(result);
-  } catch {
-    return null; // An answer that another version has kept may be odd
-  }
-  const fields: string[] = [];
-  for (const [name, part] of payload.parts) {
-    let text: string | null;
-    if (part.kind === "typename") text = JSON.stringify(typeName);
-    else if (part.kind === "read") text = read![part.column]!;
-    else text = valueText(part.type, values[part.name]);
-    if (text === null) return null;
-    fields.push(`${JSON.stringify(name)}:${text}`);
-  }
-  return `{${JSON.stringify(key)}:{${fields.join()}}}`;
-}
-
-/** The JSON text of a value; null for those that are not made here. */
-function valueText(type: GraphQLOutputType, value: unknown): string | null {
-  if (value == null) return isNonNullType(type) ? null : "null";
-  const inner = getNullableType(type);
-  if (isListType(inner)) return Array.isArray(value) && value.length === 0 ? "[]" : null;
-  return isLeafType(inner) ? JSON.stringify(inner.serialize(value)) : null;
+/** Reads the payload of a mutation that was made with others; null when that fails, or there is nothing to read. */
+async function readPayload(
+  { compiled, values }: WantedMutation,
+  { credentialId, readSettings }: MutationRequest,
+  { result, isTogether }: Done,
+  readRow: ReadRow,
+): Promise<Done["read"] | null> {
+  const { statement } = compiled.payload;
+  if (!isTogether || !statement) return null;
+  const { text, name } = statement;
+  const given = { text, name, values: [...values, JSON.stringify(result.payload), ""] };
+  return readRow(credentialId, readSettings, given).catch(() => null);
 }

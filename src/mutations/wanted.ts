@@ -11,6 +11,8 @@ import { textOfInput } from "./run.ts";
 export interface WantedMutation {
   compiled: CompiledMutation;
   call: MutationCall;
+  /** Of a call that may be made with others: the product that it books. */
+  joint: { product: string } | null;
   /** Values of the statement that reads its payload. */
   values: unknown[];
 }
@@ -26,14 +28,26 @@ export function wantedMutationOf(request: OperationRequest): WantedMutation | nu
     const { input } = getArgumentValues(field, node, variables) as { input: Record<string, unknown> };
     const { idempotencyKey = null, validateOnly = false, ...fields } = input;
     const { version, operation } = source;
+    const encoded = source.encode(fields);
     const call: MutationCall = {
-      ...{ version, operation, input: textOfInput(source.encode(fields)) },
+      ...{ version, operation, input: textOfInput(encoded) },
       idempotencyKey: idempotencyKey as string | null,
       validateOnly: validateOnly as boolean | null,
     };
-    return { compiled, call, values: payload.statement ? valuesOf(payload.statement.slots, given) : [] };
+    const values = payload.statement ? valuesOf(payload.statement.slots, given) : [];
+    return { compiled, call, joint: jointOf(call, encoded), values };
   } catch (error) {
     if (isApiError(error) || error instanceof GraphQLError) return null;
     throw error;
   }
+}
+
+/** Mutations that `mutation.run_together` knows. */
+const jointOperations = new Set(["stock_adjust"]);
+
+function jointOf({ operation, validateOnly }: MutationCall, encoded: unknown): WantedMutation["joint"] {
+  if (!jointOperations.has(operation) || validateOnly !== false) return null;
+  const { lines } = encoded as { lines?: { product_id?: unknown }[] | null };
+  const product = lines?.length === 1 ? lines[0]!.product_id : undefined;
+  return typeof product === "string" ? { product } : null;
 }

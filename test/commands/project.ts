@@ -26,7 +26,7 @@ export class Project {
 
   static async copy(): Promise<Project> {
     const folder = await temporaryFolder();
-    for (const part of ["db", "plugins", "schema", "src", ".gmrc", "package.json"])
+    for (const part of ["db", "plugins", "schema", "src", ".gmrc.js", "package.json"])
       await cp(join(root, part), join(folder.path, part), { recursive: true });
     await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
     return new Project(folder.path, folder.remove);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import pg from "pg";
-import { textReader } from "../../src/database/pipeline/read-text.ts";
+import { rowReader, textReader } from "../../src/database/pipeline/read-text.ts";
 import type { ReadText, WaitingRead } from "../../src/database/pipeline/read-text.ts";
 import { settingsStatement } from "../../src/database/pipeline/settings.ts";
 import { createPool } from "../../src/database/pool.ts";
@@ -21,7 +21,9 @@ before(async () => {
   database = await openTestDatabase("template_schema");
   pool = createPool(database.loginUrl, { max: 2 });
   read = textReader(
-    new SharedPool<WaitingRead>(pool, (client, ms) => void used.set(client, (used.get(client) ?? 0) + ms)),
+    rowReader(
+      new SharedPool<WaitingRead>(pool, (client, ms) => void used.set(client, (used.get(client) ?? 0) + ms)),
+    ),
   );
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
@@ -122,7 +124,7 @@ test("clients take turns in what is sent together", async () => {
 
 test("a backend that is killed fails what it worked on, and those behind it are read again", async () => {
   const single = createPool(database.loginUrl, { max: 1 });
-  const reader = textReader(new SharedPool<WaitingRead>(single));
+  const reader = textReader(rowReader(new SharedPool<WaitingRead>(single)));
   const doze = (seconds: number) =>
     reader("a", settingsOf("doze"), { text: "select pg_sleep($1)::text", name: "doze", values: [seconds] });
   const askBehind = (n: number) => reader("b", settingsOf(`scope:${n}`), { ...facts, values: [String(n)] });

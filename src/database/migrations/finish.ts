@@ -1,7 +1,4 @@
-/**
- * What ends a migration. Each brings its own finish_migration, so a database without that migration has the older one.
- */
-export const finish = `do $finish$ begin
-  if to_regprocedure('api_meta.finish_migration()') is not null then perform api_meta.finish_migration();
-  elsif to_regprocedure('api_meta.derive()') is not null then perform api_meta.derive(); end if;
-end $finish$;`;
+import { readFileSync } from "node:fs";
+
+/** What ends a migration that isn't committed. */
+export const finish = readFileSync(new URL("../../../db/finish.sql", import.meta.url), "utf8");

@@ -47,6 +47,12 @@ export function hasStatements({ text }: CurrentFile): boolean {
   return text.split("\n").some(isStatement);
 }
 
+/** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
+export function withoutBlank(text: string): string {
+  const parts = text.split(/^(?=--! split: )/m).filter((part) => hasStatements({ name: "", text: part }));
+  return parts.map((part) => part.trim()).join("\n\n");
+}
+
 /** Whether a migration runs outside of a transaction. */
 export function isWithoutTransaction(text: string): boolean {
   return withoutTransaction.test(text);

@@ -9,13 +9,27 @@ import { Migrator } from "./migrator.ts";
 export { hasCurrentMigration } from "./migration-files.ts";
 export type { MigrateOptions } from "./migrate-options.ts";
 
+/** Connects for one piece of work, which no other process migrates beside. */
+export async function withMigrator<T>(
+  adminUrl: string,
+  options: MigrateOptions,
+  work: (migrator: Migrator) => Promise<T>,
+): Promise<T> {
+  const migrator = await Migrator.open(adminUrl, options);
+  try {
+    return await migrator.alone(work);
+  } finally {
+    await migrator.close();
+  }
+}
+
 /**
  * Runs the committed migrations that the database doesn't have yet.
  *
  * @throws {UserError} when one fails, with its name and the cause; those before it stay, and it is undone
  */
 export function migrateDatabase(adminUrl: string, options: MigrateOptions = {}): Promise<void> {
-  return Migrator.with(adminUrl, options, (migrator) => migrator.runCommitted());
+  return withMigrator(adminUrl, options, (migrator) => migrator.runCommitted());
 }
 
 /**
@@ -29,7 +43,7 @@ export async function runCurrentMigration(
   options: MigrateOptions = {},
   current?: readonly CurrentFile[],
 ): Promise<void> {
-  await Migrator.with(adminUrl, options, (migrator) => migrator.runCurrent({ files: current }));
+  await withMigrator(adminUrl, options, (migrator) => migrator.runCurrent({ files: current }));
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   namesOf,
   readCurrent,
   requireUntouched,
+  withoutBlank,
 } from "./migration-files.ts";
 import { requireSameMigrations } from "./migration-history.ts";
 import { runStatements, statementsBefore } from "./run-statements.ts";
@@ -87,20 +88,6 @@ export class Migrator {
     return new Migrator(client, settings, observe, options);
   }
 
-  /** The same for one piece of work. */
-  static async with<T>(
-    adminUrl: string,
-    options: MigrateOptions,
-    work: (migrator: Migrator) => Promise<T>,
-  ): Promise<T> {
-    const migrator = await Migrator.open(adminUrl, options);
-    try {
-      return await migrator.alone(work);
-    } finally {
-      await migrator.close();
-    }
-  }
-
   /** Works while no other process migrates. */
   async alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     this.#observer = this.#observe();
@@ -120,6 +107,15 @@ export class Migrator {
 
   close(): Promise<void> {
     return (this.#client as unknown as pg.Client).end();
+  }
+
+  /** A text that is another whenever anybody has run a migration, by any program. */
+  async noted(): Promise<string> {
+    const { rows } = await this.#client.query<{ state: string }>(
+      `select concat((select max(hash || date) from graphile_migrate.migrations),
+         (select max(md5(content)) from graphile_migrate.current)) as state`,
+    );
+    return rows[0]!.state;
   }
 
   /** Runs the committed migrations that the database doesn't have yet. */
@@ -160,7 +156,8 @@ export class Migrator {
     const { rows } = await this.#client.query<{ content: string }>(
       "select content from graphile_migrate.current where filename = 'current.sql'",
     );
-    if (rows[0]?.content === text) return { files: names, isNew: false };
+    if (rows[0] && withoutBlank(rows[0].content) === withoutBlank(text))
+      return { files: names, isNew: false };
     const name = `db/current (${namesOf(files)})`;
     const isAlone = isWithoutTransaction(text);
     if (rehearsal && !isAlone) await this.#rehearse(name, text, rehearsal);

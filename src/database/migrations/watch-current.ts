@@ -9,8 +9,8 @@ import { pause } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
-/** How often it is looked for changes that the system doesn't tell of, as on some network drives. */
-const lookEveryMs = 2_000;
+/** How often it is looked for changes that nobody tells of: of files on some network drives, and by other programs. */
+const lookEveryMs = 1_000;
 /** Milliseconds before a lost connection is opened anew. */
 const reconnectMs = 250;
 /** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
@@ -53,6 +53,8 @@ export class CurrentWatch {
   #timer: NodeJS.Timeout | undefined;
   /** The files of the last run, see {@link signature}. */
   #ranWith = Promise.resolve("");
+  /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
+  #noted = "";
   /** What was run last, and how many migrations were committed by then. */
   #last: { files: readonly CurrentFile[]; committed: number } = { files: [], committed: 0 };
 
@@ -95,6 +97,8 @@ export class CurrentWatch {
     for (let seen = 0; seen !== this.#asked && !this.#stopping.signal.aborted;) {
       seen = this.#asked;
       await this.#runOnce();
+      const migrator = await this.#migrator?.catch(() => null);
+      this.#noted = (await migrator?.noted().catch(() => null)) ?? this.#noted;
     }
     this.#isRunning = false;
   }
@@ -151,11 +155,19 @@ export class CurrentWatch {
     }
   }
 
+  /** Whether another program has migrated the database, such as graphile-migrate. */
+  async #isMigrated(): Promise<boolean> {
+    const migrator = await this.#migrator?.catch(() => null);
+    const noted = await migrator?.noted().catch(() => undefined);
+    return noted !== undefined && noted !== this.#noted && !this.#isRunning;
+  }
+
   async #lookNowAndThen(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await pause(lookEveryMs, signal);
-      if ((await signature()) !== (await this.#ranWith) && !signal.aborted) this.#ask();
+      if (this.#isRunning || signal.aborted) continue;
+      if ((await signature()) !== (await this.#ranWith) || (await this.#isMigrated())) this.#ask();
     }
   }
 }

@@ -14,6 +14,9 @@ export type ReadText = (
   statement: PipelinedStatement & { name: string },
 ) => Promise<string | null>;
 
+/** The same for one row of texts; null when there is none. */
+export type ReadRow = (...asked: Parameters<ReadText>) => Promise<(string | null)[] | null>;
+
 /** Reads that share a connection at the same time: the first, and those that it takes along. */
 const maxShared = 4;
 
@@ -21,16 +24,16 @@ const maxShared = 4;
 export interface WaitingRead extends SharedRead {
   settings: SettingsStatement;
   statement: PipelinedStatement & { name: string };
-  done(error: Error | null, value: string | null): void;
+  done(error: Error | null, row: (string | null)[] | null): void;
 }
 
 /**
- * Reads texts, with callbacks instead of promises inside, because this is the fastest path.
+ * Reads rows of texts, with callbacks instead of promises inside, because this is the fastest path.
  *
  * When several reads wait for a connection, those that are known to be quick are sent together: by one write, each with its
  * settings in its own transaction. A read that is slow, or not known yet, has its connection for itself.
  */
-export function textReader(pool: SharedPool<WaitingRead>): ReadText {
+export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
   const pace = new StatementPace();
 
   const begin = (read: WaitingRead): void =>
@@ -73,7 +76,7 @@ export function textReader(pool: SharedPool<WaitingRead>): ReadText {
         }
         if (isBlameless) begin(read);
         else if (error) read.done(error, null);
-        else read.done(null, (result!.rows as [[string | null]])[0][0]);
+        else read.done(null, (result!.rows[0] as (string | null)[] | undefined) ?? null);
       });
     });
     PipelinedQuery.sendTogether(connection, queries);
@@ -84,7 +87,12 @@ export function textReader(pool: SharedPool<WaitingRead>): ReadText {
       begin({
         ...{ client, settings, statement },
         isQuick: () => pace.isQuick(statement.name),
-        done: (error, value) => (error ? reject(error) : resolve(value)),
+        done: (error, row) => (error ? reject(error) : resolve(row)),
       });
     });
 }
+
+export const textReader =
+  (readRow: ReadRow): ReadText =>
+  async (...asked) =>
+    (await readRow(...asked))![0]!;

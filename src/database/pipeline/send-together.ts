@@ -17,6 +17,7 @@ export type Outcome = { rows: unknown[] } | { error: Error };
  * Sends transactions on one connection by one write. Each is committed, or fails, by itself.
  *
  * @param onBegin called when they are about to be sent
+ * @param payers clients for whom they are sent, if not for the one whose turn they take
  * @returns the outcome of each, when the last one is done
  * @throws when there is no connection
  */
@@ -24,10 +25,11 @@ export type SendTogether = (
   client: string,
   transactions: readonly Transaction[],
   onBegin: () => void,
+  payers?: readonly string[],
 ) => Promise<Outcome[]>;
 
 export function togetherSender(pool: Connections): SendTogether {
-  return (client, transactions, onBegin) =>
+  return (client, transactions, onBegin, payers) =>
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {
         if (!connection) return reject(connectError!);
@@ -37,7 +39,10 @@ export function togetherSender(pool: Connections): SendTogether {
             new PipelinedQuery(connection, settings, statement, (error, result) => {
               outcomes.push(error ? { error } : { rows: result!.rows });
               if (outcomes.length < transactions.length) return;
-              release!(outcomes.some((outcome) => "error" in outcome && isConnectionBroken(outcome.error)));
+              const isBroken = outcomes.some(
+                (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
+              );
+              release!(isBroken, payers);
               resolve(outcomes);
             }),
         );

@@ -1,7 +1,6 @@
-import type { SendTogether } from "../../database/pipeline/send-together.ts";
 import { settingsStatement } from "../../database/pipeline/settings.ts";
 import type { MutationOutcome } from "../../graphql/mutation-outcome.ts";
-import { answerMutation } from "../../mutations/answer.ts";
+import type { AnswerMutation } from "../../mutations/answer.ts";
 import { wantedMutationOf } from "../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../versions/context.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
@@ -26,7 +25,7 @@ declare global {
  */
 export function answerMutations(
   served: readonly ServedVersion[],
-  sendTogether: SendTogether,
+  answerMutation: AnswerMutation,
   unread: UnreadAnswers,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
@@ -41,11 +40,11 @@ export function answerMutations(
     const { pgSettings } = contextFor(caller!, requestId, locale);
     const timeout = { statement_timeout: String(writing.timeoutMs) };
     const asked = {
-      credentialId: caller!.credentialId,
+      ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText },
       settings: settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!,
       readSettings: readSettingsFor(caller!, locale),
     };
-    answerMutation(wanted, asked, sendTogether)
+    answerMutation(wanted, asked)
       .then((answer) => {
         if (!("data" in answer)) {
           locals.mutationOutcome = answer;

@@ -1,0 +1,30 @@
+import { migrationsFolder } from "../../database/migrations/migration-files.ts";
+import { readSettings } from "../../process/settings.ts";
+import { migrationUrls } from "./urls.ts";
+
+const { urls, adminUrl } = await migrationUrls(readSettings());
+const isCommit = process.argv.includes("commit");
+
+// Hooks are processes of their own, and get no DATABASE_URL
+process.env.SERVICE_ADMIN_URL = adminUrl;
+const hook = (step: string) => ({
+  _: "command",
+  command: `node src/commands/graphile-migrate/hook.ts ${step}`,
+});
+
+/** Settings of graphile-migrate, so that it does what `npm run db:…` does. */
+export default {
+  migrationsFolder,
+  databaseOwner: "service_owner",
+  connectionString: urls.DATABASE_URL,
+  shadowConnectionString: urls.SHADOW_DATABASE_URL,
+  rootConnectionString: urls.ROOT_DATABASE_URL,
+  beforeReset: [
+    { _: "sql", file: "disconnect.sql", root: true, shadow: false },
+    // Before a commit, which first makes the shadow database anew
+    ...(isCommit ? [{ ...hook("check"), shadow: true }] : []),
+  ],
+  afterReset: [hook("copy")],
+  afterAllMigrations: isCommit ? [{ ...hook("schema"), shadow: false }] : [],
+  afterCurrent: ["finish.sql"],
+};

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { withClient } from "../../src/database/client.ts";
+import type { TestDatabase } from "../lib/database.ts";
+import { until } from "../lib/until.ts";
+import { Project } from "./project.ts";
+import type { CommandProcess } from "./process.ts";
+
+const program = fileURLToPath(import.meta.resolve("graphile-migrate/dist/cli.js"));
+const file = "db/current/5-try.sql";
+
+// On a copy of the project, while db:watch runs
+let project: Project;
+let database: TestDatabase;
+let watching: CommandProcess;
+before(async () => {
+  project = await Project.copy();
+  await project.commitCurrent();
+  database = await project.database();
+});
+after(async () => {
+  watching?.kill("SIGINT");
+  await watching?.ended;
+  const shadow = `${new URL(database.adminUrl).pathname.slice(1)}_shadow`;
+  await withClient(process.env.TEST_ADMIN_URL!, (client) =>
+    client.query(`drop database if exists ${shadow} with (force)`),
+  );
+  await database.close();
+  await project.remove();
+});
+
+/** Runs graphile-migrate, with nothing set but the URL of an administrator. */
+async function graphileMigrate(...words: string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: project.path,
+    env: { PATH: process.env.PATH, DATABASE_URL: database.adminUrl },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  const [code] = await once(child, "close");
+  return { code, output };
+}
+
+const rows = async (text: string): Promise<any[]> =>
+  (await withClient(database.adminUrl, (client) => client.query(text))).rows;
+const shapes = `drop view if exists api_unstable.shapes; drop table if exists erp.shape;
+create table erp.shape (id uuid primary key, name text not null);
+alter table erp.shape enable row level security;
+comment on table erp.shape is 'A shape.'; comment on column erp.shape.name is 'What it is called.';
+create view api_unstable.shapes with (security_invoker = true) as select id, name from erp.shape;
+comment on view api_unstable.shapes is E'@primaryKey id\\n@requiresScopes tags:read\\nShapes.';
+`;
+const facts = `select pg_get_userbyid(relowner) as owner, (select count(*)::int from pg_policy where polrelid = c.oid) as policies,
+  col_description(to_regclass('api_unstable.shapes'), 2) as note from pg_class c where oid = to_regclass('erp.shape')`;
+const asMigrated = [{ owner: "service_owner", policies: 1, note: "@notNull\nWhat it is called." }];
+
+test("current runs db/current as the owner of all, with what follows from it", async () => {
+  await project.write(file, shapes);
+  const { code, output } = await graphileMigrate("current");
+  assert.equal(code, 0, output);
+  assert.deepEqual(await rows(facts), asMigrated);
+  // Which db:watch takes for what it would run itself
+  watching = project.start(["database.ts", "watch"], { DATABASE_URL: database.adminUrl });
+  await watching.said(/The API follows the database/);
+  assert.doesNotMatch(watching.output(), /has been run/);
+});
+
+test("db:watch follows what it did", async () => {
+  await rows("delete from graphile_migrate.current; drop view api_unstable.shapes; drop table erp.shape");
+  await until(async () => (await rows(facts)).length > 0, 20_000);
+  await watching.said(/has been run \(5-try\.sql\)/);
+});
+
+test("commit refuses what the check refuses, and else writes migration and schema", async () => {
+  await project.write(file, "create table erp.leave (id uuid primary key);\n");
+  const committed = await project.list("db/committed");
+  const refused = await graphileMigrate("commit", "--message", "leave");
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.output, /row-level-security/);
+  assert.deepEqual(await project.list("db/committed"), committed);
+  await project.write(file, shapes);
+  await rows("drop table if exists erp.leave");
+  const { code, output } = await graphileMigrate("commit", "--message", "shapes");
+  assert.equal(code, 0, output);
+  assert.match((await project.list("db/committed")).at(-1)!, /-shapes\.sql$/);
+  assert.match(await project.read("db/schema.sql"), /^create table erp\.shape \($/m);
+  assert.deepEqual(await rows(facts), asMigrated);
+  assert.match((await graphileMigrate("status")).output, /Up to date/);
+});
+
+test("uncommit brings it back, and reset makes the database anew, with all that the service needs", async () => {
+  const back = await graphileMigrate("uncommit");
+  assert.equal(back.code, 0, back.output);
+  const name = (await project.list("db/current")).find((each) => /try/.test(each))!;
+  assert.match(await project.read(`db/current/${name}`), /create table erp\.shape/);
+  await rm(join(project.path, "db/current", name));
+  watching.kill("SIGINT");
+  await watching.ended;
+  const { code, output } = await graphileMigrate("reset", "--erase");
+  assert.equal(code, 0, output);
+  assert.deepEqual(await rows(facts), []);
+  assert.deepEqual(
+    await rows(
+      `select to_regclass('graphile_worker.jobs') is not null as queue,
+         has_database_privilege('service_login', current_database(), 'temporary') as temporary`,
+    ),
+    [{ queue: true, temporary: false }],
+  );
+});
+
+test("db:env prints what other programs need, and db:psql opens one as the owner", async () => {
+  const settings = { DATABASE_URL: database.adminUrl };
+  const { output } = await project.run(["database.ts", "env"], settings);
+  const urls = [...output.matchAll(/^export (\w+)='(.*)'$/gm)];
+  assert.deepEqual(
+    urls.map(([, name]) => name),
+    ["DATABASE_URL", "SHADOW_DATABASE_URL", "ROOT_DATABASE_URL"],
+  );
+  const who = await withClient(urls[0]![2]!, (client) => client.query("select current_user as role"));
+  assert.deepEqual(who.rows, [{ role: "service_owner" }]);
+  for (const path of [process.env.PATH!, ""]) {
+    const { code, output: said } = await project.run(["psql.ts", "-c", "select current_user as role"], {
+      ...settings,
+      PATH: path,
+    });
+    assert.equal(code, 0, said);
+    assert.match(said, /role\s+-+\s+service_owner\s+\(1 row\)/);
+    const wrong = await project.run(["psql.ts", "-c", "select nothing"], { ...settings, PATH: path });
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.output, /ERROR: {2}column "nothing" does not exist/);
+  }
+});

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BookingGroups } from "../../src/mutations/groups.ts";
+import type { Booking } from "../../src/mutations/groups.ts";
+
+// The order and the fairness of group commit, with simulated statements.
+
+interface Call extends Booking<string> {
+  name: string;
+}
+
+/** A ledger that takes a few milliseconds for each statement, and notes what is done. */
+function openLedger({ isOdd = (name: string): boolean => name === "", takesMs = 4 } = {}) {
+  const done: string[] = [];
+  const groups: string[][] = [];
+  const active = new Map<string, number>();
+  const during = async (products: string[]) => {
+    for (const product of products) {
+      active.set(product, (active.get(product) ?? 0) + 1);
+      assert.equal(active.get(product), 1, `${product} twice at a time`);
+    }
+    // The work of a statement
+    await sleep(takesMs);
+    for (const product of products) active.set(product, active.get(product)! - 1);
+  };
+  const booking = new BookingGroups<string, Call>(
+    async (calls) => {
+      groups.push(calls.map(({ name }) => name));
+      await during([...new Set(calls.map(({ product }) => product))]);
+      const stopped = new Set<string>();
+      return calls.map(({ name, product }) => {
+        if (isOdd(name)) stopped.add(product);
+        if (stopped.has(product)) return null;
+        done.push(name);
+        return name;
+      });
+    },
+    () => false,
+  );
+  const book = (client: string, product: string, name: string) =>
+    booking.book({
+      ...{ client, product, name, isRepeatable: false },
+      async alone(onBegin) {
+        onBegin();
+        groups.push([name]);
+        await during([product]);
+        done.push(name);
+        return name;
+      },
+    });
+  return { done, groups, book };
+}
+
+const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+
+describe("group commit", () => {
+  it("makes a call alone when nothing is under way, and those that come meanwhile together", async () => {
+    const { groups, book } = openLedger();
+    await book("a", "p", "first");
+    await Promise.all(names(20, "").map((name) => book("a", `p${name}`, name)));
+    assert.deepEqual(groups, [["first"], ["0"], names(20, "").slice(1)]);
+  });
+
+  const odd = { isOdd: (name: string) => name.endsWith("7") };
+  it("makes the calls of one product in the order of arrival, also around odd ones", async () => {
+    const { done, book } = openLedger(odd);
+    const wanted = names(60, "c");
+    const productOf = (n: number) => (n % 3 ? "hot" : "warm");
+    await Promise.all(wanted.map((name, n) => book(n % 2 ? "a" : "b", productOf(n), name)));
+    for (const product of ["hot", "warm"]) {
+      const order = wanted.filter((_, n) => productOf(n) === product);
+      assert.deepEqual(
+        done.filter((name) => order.includes(name)),
+        order,
+      );
+    }
+  });
+
+  it("keeps the order of each credential also when more wait than may", async () => {
+    const { done, book } = openLedger(odd);
+    const [mine, yours] = [names(90, "mine "), names(40, "yours ")];
+    await Promise.all([
+      ...mine.map((name) => book("me", "hot", name)),
+      ...yours.map((name) => book("you", "hot", name)),
+    ]);
+    assert.deepEqual(
+      done.filter((name) => name.startsWith("mine")),
+      mine,
+    );
+    assert.deepEqual(
+      done.filter((name) => name.startsWith("yours")),
+      yours,
+    );
+    assert.ok(done.indexOf("yours 9") < done.indexOf("mine 60"));
+  });
+
+  it("answers each call what became of it", async () => {
+    const { book } = openLedger({ isOdd: (name) => Number(name) % 5 === 0 });
+    const answers = await Promise.all(names(60, "").map((name) => book("a", `p${Number(name) % 9}`, name)));
+    assert.deepEqual(answers, names(60, ""));
+  });
+
+  it("lets credentials take turns: one that sends hundreds doesn't hold up another", async () => {
+    const { done, book } = openLedger();
+    const many = names(200, "many ").map((name, n) => book("many", `m${n % 50}`, name));
+    const few = names(4, "few ").map((name, n) => book("few", `f${n}`, name));
+    await Promise.all([...many, ...few]);
+    assert.ok(done.indexOf("few 3") < 80, String(done.indexOf("few 3")));
+  });
+
+  it("doesn't wait for long for what is slow", async () => {
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => (release = resolve));
+    const groups = new BookingGroups<string>(
+      () => Promise.resolve([]),
+      () => false,
+    );
+    const held = groups.book({
+      ...{ client: "a", product: "slow", isRepeatable: false },
+      async alone(onBegin) {
+        onBegin();
+        await slow;
+        return "slow";
+      },
+    });
+    const beside = groups.book({
+      ...{ client: "a", product: "other", isRepeatable: false },
+      alone(onBegin) {
+        onBegin();
+        return Promise.resolve("quick");
+      },
+    });
+    assert.equal(await beside, "quick");
+    release();
+    assert.equal(await held, "slow");
+  });
+
+  it("fails those of a lost group that can't be repeated, and makes the others alone", async () => {
+    const lost = new Error("lost");
+    const groups = new BookingGroups<string>(
+      () => Promise.reject(lost),
+      (error) => error === lost,
+    );
+    const book = (n: number) =>
+      groups.book({
+        ...{ client: "a", product: `p${n}`, isRepeatable: n % 2 === 1 },
+        async alone(onBegin) {
+          onBegin();
+          await sleep(2); // The work of a statement
+          return "alone";
+        },
+      });
+    const outcomes = await Promise.allSettled([0, 1, 2, 3, 4].map(book));
+    // The first had nothing to wait for
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "fulfilled", "rejected", "fulfilled", "rejected"],
+    );
+  });
+});

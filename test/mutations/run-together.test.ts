@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import pg from "pg";
+import { rowsOf, useDatabase } from "../lib/database.ts";
+
+// Calls that are run together by one statement. That they do the same as one after the other is shown in
+// test/db/bookings-both-ways.test.ts; here is what makes a call wait for nobody, and what is left to mutation.run.
+
+const credential = "018fd2d0-081f-73dc-8edd-7c7360cdaaf2";
+
+describe("calls that are run together", () => {
+  const used = useDatabase("template_demo", "login");
+  const rows = rowsOf(() => used.client);
+  let places: { product: string; bin: string }[];
+
+  before(async () => {
+    const admin = new pg.Client({ connectionString: used.database.adminUrl });
+    await admin.connect();
+    ({ rows: places } = await admin.query(
+      `select distinct on (s.product_id) s.product_id as product, s.bin_location_id as bin
+       from ledger.stock s join erp.product p on p.id = s.product_id
+       where s.bin_location_id is not null and s.quantity > 0 and not p.is_batch_managed
+         and exists (select from ledger.stock x where x.product_id = p.id and x.place = 'stock_correction')
+         and not exists (select from erp.product v where v.parent_id = p.id)
+       order by s.product_id, s.id limit 4`,
+    ));
+    await admin.end();
+    await rows("set role service_api");
+  });
+
+  const adjust = (nth: number, delta: unknown, others: object = {}) => ({
+    version: "api_unstable",
+    operation: "stock_adjust",
+    input: {
+      lines: [{ product_id: places[nth]!.product, place: { bin_location_id: places[nth]!.bin }, delta }],
+    },
+    key: null as string | null,
+    credential_id: credential,
+    request_id: "together",
+    scopes: "stocks:write",
+    ...others,
+  });
+  type Call = ReturnType<typeof adjust>;
+  const run = async (...calls: Call[]): Promise<any[]> =>
+    (await rows("select mutation.run_together($1) as answers", [JSON.stringify(calls)]))[0].answers;
+  const done = (answers: unknown[]) => answers.map((answer) => answer !== null);
+  const alone = async ({ version, operation, input, key, scopes }: Call, client: pg.Client) => {
+    await client.query(
+      "select set_config('service.scopes', $1, false), set_config('service.credential_id', $2, false)",
+      [scopes, credential],
+    );
+    const { rows } = await client.query("select mutation.run($1, $2, $3, $4, false) as answer", [
+      version,
+      operation,
+      input,
+      key,
+    ]);
+    return rows[0].answer;
+  };
+
+  it("leave to mutation.run what it may refuse, and later calls of the same product", async () => {
+    const answers = await run(
+      adjust(0, 1),
+      adjust(1, -1_000_000),
+      adjust(1, 5),
+      adjust(2, 1, { scopes: "stocks:read" }),
+      adjust(3, 1, { key: "" }),
+      adjust(0, 2),
+    );
+    assert.deepEqual(done(answers), [true, false, false, false, false, true]);
+    assert.deepEqual(answers[0].userErrors, []);
+  });
+
+  it("leave other mutations, several lines, and fields that are seldom used to mutation.run", async () => {
+    const two = adjust(0, 1);
+    two.input.lines.push(two.input.lines[0]!);
+    const expecting = adjust(1, 1);
+    Object.assign(expecting.input.lines[0]!, { expected_quantity: 3 });
+    const answers = await run(
+      two,
+      expecting,
+      adjust(2, 1, { operation: "stock_set" }),
+      adjust(3, 1, { version: "api_1999" }),
+    );
+    assert.deepEqual(done(answers), [false, false, false, false]);
+    assert.deepEqual(await run(), []);
+  });
+
+  it("answer a repetition again, and leave a key that stands for something else", async () => {
+    const [first] = await run(adjust(0, 1, { key: "again" }));
+    const [repeated, other] = await run(adjust(0, 1, { key: "again" }), adjust(1, 1, { key: "again" }));
+    assert.deepEqual(repeated.payload.stock_movements, first.payload.stock_movements);
+    assert.equal(other, null);
+    assert.deepEqual(
+      (await alone(adjust(0, 1, { key: "again" }), used.client)).payload.stock_movements,
+      first.payload.stock_movements,
+    );
+    const answer = await alone(adjust(1, 1, { key: "again" }), used.client);
+    assert.equal(answer.userErrors[0].code, "IDEMPOTENCY_KEY_MISMATCH");
+  });
+
+  it("repeat what was run alone", async () => {
+    const call = adjust(0, 3, { key: "alone first" });
+    const first = await alone(call, used.client);
+    const [repeated] = await run(call);
+    assert.deepEqual(repeated.payload.stock_movements, first.payload.stock_movements);
+  });
+
+  it("wait for no key that another transaction is taking", async () => {
+    const other = new pg.Client({ connectionString: used.database.loginUrl });
+    await other.connect();
+    await other.query("set role service_api");
+    try {
+      await other.query("begin");
+      await alone(adjust(0, 1, { key: "taken" }), other);
+      // A statement that waited would end with an error
+      await rows("set statement_timeout = '5s'");
+      assert.deepEqual(done(await run(adjust(1, 1, { key: "taken" }), adjust(2, 1))), [false, true]);
+      await other.query("rollback");
+      assert.deepEqual(done(await run(adjust(1, 1, { key: "taken" }))), [true]);
+    } finally {
+      await rows("reset statement_timeout");
+      await other.end();
+    }
+  });
+
+  it("book all or nothing when the statement fails", async () => {
+    const before = await run(adjust(0, 1));
+    await assert.rejects(run(adjust(0, 1), adjust(1, "not a number")), { code: "22P02" });
+    await rows("select set_config('service.scopes', 'stocks:read', false)");
+    const since = await rows("select id from api_unstable.stock_movements where id >= $1", [
+      before[0].payload.stock_movements[0],
+    ]);
+    assert.equal(since.length, 1);
+  });
+});

@@ -46,3 +46,5 @@ grant usage on schema api_meta to service_worker;
 --!include api_meta/grant_reads.sql
 --!include events/require_fields.sql
 --!include api_meta/finish_migration.sql
+--!include events/derive_scopes.sql
+--!include api_meta/derive.sql

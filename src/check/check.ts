@@ -9,6 +9,8 @@ import { frozenVersions } from "./frozen.ts";
 import { lints } from "./lints.ts";
 import type { OldColumns } from "./old-columns.ts";
 import { committedColumns } from "./old-columns.ts";
+import { indexUse } from "./plans/indexes.ts";
+import { policies } from "./plans/policies.ts";
 import { Places } from "./places.ts";
 import type { Script } from "./script.ts";
 import { readScript } from "./script.ts";
@@ -25,6 +27,7 @@ const syntax: Source = {
 /** All checks, in the order of the report. */
 export const sources: readonly Source[] = [
   ...[syntax, dangerousDdl, forgottenFixtures, frozenVersions, apiDiff, eventDiff, lints],
+  ...[indexUse, policies],
 ];
 
 export interface CheckOptions {

@@ -6,14 +6,17 @@ import { openAsAdmin } from "../database/open.ts";
 import { connect } from "../database/client.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { readSettings } from "../process/settings.ts";
+import { atTheCommandLine } from "./command-line.ts";
 import { forPsql } from "./graphile-migrate/urls.ts";
-import { atTheTerminal, say, UsageError } from "./terminal.ts";
+import { say } from "./terminal.ts";
 
 const usage = `A psql in the database, as the owner of its tables.
 
-Usage: npm run db:psql [-- ARGUMENT…]
+Usage: npm run db:psql [-- -c SQL]
 
-The arguments are those of psql. Where none is installed, a small one takes its place, with -c SQL, \\d, \\d NAME and \\q.
+  -c SQL   run this and end
+
+Where no psql is installed, a small one takes its place, with \\d, \\d NAME and \\q.
 `;
 
 const listing = `select n.nspname as schema, c.relname as name, case c.relkind when 'v' then 'view' else 'table' end as kind
@@ -23,7 +26,8 @@ const describing = `select a.attname as column, format_type(a.atttypid, a.atttyp
   from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum`;
 
 /** @returns the exit code; null when there is no psql */
-async function installed(url: string, words: readonly string[]): Promise<number | null> {
+async function installed(url: string, text: string | undefined): Promise<number | null> {
+  const words = text === undefined ? [] : ["-c", text];
   const child = spawn("psql", [forPsql(url), ...words], { stdio: "inherit" });
   // Ctrl-C is for psql
   const ignore = () => {};
@@ -40,10 +44,7 @@ async function installed(url: string, words: readonly string[]): Promise<number 
 }
 
 /** Runs statements of the terminal, or of standard input. @returns the exit code */
-async function small(url: string, words: readonly string[]): Promise<number> {
-  const [option, text, ...more] = words;
-  if (option !== undefined && (option !== "-c" || text === undefined || more.length > 0))
-    throw new UsageError("No psql is installed, and the small one in its place takes only -c SQL.");
+async function small(url: string, text: string | undefined): Promise<number> {
   const client = await connect(url);
   try {
     if (text !== undefined) return (await run(client, text)) ? 0 : 1;
@@ -117,14 +118,14 @@ const textOf = (value: unknown): string => {
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-await atTheTerminal(async () => {
-  const words = process.argv.slice(2);
-  if (words.includes("--help")) return void console.log(usage.trimEnd());
+const options = { command: { type: "string", short: "c" } } as const;
+
+await atTheCommandLine({ usage, options }, async ({ command }) => {
   const { url, close } = await openAsAdmin(readSettings());
   try {
     const owner = urlAsOwner(url);
-    process.exitCode = (await installed(owner, words)) ?? (await small(owner, words));
+    process.exitCode = (await installed(owner, command)) ?? (await small(owner, command));
   } finally {
     await close();
   }
-}, usage);
+});

@@ -31,6 +31,7 @@ import { requireToken } from "./middleware/require-token.ts";
 import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
+import { tellCost } from "./middleware/tell-cost.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
@@ -93,6 +94,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     spending.forDocument,
     readOperation(served, parts.meter, thread),
     countFields(usage, served),
+    ...(settings.explorer ? [tellCost] : []),
     spending.forOperation,
     refuseOperation,
     noMutationByGet,

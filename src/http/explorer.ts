@@ -1,8 +1,9 @@
+import { fileURLToPath } from "node:url";
 import type { Response } from "express";
-import { Router } from "express";
+import express, { Router } from "express";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
-import { changesPathOf } from "../versions/explorer-script.ts";
+import { changesPathOf, explorerFiles } from "../versions/explorer-page.ts";
 import { eventStream } from "./http-server.ts";
 
 /** Path of the explorer of a version. */
@@ -19,12 +20,10 @@ function sendChanges({ onChange }: ServedVersion, response: Response): void {
   response.once("close", stop);
 }
 
-/**
- * The explorer (Ruru), one page per version, in development. It needs a token: enter `{"Authorization": "Bearer …"}`
- * under Headers.
- */
+/** The explorer (Ruru), one page per version, in development. One logs in with client credentials, which stay in the tab. */
 export function explorers(served: readonly ServedVersion[]): Router {
   const router = Router();
+  router.use(explorerFiles, express.static(fileURLToPath(new URL("./explorer/", import.meta.url))));
   router.get("/", (_request, response) => response.redirect(explorerPathOf(served[0]!.version)));
   router.get(["/explorer/*page", "/ruru-static/*file"], (_request, response, next) => {
     // Its scripts are inline and start workers, but it loads everything from here.

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { Turns } from "../lib/turns.ts";
+import { Patience } from "./patience.ts";
 
 /** A call that may be made with others: of one line, and so of one product. */
 export interface Booking<Done> {
@@ -25,8 +26,6 @@ const maxTogether = 32;
 const [maxAdmitted, maxAdmittedPerClient] = [128, maxTogether];
 /** Groups under way. */
 const maxGroups = 4;
-/** Milliseconds that a call waits for what is under way: twice what that usually takes, from the least to the most. */
-const [minPatienceMs, maxPatienceMs] = [3, 20];
 /** Calls in succession that were not plain, after which calls like them are made alone for some milliseconds. */
 const [oddOnes, aloneForMs, maxKnown] = [3, 1_000, 10_000];
 /** How often a call is put back because of one before it. */
@@ -64,8 +63,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
   readonly #odd = new LRUCache<string, number>({ max: maxKnown, ttl: aloneForMs });
   #groups = 0;
   #underWay = 0;
-  /** Milliseconds that what is under way usually takes. */
-  #usualMs = minPatienceMs;
+  readonly #patience = new Patience();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param isUncertain whether an error of `together` leaves open what was done */
@@ -102,12 +100,13 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
       const next = this.#next();
       const [first] = next;
       if (!first || (next.length > 1 && this.#groups >= maxGroups)) return;
-      const patienceMs = Math.min(maxPatienceMs, Math.max(minPatienceMs, 2 * this.#usualMs));
-      const waitMs = first.since + (this.#underWay === 0 ? 0 : patienceMs) - performance.now();
+      const waitMs =
+        first.since + this.#patience.waitMs(next.length, this.#underWay, this.#groups) - performance.now();
       if (waitMs > 0 && !this.#isOdd(first)) {
         this.#timer = setTimeout(() => this.#begin(), waitMs);
         return;
       }
+      this.#patience.noteBegin(next.length);
       const chosen = new Set(next);
       this.#waiting = this.#waiting.filter((each) => !chosen.has(each));
       if (next.length === 1) void this.#makeAlone(first);
@@ -218,7 +217,7 @@ export class BookingGroups<Done, B extends Booking<Done> = Booking<Done>> {
 
   #end(start: number): void {
     this.#underWay--;
-    this.#usualMs += (performance.now() - start - this.#usualMs) / 10;
+    this.#patience.noteEnd(performance.now() - start);
   }
 }
 

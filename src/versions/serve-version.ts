@@ -16,7 +16,7 @@ import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
 import { contextFor } from "./context.ts";
-import { explorerScript } from "./explorer-script.ts";
+import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
@@ -36,8 +36,6 @@ export interface PassedRequest {
   /** What became of the operation's only mutation, if that ran before. */
   mutationOutcome: MutationOutcome | undefined;
 }
-
-type RuruClientConfig = NonNullable<NonNullable<GraphileConfig.Preset["ruru"]>["clientConfig"]>;
 
 /** A version of the API, ready to answer. */
 export interface ServedVersion {
@@ -191,13 +189,7 @@ function presetOf(
       explain: false,
       context: (request) => request.inside ?? contextOf(passed(request), forMutations),
     },
-    ruru: {
-      // Its type demands every option, though none is needed.
-      htmlParts: {
-        headerScripts: (scripts) => scripts + (explorerPath === null ? "" : explorerScript(explorerPath)),
-      },
-      clientConfig: { defaultHeaders: '{ "Authorization": "Bearer <ACCESS_TOKEN>" }' } as RuruClientConfig,
-    },
+    ruru: explorerPath === null ? {} : explorerPage(version.slug, explorerPath, pathOf(version)),
     grafserv: {
       graphqlPath: pathOf(version),
       graphiql: explorerPath !== null,

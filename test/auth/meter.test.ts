@@ -13,7 +13,7 @@ describe("what an operation takes beyond its points", () => {
       async before(owner) {
         await owner.query(`
           alter table erp.product disable trigger user;
-          insert into erp.product (product_number, name) select 'P' || n, 'Product' from generate_series(1, 20000) n;
+          insert into erp.product (product_number, name, available_stock) select 'P' || n, 'Product', 0 from generate_series(1, 20000) n;
           alter table erp.product enable trigger user`);
       },
     });

@@ -100,7 +100,11 @@ const cases: Record<string, { mistakes: Record<string, string>; harmless: string
       "create index concurrently on erp.customer (email)": "erp.customer",
       "drop index concurrently erp.customer_email_idx": "",
     },
-    harmless: ["--! no-transaction\ncreate index concurrently on erp.customer (email)"],
+    harmless: [
+      "--! no-transaction\ncreate index concurrently on erp.customer (email)",
+      // As it is committed
+      "--! Previous: sha1:1\n--! Hash: sha1:2\n\n--! no-transaction\ncreate index concurrently on erp.customer (email)",
+    ],
   },
   "concurrently-if-not-exists": {
     mistakes: {

@@ -13,8 +13,11 @@ export const migrationsFolder = fileURLToPath(new URL("db", root));
 export const currentFolder = new URL("db/current/", root);
 const committedFolder = new URL("db/committed/", root);
 
-/** The first line of a migration that runs outside of a transaction, as `create index concurrently` must. */
-const withoutTransaction = /^--! ?no-transaction\b/;
+/**
+ * The first line of a migration that runs outside of a transaction, as `create index concurrently` must; in a committed
+ * one it comes after the headers.
+ */
+const withoutTransaction = /^(?:--! ?[A-Z]\w*:.*\n|\n)*--! ?no-transaction\b/;
 
 /** A file of db/current. */
 export interface CurrentFile {

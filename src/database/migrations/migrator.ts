@@ -168,6 +168,8 @@ export class Migrator {
            on conflict (filename) do update set content = excluded.content, date = excluded.date`,
         [text],
       );
+      // Locks aren't held for the disk: what a crash undoes is run again
+      await this.#client.query("set local synchronous_commit = off");
       if (isAlone) await rehearsal?.look(this.#client).then(() => rehearsal.conclude());
     });
     return { files: names, isNew: true };

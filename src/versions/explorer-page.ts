@@ -1,0 +1,59 @@
+import { examples } from "./explorer-examples.ts";
+
+type RuruConfig = NonNullable<GraphileConfig.Preset["ruru"]>;
+type RuruClientConfig = NonNullable<RuruConfig["clientConfig"]>;
+
+/** Where a version tells its explorer that it has changed. */
+export const changesPathOf = (explorerPath: string): string => `${explorerPath}/changes`;
+
+/** Where the files of the page are. */
+export const explorerFiles = "/explorer-files";
+
+/** What the explorer's own script reads. */
+const configOf = (explorerPath: string, endpoint: string) => ({
+  endpoint,
+  changes: changesPathOf(explorerPath),
+  token: "/api/oauth/token",
+  schema: `${endpoint}/schema.graphql`,
+  examples: examples.map(({ query }) => query),
+});
+
+/** The page's first part: who is logged in, examples, costs. */
+function bar(slug: string): string {
+  const topics = [...new Set(examples.map(({ topic }) => topic))];
+  const options = topics.map((topic) => {
+    const ofTopic = examples.flatMap((example, index) =>
+      example.topic === topic ? [`<option value="${index}">${example.title}</option>`] : [],
+    );
+    return `<optgroup label="${topic}">${ofTopic.join("")}</optgroup>`;
+  });
+  return `<header id="bar">
+  <h1>Stock and order <small>${slug}</small></h1>
+  <label>Examples <select id="examples"><option value="">Choose…</option>${options.join("")}</select></label>
+  <output id="cost" aria-live="polite"></output>
+  <form id="log-in">
+    <label>Client id <input name="id" autocomplete="off" spellcheck="false" placeholder="ak_…" required></label>
+    <label>Secret <input name="secret" type="password" autocomplete="off" placeholder="sk_…" required></label>
+    <button>Log in</button>
+  </form>
+  <p id="who" hidden><span></span> <button type="button">Log out</button></p>
+  <p id="problem" role="alert"></p>
+</header>`;
+}
+
+/** How the explorer of a version (Ruru) looks. */
+export function explorerPage(slug: string, explorerPath: string, endpoint: string): RuruConfig {
+  const config = JSON.stringify(configOf(explorerPath, endpoint)).replaceAll("<", "\\u003c");
+  return {
+    htmlParts: {
+      titleTag: `<title>Stock and order – GraphQL explorer, ${slug}</title>`,
+      styleTags: (styles: string) => `${styles}<link rel="stylesheet" href="${explorerFiles}/explorer.css">`,
+      // Before the editor, which sends its first request at once
+      configScript: (script: string) =>
+        `${script}<script>const EXPLORER = ${config};</script><script src="${explorerFiles}/explorer.js"></script>`,
+      bodyContent: (content: string) => bar(slug) + content,
+    },
+    // Its type demands every option, though none is needed
+    clientConfig: { defaultQuery: examples[0]!.query } as RuruClientConfig,
+  };
+}

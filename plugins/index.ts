@@ -3,6 +3,7 @@ import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
+import { ClashesPlugin } from "./clashes.ts";
 import { ComputedColumnsPlugin } from "./computed-columns.ts";
 import { catalogQuery } from "./lib/catalog-query.ts";
 import { ConnectionsPlugin } from "./connections.ts";
@@ -132,6 +133,7 @@ export function createPreset({
       // Names, and what is offered
       NamingPlugin,
       SurfacePlugin,
+      ClashesPlugin,
       RelationsPlugin,
       // GraphQL types of columns
       ScalarsPlugin,

@@ -4,6 +4,7 @@
 --!include mutation/upsert_row.sql
 --!include mutation/thing.sql
 --!include mutation/defaults_of.sql
+--!include mutation/match_of.sql
 --!include mutation/match_rows.sql
 --!include mutation/faults_of_columns.sql
 --!include mutation/faults_of_keys.sql
@@ -23,7 +24,8 @@ do $$
 declare
   old constant text := obj_description('api_unstable'::regnamespace, 'pg_namespace');
   named constant text[] := string_to_array(substring(old from '(?n)^@floats (.*)$'), ' ');
-  added constant text[] := '{product_price_input,product_upsert_input,supplier_upsert_input}';
+  added constant text[] := '{product_price_input,product_upsert_input,supplier_upsert_input,'
+    'order_line_upsert_input}';
 begin
   execute format('comment on schema api_unstable is %L', regexp_replace(old, '(?n)^@floats .*$',
     '@floats ' || (
@@ -39,6 +41,12 @@ $$;
 --!include api/suppliers_upsert.sql
 --!include api/warehouses_upsert.sql
 --!include api/customers_upsert.sql
+--!include erp/match_order_lines.sql
+--!include erp/faults_of_order_lines.sql
+--!include erp/upsert_orders.sql
+--!include erp/cancel_order.sql
+--!include api/orders_upsert.sql
+--!include api/order_cancel.sql
 
 select api_meta.allow('service_writer', 'erp.tag', 'select', 'insert');
 select api_meta.allow('service_writer', 'erp.product_tag', 'select', 'insert', 'delete');
@@ -73,6 +81,40 @@ comment on constraint customer_account_type_is_known on erp.customer is
   E'@userError INVALID account_type\nThere is no such type of accounts.';
 comment on constraint customer_vat_ids_are_strings on erp.customer is
   E'@userError INVALID vat_ids\nThis must be a list of texts.';
+
+select api_meta.allow('service_writer', 'erp.shipping_method', 'select');
+select api_meta.allow('service_writer', 'erp.order_tag', 'select', 'insert', 'delete');
+select api_meta.allow('service_writer', 'erp.sales_order', 'insert',
+  'update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, '
+  'sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, '
+  'storefront_id, entered_tracking_codes)');
+select api_meta.allow('service_writer', 'erp.sales_order_line_item', 'insert', 'delete',
+  'update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, '
+  'tax_rate, storefront_id)');
+
+drop index if exists erp.order_storefront_id_is_unique;
+-- waive index-blocks-writes: a million orders take a second
+create unique index order_storefront_id_is_unique on erp.sales_order (storefront_id, sales_channel_id);
+comment on index erp.order_storefront_id_is_unique is
+  E'@userError NOT_UNIQUE storefront_id\nAnother order of the sales channel has this id.';
+comment on constraint order_number_is_unique on erp.sales_order is
+  E'@userError NOT_UNIQUE order_number\nAnother order has this number.';
+comment on constraint order_tax_status_is_known on erp.sales_order is
+  E'@userError INVALID tax_status\nThis is gross, net or tax-free.';
+comment on constraint order_shipping_address_is_an_object on erp.sales_order is
+  E'@userError INVALID shipping_address\nThe address must be a JSON object.';
+comment on constraint order_billing_address_is_an_object on erp.sales_order is
+  E'@userError INVALID billing_address\nThe address must be a JSON object.';
+comment on constraint order_line_item_quantity_is_positive on erp.sales_order_line_item is
+  E'@userError OUT_OF_RANGE quantity\nThe quantity must be at least 1.';
+comment on constraint order_line_item_tax_rate_is_a_percentage on erp.sales_order_line_item is
+  E'@userError OUT_OF_RANGE tax_rate\nThe tax rate is in percent, from 0 to 100.';
+comment on constraint order_line_item_product_only_on_product_lines on erp.sales_order_line_item is
+  E'@userError INVALID type\nOnly lines of type product name a product.';
+comment on constraint order_line_item_promotion_identifier_matches_payload on erp.sales_order_line_item is
+  E'@userError INVALID identifier\nThe identifier of a promotion is that of its payload.';
+comment on constraint order_line_item_is_not_its_own_parent on erp.sales_order_line_item is
+  '@internal No function writes the parent.';
 
 comment on constraint supplier_number_is_unique on erp.supplier is
   E'@userError NOT_UNIQUE number\nAnother supplier has this number.';

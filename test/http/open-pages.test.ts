@@ -23,7 +23,7 @@ test("the schema of each version is served as SDL, and again only when it has ch
     assert.match(text, /@requiresScopes\(anyOf: \["products:read"\]\)/);
     buildSchema(text);
     const etag = headers.get("etag")!;
-    for (const known of [etag, `"other", W/${etag}`]) {
+    for (const known of [etag, `"other", ${etag.slice(2)}`]) {
       const again = await get(pathOf(slug), { "if-none-match": known });
       assert.deepEqual([again.status, again.text.length, again.headers.get("etag")], [304, 0, etag]);
     }

@@ -105,6 +105,27 @@ describe("calls that arrive together", () => {
     assert.equal(await shop.movements(), before + 10);
   });
 
+  it("are done once by their keys also when two processes get them at once, on one product", async () => {
+    const other = await shop.another({ poolSize: 4 });
+    const before = await shop.movements();
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, (_, n) => {
+        const input = one(n % 2 ? "part 3" : products[n % 4]!, 1, { idempotencyKey: `shared ${n >> 1}` });
+        return Promise.all(
+          [shop, other].map((process) => shop.mutate("stockAdjust", input, { select, process })),
+        );
+      }),
+    );
+    for (const [mine, theirs] of answers) {
+      if (mine.userErrors.length + theirs.userErrors.length > 0) continue;
+      assert.deepEqual(mine.stockMovements[0].id, theirs.stockMovements[0].id);
+    }
+    const refused = answers.flat().flatMap(refusals);
+    for (const [code] of refused) assert.equal(code, "IDEMPOTENCY_KEY_MISMATCH");
+    assert.equal(await shop.movements(), before + 40);
+    await other.close();
+  });
+
   it("have the rights of their own callers, and their events name these", async () => {
     const tokens = await Promise.all([1, 2, 3].map(() => shop.token({ read: "all", write: ["stocks"] })));
     const reader = await shop.token();

@@ -40,10 +40,7 @@ export function answerIntrospection(
     const isFixed = !getOperationAST(document, operationName)?.variableDefinitions?.length;
     const key = `${number} ${operationName ?? ""} ${text}`;
     const data = isFixed ? kept.get(key) : undefined;
-    const send = (answer: Uint8Array) => {
-      sendData(request, response, answer);
-      unread.count(response);
-    };
+    const send = (answer: Uint8Array) => sendData(request, response, answer, unread);
     if (data !== undefined) return send(data);
     thread
       .introspect(locals.caller!.credentialId, schema, { text, operationName, variableValues: variables })

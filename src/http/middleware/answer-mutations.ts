@@ -52,8 +52,7 @@ export function answerMutations(
         }
         // `unstable` shows developers how it answers.
         if (version.kind === "floating") response.setHeader("x-read-by", "sql");
-        sendData(request, response, answer.data);
-        unread.count(response);
+        sendData(request, response, answer.data, unread);
       })
       .catch(next);
   };

@@ -48,8 +48,7 @@ export function answerReads(
           readCounts.sql++;
           // `unstable` shows developers how it answers.
           if (version.kind === "floating") response.setHeader("x-read-by", "sql");
-          sendData(request, response, data);
-          unread.count(response);
+          sendData(request, response, data, unread);
         },
         (error: Error) => {
           locals.readFailure = error;

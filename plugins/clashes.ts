@@ -1,0 +1,87 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgCodecWithAttributes, PgRegistry, PgResource } from "postgraphile/@dataplan/pg";
+import { isEnumCodec } from "postgraphile/@dataplan/pg";
+import { attributesOf } from "../src/reads/codecs.ts";
+import { hasTag } from "./lib/tags.ts";
+
+/** Names with what has them. */
+class Names {
+  readonly #known = new Map<string, string>();
+  readonly #of: string;
+
+  /** @param of the type whose fields they are; nothing for names of types */
+  constructor(of = "") {
+    this.#of = of;
+  }
+
+  add(name: string, thing: string): void {
+    const other = this.#known.get(name);
+    if (other !== undefined && other !== thing)
+      throw new Error(`Two things would be called ${this.#of}${name}: ${other}, and ${thing}`);
+    this.#known.set(name, thing);
+  }
+}
+
+const inSql = ({ name, extensions }: PgCodec): string =>
+  extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name;
+
+/** Refuses two things of one name with the names that both have in SQL: the library names neither in these cases. */
+export const ClashesPlugin: GraphileConfig.Plugin = {
+  name: "ClashesPlugin",
+  description: "Tells which views, enums, columns and relations would have the same name",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      init: {
+        before: ["PgCodecs", "PgTablesPlugin", "FiltersPlugin", "EnumColumnsPlugin"],
+        callback(_, build) {
+          const types = new Names();
+          const resources = Object.values(build.pgResources) as PgResource[];
+          const views = resources.filter(({ parameters, uniques }) => !parameters && uniques.length > 0);
+          for (const { codec } of views) {
+            const name = build.inflection.tableType(codec);
+            types.add(name, `the view ${inSql(codec)}`);
+            types.add(`${name}FilterInput`, `the filter of the view ${inSql(codec)}`);
+            addFields(build, codec, new Names(`${name}.`));
+          }
+          for (const codec of build.allPgCodecs)
+            if (isEnumCodec(codec)) types.add(build.inflection.enumType(codec), `the enum ${inSql(codec)}`);
+          return _;
+        },
+      },
+    },
+  },
+};
+
+function addFields({ inflection, input, behavior }: GraphileBuild.Build, codec: PgCodec, names: Names): void {
+  const registry: PgRegistry = input.pgRegistry;
+  const owner = codec as PgCodecWithAttributes;
+  for (const [attributeName] of attributesOf(codec))
+    if (behavior.pgCodecAttributeMatches([owner, attributeName], "attribute:select"))
+      names.add(
+        inflection.attribute({ attributeName, codec: owner }),
+        `the column ${inSql(codec)}.${attributeName}`,
+      );
+  for (const [relationName, relation] of Object.entries(registry.pgRelations[codec.name] ?? {})) {
+    const { isReferencee, isUnique, remoteAttributes, localAttributes } = relation;
+    const remote = inSql(relation.remoteResource.codec as PgCodec);
+    const details = { registry, codec: owner, relationName };
+    if (!isReferencee)
+      names.add(
+        inflection.singleRelation(details),
+        `the relation by (${localAttributes.join()}) to ${remote}`,
+      );
+    else if (hasTag(relation, "foreignFieldName") || hasTag(relation, "foreignSingleFieldName"))
+      names.add(
+        isUnique ? inflection.singleRelationBackwards(details) : inflection.manyRelationConnection(details),
+        `the relation back from ${remote} (${remoteAttributes.join()})`,
+      );
+  }
+  for (const [identifier, { definition }] of Object.entries(codec.refs ?? {}))
+    names.add(
+      definition.singular
+        ? inflection.refSingle({ refDefinition: definition, identifier })
+        : inflection.refConnection({ refDefinition: definition, identifier }),
+      `the @ref ${identifier} of ${inSql(codec)}`,
+    );
+}

@@ -1,0 +1,67 @@
+import type { InputType } from "node:zlib";
+import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
+import { LRUCache } from "lru-cache";
+import type { Request } from "./pipeline.ts";
+
+type Done = (error: Error | null, compressed: Buffer) => void;
+
+/**
+ * Ways to compress, best first, at their quickest levels: higher ones save a tenth and take several times as long
+ * (docs/performance.md). They work in threads of Node's.
+ */
+const ways = {
+  zstd: (bytes: InputType, done: Done) =>
+    zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }, done),
+  br: (bytes: InputType, done: Done) =>
+    brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }, done),
+  gzip: (bytes: InputType, done: Done) => gzip(bytes, { level: 1 }, done),
+};
+
+/** A way to compress, by its name in HTTP. */
+export type Encoding = keyof typeof ways;
+
+const encodings = Object.keys(ways) as Encoding[];
+/** Bytes from which compressing pays: less fits into a few packets anyway. */
+const smallest = 4_096;
+/** Answers that are being compressed: each is in memory twice. Others are sent as they are. */
+const maxAtOnce = 4;
+let underWay = 0;
+
+// Clients send the same header with every request.
+const known = new LRUCache<string, { encoding: Encoding | null }>({ max: 500 });
+
+/** The way to compress an answer that a client prefers; null when it is to be sent as it is. */
+export function encodingFor({ headers }: Request, bytes: number): Encoding | null {
+  const header = headers["accept-encoding"];
+  if (typeof header !== "string" || bytes < smallest || underWay >= maxAtOnce) return null;
+  let found = known.get(header);
+  if (!found) {
+    found = { encoding: preferredIn(header) };
+    if (header.length < 500) known.set(header, found);
+  }
+  return found.encoding;
+}
+
+/** The encoding with the highest weight; ours decides among those of equal weight. */
+function preferredIn(header: string): Encoding | null {
+  const weights = new Map(
+    header.split(",").map((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      const weight = parameters.find((text) => text.startsWith("q="))?.slice(2);
+      return [name, weight === undefined ? 1 : Number(weight)] as const;
+    }),
+  );
+  const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
+  // Stable: equal ones keep their order
+  const [best] = encodings.toSorted((a, b) => weightOf(b) - weightOf(a));
+  return best !== undefined && weightOf(best) > 0 ? best : null;
+}
+
+/** Compresses bytes, off the event loop. */
+export function compress(bytes: InputType, encoding: Encoding, done: Done): void {
+  underWay++;
+  ways[encoding](bytes, (error, compressed) => {
+    underWay--;
+    done(error, compressed);
+  });
+}

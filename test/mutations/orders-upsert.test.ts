@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { gid, nowhere, uuidOf } from "../lib/ids.ts";
+import { refusals } from "../lib/shop.ts";
+import type { ShippingShop } from "../lib/shipping-shop.ts";
+import { openShippingShop } from "../lib/shipping-shop.ts";
+
+// What upserts share is tested with products
+let shop: ShippingShop;
+let channel: string;
+before(async () => {
+  shop = await openShippingShop();
+  const [made] = await shop.sql(`
+    with country as (insert into erp.country (iso_code, name) values ('DE', '{"en-GB":"Germany"}') returning id),
+    kind as (insert into erp.customer_group (name) values ('{"en-GB":"Retail"}') returning id),
+    method as (insert into erp.payment_method (technical_name) values ('test_bill') returning id)
+    insert into erp.sales_channel (name, country_id, currency_id, customer_group_id, payment_method_id)
+    select '{"en-GB":"Shop"}', country.id, c.id, kind.id, method.id
+    from country, kind, method, erp.currency c where c.iso_code = 'EUR' returning id`);
+  channel = gid("SalesChannel", made.id);
+});
+after(() => shop.close());
+
+const select = `results { index outcome id userErrors { code field } }
+  orders { id orderNumber storefrontId state deliveryState paymentState amountTotal amountNet currencyId
+    salesChannel { id } tags { edges { node { name } } }
+    lineItems { edges { node { id identifier label type quantity unitPrice totalPrice storefrontId product { productNumber } } } } }`;
+const orders = (rows: object[], more = {}) =>
+  shop.mutate("ordersUpsert", { orders: rows, ...more }, { select });
+const outcomes = ({ results }: any) => results.map(({ outcome }: any) => outcome).join(" ");
+const linesOf = (order: any) => order.lineItems.edges.map(({ node }: any) => node);
+const key = (storefrontId: string) => ({ storefrontId, salesChannelId: channel });
+const reserved = async (product: string): Promise<number> =>
+  (await shop.sql("select reserved_stock from erp.product where product_number = '" + product + "'"))[0]
+    .reserved_stock;
+
+const hammers = (quantity: number, more = {}) => ({
+  ...{ storefrontId: "l1", productNumber: "hammer", quantity, unitPrice: 11.9, taxRate: 19 },
+  ...more,
+});
+const nails = (quantity: number) => ({
+  storefrontId: "l2",
+  productId: shop.id.nail,
+  quantity,
+  unitPrice: 1,
+  taxRate: 19,
+});
+
+describe("ordersUpsert", () => {
+  it("makes an order with its lines, amounts and reservations, and knows it again", async () => {
+    const before = await reserved("hammer");
+    const row = {
+      ...{
+        ...key("o1"),
+        orderNumber: "1001",
+        paymentState: "paid",
+        tags: ["web"],
+        orderDateTime: "2026-01-02T03:04:05Z",
+      },
+      shippingAddress: { city: "Köln" },
+      lineItems: [
+        hammers(2),
+        nails(3),
+        { identifier: "gift", label: "Gift wrap", quantity: 1, unitPrice: 2 },
+      ],
+    };
+    const made = await orders([row]);
+    assert.deepEqual(made.userErrors, []);
+    assert.equal(outcomes(made), "CREATED");
+    const [order] = made.orders;
+    assert.deepEqual(
+      [
+        order.orderNumber,
+        order.state,
+        order.deliveryState,
+        order.paymentState,
+        order.currencyId,
+        order.amountTotal,
+      ],
+      ["1001", "open", "open", "paid", shop.id.EUR, 28.8],
+    );
+    assert.deepEqual(
+      linesOf(order).map((l: any) => [
+        l.identifier,
+        l.label,
+        l.type,
+        l.quantity,
+        l.totalPrice,
+        l.product?.productNumber,
+      ]),
+      [
+        ["l1", "Hammer", "product", 2, 23.8, "hammer"],
+        ["l2", "Nail", "product", 3, 3, "nail"],
+        ["gift", "Gift wrap", "custom", 1, 2, undefined],
+      ],
+    );
+    assert.equal(await reserved("hammer"), before + 2);
+    assert.equal(outcomes(await orders([row])), "UNCHANGED");
+    const changed = await orders([{ ...key("o1"), lineItems: [hammers(5), nails(3)] }]);
+    assert.deepEqual([outcomes(changed), changed.orders[0].id], ["UPDATED", order.id]);
+    assert.deepEqual(
+      linesOf(changed.orders[0]).map((l: any) => [l.id, l.quantity, l.totalPrice]),
+      [
+        [linesOf(order)[0].id, 5, 59.5],
+        [linesOf(order)[1].id, 3, 3],
+      ],
+    );
+    assert.equal(changed.orders[0].amountTotal, 62.5);
+    assert.equal(await reserved("hammer"), before + 5);
+    const emptied = await orders([{ id: order.id, lineItems: [] }]);
+    assert.deepEqual([outcomes(emptied), await reserved("hammer")], ["UPDATED", before]);
+  });
+
+  it("keeps what is shipped or assigned, and names what can't change any more", async () => {
+    await shop.store("hammer", "A-1", 20);
+    const made = (await orders([{ ...key("o2"), lineItems: [hammers(5), nails(2)] }])).orders[0];
+    const [hammer] = linesOf(made);
+    const [fo] = await shop.sql(`
+      insert into erp.fulfillment_order (number, destination_order_id, source_warehouse_location_id)
+      select 'FO-o2', '${uuidOf(made.id)}', l.id from erp.location l join erp.warehouse w on w.id = l.warehouse_id
+      where w.code = 'hall' returning id`);
+    const [foLine] = await shop.sql(`
+      insert into erp.fulfillment_order_line_item (fulfillment_order_id, destination_order_line_item_id, product_id, quantity)
+      select '${fo.id}', l.id, l.product_id, 3 from erp.sales_order_line_item l where l.id = '${uuidOf(hammer.id)}' returning id`);
+    const shipped = await shop.mutate("fulfillmentCreate", {
+      fulfillmentOrderId: gid("FulfillmentOrder", fo.id),
+      lines: [{ fulfillmentOrderLineItemId: gid("FulfillmentOrderLineItem", foLine.id), quantity: 2 }],
+    });
+    assert.deepEqual(shipped.userErrors, []);
+    const change = (...lineItems: object[]) => orders([{ ...key("o2"), lineItems }]);
+    assert.deepEqual(refusals(await change(hammers(2), nails(2))), [
+      ["NOT_EDITABLE", "orders.0.lineItems.0.quantity"],
+    ]);
+    assert.deepEqual(refusals(await change(hammers(1), nails(2))), [
+      ["OVER_FULFILLMENT", "orders.0.lineItems.0"],
+    ]);
+    assert.deepEqual(refusals(await change(nails(2))), [["NOT_EDITABLE", "orders.0.lineItems"]]);
+    assert.deepEqual(refusals(await change(hammers(5, { productNumber: "glue" }))), [
+      ["NOT_EDITABLE", "orders.0.lineItems.0.productId"],
+    ]);
+    assert.deepEqual(refusals(await orders([{ ...key("o2"), currencyId: shop.id.USD }])), [
+      ["NOT_EDITABLE", "orders.0.currencyId"],
+    ]);
+    assert.deepEqual(refusals(await shop.mutate("orderCancel", { id: made.id })), [["NOT_EDITABLE", "id"]]);
+    // What is not shipped can change: other lines, and down to what is assigned
+    assert.equal(outcomes(await change(hammers(3))), "UPDATED");
+    const rest = await shop.mutate("orderShipmentComplete", { orderId: made.id });
+    assert.deepEqual(rest.userErrors, []);
+    assert.deepEqual(refusals(await change(hammers(4))), [["NOT_EDITABLE", "orders.0.lineItems.0"]]);
+    assert.equal(outcomes(await change(hammers(3))), "UNCHANGED");
+    assert.equal(outcomes(await orders([{ ...key("o2"), paymentState: "refunded" }])), "UPDATED");
+  });
+
+  it("refuses each mistake by its row, line and field", async () => {
+    await orders([{ ...key("m0"), orderNumber: "taken", lineItems: [nails(1)] }]);
+    const mistakes: [row: object, code: string, field: string][] = [
+      [{ paymentState: "paid" }, "REQUIRED", ""],
+      [{ storefrontId: "m1", currencyId: shop.id.EUR }, "REQUIRED", ".salesChannelId"],
+      [{ orderNumber: "m2" }, "REQUIRED", ".currencyId"],
+      [{ ...key("m3"), orderNumber: "taken" }, "NOT_UNIQUE", ".orderNumber"],
+      [{ ...key("m4"), taxStatus: "none" }, "INVALID", ".taxStatus"],
+      [{ ...key("m5"), customerId: nowhere("Customer") }, "NOT_FOUND", ".customerId"],
+      [{ ...key("m6"), shippingAddress: "Hafenweg" }, "INVALID", ".shippingAddress"],
+      [{ ...key("m7"), lineItems: [nails(1), hammers(0)] }, "OUT_OF_RANGE", ".lineItems.1.quantity"],
+      [
+        { ...key("m8"), lineItems: [hammers(1, { productNumber: "moon" })] },
+        "NOT_FOUND",
+        ".lineItems.0.productNumber",
+      ],
+      [{ ...key("m9"), lineItems: [{ identifier: "x", quantity: 1 }] }, "REQUIRED", ".lineItems.0.label"],
+      [{ ...key("m10"), lineItems: [hammers(1, { taxRate: 101 })] }, "OUT_OF_RANGE", ".lineItems.0.taxRate"],
+      [{ ...key("m0"), lineItems: [nails(1), nails(2)] }, "NOT_UNIQUE", ".lineItems.1"],
+      [{ ...key("m11"), tags: [""] }, "INVALID", ".tags.0"],
+    ];
+    for (const [row, code, field] of mistakes)
+      assert.deepEqual(refusals(await orders([row])), [[code, `orders.0${field}`]], JSON.stringify(row));
+    const partial = await orders([{ ...key("fine"), lineItems: [nails(1)] }, mistakes[7]![0]], {
+      partial: true,
+    });
+    assert.equal(outcomes(partial), "CREATED REFUSED");
+  });
+
+  it("lets callers change orders with the same products at once", async () => {
+    const rows = (n: number) =>
+      Array.from({ length: 10 }, (_, i) => ({
+        ...key(`r${n}-${i}`),
+        lineItems: n % 2 ? [hammers(1), nails(1)] : [nails(1), hammers(1)],
+      }));
+    const before = await reserved("nail");
+    const answers = await Promise.all([1, 2, 3, 4].map((n) => orders(rows(n).concat(rows(5).slice(0, 0)))));
+    assert.deepEqual(
+      answers.flatMap(({ userErrors }: any) => userErrors),
+      [],
+    );
+    assert.equal(await reserved("nail"), before + 40);
+    const same = await Promise.all([1, 2, 3].map(() => orders(rows(6))));
+    assert.deepEqual(
+      same.flatMap(({ userErrors }: any) => userErrors),
+      [],
+    );
+    assert.equal(await reserved("nail"), before + 50);
+  });
+});
+
+describe("orderCancel", () => {
+  it("cancels an order with its open fulfillment orders, and reserves nothing for it any more", async () => {
+    const before = await reserved("hammer");
+    const order = await shop.order([{ product: "hammer", quantity: 2 }], [{ lines: [[0, 1]] }], {
+      state: "in_progress",
+      deliveryState: "open",
+    });
+    assert.equal(await reserved("hammer"), before + 2);
+    const cancelled = "order { state deliveryState } fulfillmentOrders { state }";
+    const answer = await shop.mutate("orderCancel", { id: order.id }, { select: cancelled });
+    assert.deepEqual(answer, {
+      order: { state: "cancelled", deliveryState: "cancelled" },
+      fulfillmentOrders: [{ state: "Cancelled" }],
+      userErrors: [],
+    });
+    assert.equal(await reserved("hammer"), before);
+    const again = await shop.mutate("orderCancel", { id: order.id });
+    assert.equal(refusals(again)[0]![0], "INVALID_STATE_TRANSITION");
+    assert.deepEqual(refusals(await shop.mutate("orderCancel", { id: nowhere("Order") })), [
+      ["NOT_FOUND", "id"],
+    ]);
+    const token = await shop.token({ read: "all", write: ["products"] });
+    for (const [name, input] of [
+      ["orderCancel", { id: order.id }],
+      ["ordersUpsert", { orders: [{ orderNumber: "x" }] }],
+    ] as const)
+      assert.deepEqual((await shop.tryMutate(name, input, { token })).codes, ["FORBIDDEN"]);
+  });
+});

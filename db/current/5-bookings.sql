@@ -46,6 +46,7 @@ drop function if exists ledger.movement_of(ledger.draft, timestamptz, text);
 --!include ledger/events_of_single.sql
 --!include ledger/write_singles.sql
 --!include ledger/book_singles.sql
+drop function if exists ledger.adjustment_of(text[], uuid, integer, uuid, uuid, uuid);
 --!include ledger/adjustment_of.sql
 --!include ledger/adjust_stock.sql
 --!include events/cause.sql
@@ -66,20 +67,5 @@ create constraint trigger keep_figures_of_counts after insert on ledger.stock_mo
   when (current_user <> 'service_booker' and new.process_type_technical_name in ('api', 'stocktaking'))
   execute function ledger.keep_count();
 
--- Letting the trigger run takes less than Postgres needs for a condition.
-do $$
-declare
-  booked regclass;
-begin
-  foreach booked in array array['ledger.stock', 'ledger.warehouse_stock', 'erp.product', 'erp.batch',
-    'erp.product_warehouse_configuration', 'erp.product_stock_location_configuration']::regclass[]
-  loop
-    if exists (
-      select from pg_trigger where tgrelid = booked and tgname = 'touch_updated_at' and tgqual is not null
-    ) then
-      execute format('create or replace trigger touch_updated_at before update on %s for each row '
-        'execute function erp.touch_updated_at()', booked);
-    end if;
-  end loop;
-end
-$$;
+--!include api_meta/derive_touches.sql
+--!include api_meta/finish_migration.sql

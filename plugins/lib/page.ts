@@ -36,7 +36,7 @@ export interface ListDetails {
 }
 
 /** The arguments of a list: raw, and checked. */
-export interface PageArguments {
+export interface PageSteps {
   $rawFirst: Step;
   $rawAfter: Step;
   $first: Step<number>;
@@ -119,11 +119,7 @@ export class PageOfRows extends ConnectionStep<
   /** Whether `after` may be given. */
   readonly #mayFollow: boolean;
 
-  constructor(
-    $rows: RowsStep,
-    details: ListDetails,
-    { $rawFirst, $rawAfter, $first, $after }: PageArguments,
-  ) {
+  constructor($rows: RowsStep, details: ListDetails, { $rawFirst, $rawAfter, $first, $after }: PageSteps) {
     super($rows);
     this.#details = details;
     // As a dependency, because steps that are only referenced may be replaced during planning.

@@ -1,11 +1,11 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import type { MutationCheck } from "../../src/graphql/mutation-check.ts";
-import { textOfInput, valuesOf, withRetries } from "../../src/mutations/run.ts";
+import { textOfInput, parametersOf, withRetries } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
 
 /** A mutation that is to run. */
-export interface WantedMutation extends Omit<MutationCall, "input"> {
+export interface PlannedMutation extends Omit<MutationCall, "input"> {
   /** The input, fields named as columns. */
   input: unknown;
   /** Milliseconds that it may take. */
@@ -20,7 +20,7 @@ export interface WantedMutation extends Omit<MutationCall, "input"> {
 export async function runMutation(
   withPgClient: WithPgClient,
   pgSettings: Record<string, string | undefined> | null,
-  wanted: WantedMutation,
+  wanted: PlannedMutation,
 ): Promise<MutationResult> {
   const { version, timeoutMs } = wanted;
   const call = { ...wanted, input: textOfInput(wanted.input) };
@@ -41,7 +41,7 @@ export async function runMutation(
       const { rows } = await client.query<{ result: MutationResult }>({
         text: "select mutation.run($1, $2, $3, $4, $5) as result",
         name: "mutation.run",
-        values: valuesOf(call),
+        values: parametersOf(call),
       });
       return rows[0]!.result;
     }),

@@ -5,15 +5,15 @@ import { keyFormOf } from "../../src/graphql/key-forms.ts";
 import { parseDateTime } from "./date-time.ts";
 
 /** Reads a value that a client gave, into the text that Postgres is given. Undefined: it is none. */
-export type ReadText = (value: string) => string | undefined;
+export type ToText = (value: string) => string | undefined;
 
 const ofForm =
-  (typeName: string): ReadText =>
+  (typeName: string): ToText =>
   (text) =>
     keyFormOf(typeName)!.isRight(text) ? text : undefined;
 
 const ofPattern =
-  (pattern: RegExp): ReadText =>
+  (pattern: RegExp): ToText =>
   (text) =>
     pattern.test(text) ? text : undefined;
 
@@ -35,7 +35,7 @@ export const readers = {
   Base64: readBase64,
   InternetAddress: ofForm("inet"),
   MacAddress: ofPattern(/^([0-9a-f]{2}:){5}([0-9a-f]{2}:[0-9a-f]{2}:)?[0-9a-f]{2}$/i),
-} satisfies Record<string, ReadText>;
+} satisfies Record<string, ToText>;
 
 /** Whether one number is not greater than another, whatever their size. */
 function areNumbersInOrder(lower: string, upper: string): boolean {
@@ -49,7 +49,7 @@ function areNumbersInOrder(lower: string, upper: string): boolean {
 
 /** Reads a range: `[1,10)`, with either bound left out, or `empty`. */
 export const rangeReader =
-  (scalar: keyof typeof readers): ReadText =>
+  (scalar: keyof typeof readers): ToText =>
   (text) => {
     if (text === "empty") return text;
     const [, begin, lower = "", upper = "", end] =
@@ -73,7 +73,7 @@ function readBound(scalar: keyof typeof readers, text: string): string | undefin
  * @param example what one looks like
  * @throws BAD_USER_INPUT for a value of another form
  */
-export function inputReader(scalar: string, read: ReadText, example: string) {
+export function inputReader(scalar: string, read: ToText, example: string) {
   const parseValue = (value: unknown): string => {
     const isWhole = typeof value === "number" && Number.isSafeInteger(value);
     const text = read(

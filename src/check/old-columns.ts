@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { ClientBase } from "pg";
-import { nameOf } from "./ddl/rule.ts";
+import { relationName } from "./ddl/rule.ts";
 import { parsed } from "./script.ts";
 
 /** The columns of tables that have rows, by the table's name with its schema. */
@@ -16,13 +16,13 @@ export async function committedColumns(): Promise<OldColumns> {
       if (!("CreateStmt" in node)) return [];
       const { relation, tableElts = [] } = node.CreateStmt;
       const columns = tableElts.flatMap((one) => ("ColumnDef" in one ? [one.ColumnDef.colname!] : []));
-      return [[nameOf(relation!), new Set(columns)]];
+      return [[relationName(relation!), new Set(columns)]];
     }),
   );
 }
 
 /** What a database has. */
-export async function columnsOf(client: ClientBase): Promise<OldColumns> {
+export async function oldColumnsOf(client: ClientBase): Promise<OldColumns> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select format('%s.%s', n.nspname, c.relname) as name, array_agg(a.attname::text) as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace

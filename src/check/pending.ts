@@ -9,7 +9,7 @@ import { dangerousDdl } from "./ddl/ddl.ts";
 import type { Finding } from "./finding.ts";
 import { isRefused } from "./finding.ts";
 import { frozenVersions } from "./frozen.ts";
-import { columnsOf } from "./old-columns.ts";
+import { oldColumnsOf } from "./old-columns.ts";
 import { printFindings } from "./report.ts";
 import { linesOf, parsed } from "./script.ts";
 import { readParts } from "./state.ts";
@@ -60,7 +60,7 @@ async function findInPending(
     }),
   );
   const options = { scripts, recorded: client };
-  const oldColumns = await columnsOf(client);
+  const oldColumns = await oldColumnsOf(client);
   const dangers = await check(client, { ...options, oldColumns, only: [dangerousDdl] });
   try {
     const breaches = await withCommitted(

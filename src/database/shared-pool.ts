@@ -8,8 +8,8 @@ import { Turns } from "../lib/turns.ts";
  * @param isBroken whether to throw it away
  * @param others clients whose reads were taken along
  */
-export type Release = (isBroken?: boolean, others?: readonly string[]) => void;
-type Connected = (error: Error | null, client?: PoolClient, release?: Release) => void;
+export type ReturnConnection = (isBroken?: boolean, others?: readonly string[]) => void;
+type Connected = (error: Error | null, client?: PoolClient, release?: ReturnConnection) => void;
 
 /** Called when a client's statement is done. @param ms milliseconds for which it had a connection */
 export type OnUsed = (client: string, ms: number) => void;
@@ -35,7 +35,7 @@ const quickConnections = 6;
 /** Where connections come from. */
 export interface Connections {
   connect(client: string, connected: Connected): void;
-  connection(client: string): Promise<{ connection: PoolClient; release: Release }>;
+  connection(client: string): Promise<{ connection: PoolClient; release: ReturnConnection }>;
 }
 
 /** The service itself, as a client. It makes no other one less alone. */
@@ -69,7 +69,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   /** Connections that quick reads have. */
   #quick = 0;
   /** A connection that has just become free, while the next client gets its turn. */
-  #free: { connection: PoolClient; release: Release } | null = null;
+  #free: { connection: PoolClient; release: ReturnConnection } | null = null;
   /** The client with the latest request, and since when no other has sent any. */
   #latest = { client: "", since: -Infinity };
 
@@ -113,7 +113,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
   }
 
   /** The same, as a promise. */
-  connection(client: string): Promise<{ connection: PoolClient; release: Release }> {
+  connection(client: string): Promise<{ connection: PoolClient; release: ReturnConnection }> {
     return new Promise((resolve, reject) =>
       this.connect(client, (error, connection, release) =>
         error ? reject(error) : resolve({ connection: connection!, release: release! }),
@@ -121,7 +121,7 @@ export class SharedPool<Read extends SharedRead = SharedRead> implements Connect
     );
   }
 
-  #lend(borrower: Borrower, connection: PoolClient, release: Release): void {
+  #lend(borrower: Borrower, connection: PoolClient, release: ReturnConnection): void {
     const start = performance.now();
     borrower.connected(null, connection, (isBroken = false, others = []) => {
       const ms = (performance.now() - start) / (1 + others.length);

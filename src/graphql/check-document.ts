@@ -15,12 +15,12 @@ export interface Refused {
   errors: readonly GraphQLError[];
 }
 
-export const sourceOf = (text: string): Source => new Source(text, "GraphQL request");
+export const asSource = (text: string): Source => new Source(text, "GraphQL request");
 
 /** Parses a document and compares it with the limits. Validation comes after it: its time grows with their square. */
 export function parseWithin(text: string, limits: Limits): Parsed {
   try {
-    const document = parse(sourceOf(text), { maxTokens: limits.tokens });
+    const document = parse(asSource(text), { maxTokens: limits.tokens });
     const size = sizeOf(document);
     const excess = excessOf(document, size, limits);
     return excess ? { errors: [excess] } : { document, nodes: size.nodes };

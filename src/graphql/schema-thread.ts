@@ -3,11 +3,11 @@ import type { GraphQLSchema } from "postgraphile/graphql";
 import { GraphQLError } from "postgraphile/graphql";
 import { Turns } from "../lib/turns.ts";
 import type { NoTurn } from "../lib/turns.ts";
-import { sourceOf } from "./check-document.ts";
+import { asSource } from "./check-document.ts";
 import type { Limits } from "./limits.ts";
 import type { SchemaText } from "./schema-copy.ts";
 import { textOfSchema } from "./schema-copy.ts";
-import type { CheckTask, Done, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
+import type { CheckTask, SchemaAnswer, ErrorData, ForSchema, IntrospectTask } from "./schema-work.ts";
 
 /** Waiting work: in all, and of one client. */
 const maxWaiting = { ofAll: 200, ofOne: 10 };
@@ -52,8 +52,8 @@ export class SchemaThread {
    */
   async check(client: string, schema: GraphQLSchema, text: string, limits: Limits): Promise<GraphQLError[]> {
     const task: Omit<CheckTask, keyof ForSchema> = { text, limits };
-    const errors = await this.#run<ErrorData[]>("check", client, schema, task);
-    const source = sourceOf(text);
+    const errors = await this.#run<ErrorData[]>("checkDocument", client, schema, task);
+    const source = asSource(text);
     return errors.map(({ message, ...place }) => new GraphQLError(message, { source, ...place }));
   }
 
@@ -78,10 +78,10 @@ export class SchemaThread {
     await this.#takeTurn(client);
     try {
       const { id, text } = this.#dataOf(schema);
-      const run = (more: object): Promise<Done<Result>> => {
+      const run = (more: object): Promise<SchemaAnswer<Result>> => {
         const signal = AbortSignal.timeout(timeoutsMs.work);
         return this.#threads.run({ schemaId: id, ...more, ...task }, { name, signal }) as Promise<
-          Done<Result>
+          SchemaAnswer<Result>
         >;
       };
       const done = (await run({})) ?? (await run({ schemaText: text }))!;

@@ -14,7 +14,7 @@ export interface ForSchema {
 }
 
 /** The result and duration of some work; null when the thread needs the text of the schema. */
-export type Done<Result> = { result: Result; ms: number } | null;
+export type SchemaAnswer<Result> = { result: Result; ms: number } | null;
 
 /** An error as data. */
 export interface ErrorData {
@@ -37,7 +37,7 @@ export interface CheckTask extends ForSchema {
 }
 
 /** Checks a document: limits, and all rules but the one about values. */
-export function check({ text, limits, ...schema }: CheckTask): Done<ErrorData[]> {
+export function checkDocument({ text, limits, ...schema }: CheckTask): SchemaAnswer<ErrorData[]> {
   return withSchema(schema, (copy) => {
     const parsed = parseWithin(text, limits);
     const errors = parsed.errors ?? errorsOf(copy, parsed.document, rules);
@@ -60,7 +60,7 @@ export function introspect({
   operationName,
   variableValues,
   ...schema
-}: IntrospectTask): Done<Uint8Array | null> {
+}: IntrospectTask): SchemaAnswer<Uint8Array | null> {
   return withSchema(schema, (copy) => {
     const document = parse(text, { noLocation: true });
     // Nothing in it is asynchronous
@@ -72,7 +72,7 @@ export function introspect({
 function withSchema<Result>(
   { schemaId, schemaText }: ForSchema,
   work: (schema: GraphQLSchema) => Result,
-): Done<Result> {
+): SchemaAnswer<Result> {
   let schema = schemas.get(schemaId);
   if (!schema) {
     if (!schemaText) return null;

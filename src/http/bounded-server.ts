@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
-import { Connections } from "./connections.ts";
+import { OpenConnections } from "./connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 /** Milliseconds in which a request's head, and the whole request, must arrive. */
@@ -22,7 +22,7 @@ const silenceTimeoutMs = 90_000;
  * @param maxConnections at the same time; beyond that, idle ones are closed
  */
 export function boundedServer(listener: RequestListener, maxConnections: number): Server {
-  const connections = new Connections(maxConnections);
+  const connections = new OpenConnections(maxConnections);
   const bounded = oneAtATime((request, response) => {
     connections.use(request.socket);
     listener(request, response);

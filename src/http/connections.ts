@@ -8,7 +8,7 @@ const maxUnusedShare = 0.2;
  * Limits clients' connections. Beyond the maximum an idle connection is closed rather than the new one: otherwise a
  * client that opens all connections and holds them would shut everyone else out.
  */
-export class Connections {
+export class OpenConnections {
   readonly #max: number;
   /** In the order in which they were opened. */
   readonly #unused = new Set<Socket>();

@@ -6,9 +6,9 @@ import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcom
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
 import { BookingGroups } from "./groups.ts";
 import { groupSender } from "./joint.ts";
-import type { Done, JointBooking } from "./joint.ts";
+import type { JointOutcome, JointBooking } from "./joint.ts";
 import { dataOf } from "./payload-text.ts";
-import { valuesOf, withRetries } from "./run.ts";
+import { parametersOf, withRetries } from "./run.ts";
 import type { WantedMutation } from "./wanted.ts";
 
 /** Who asks for a mutation, and with which rights. */
@@ -37,7 +37,7 @@ const runAndKeep = {
 /** Makes mutations, alone or with others, and reads their payloads. */
 export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): AnswerMutation {
   const { together, isUncertain } = groupSender(sendTogether);
-  const groups = new BookingGroups<Done, JointBooking>(together, isUncertain);
+  const groups = new BookingGroups<JointOutcome, JointBooking>(together, isUncertain);
   return async (wanted, request) => {
     try {
       const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
@@ -67,13 +67,13 @@ function makeAlone(
   { credentialId, settings, readSettings }: MutationRequest,
   sendTogether: SendTogether,
   onSent: () => void = () => {},
-): Promise<Done> {
+): Promise<JointOutcome> {
   const { statement } = compiled.payload;
   return withRetries(call, async (onBegin) => {
     const key = randomUUID();
     const mutation = statement
-      ? { ...runAndKeep, values: [...valuesOf(call), key] as unknown[], arrayMode: true }
-      : { ...run, values: valuesOf(call) as unknown[], arrayMode: true };
+      ? { ...runAndKeep, values: [...parametersOf(call), key] as unknown[], arrayMode: true }
+      : { ...run, values: parametersOf(call) as unknown[], arrayMode: true };
     const transactions: Transaction[] = [{ settings, statement: mutation }];
     if (statement) {
       const { text, name } = statement;
@@ -87,7 +87,10 @@ function makeAlone(
     if ("error" in first!) throw first.error;
     const [[text]] = first!.rows as [[string]];
     const result = JSON.parse(statement ? text.slice(answerKeyLength) : text) as MutationResult;
-    return { result, read: second && "rows" in second ? (second.rows[0] as Done["read"]) : undefined };
+    return {
+      result,
+      read: second && "rows" in second ? (second.rows[0] as JointOutcome["read"]) : undefined,
+    };
   });
 }
 
@@ -95,9 +98,9 @@ function makeAlone(
 async function readPayload(
   { compiled, values }: WantedMutation,
   { credentialId, readSettings }: MutationRequest,
-  { result, isTogether }: Done,
+  { result, isTogether }: JointOutcome,
   readRow: ReadRow,
-): Promise<Done["read"] | null> {
+): Promise<JointOutcome["read"] | null> {
   const { statement } = compiled.payload;
   if (!isTogether || !statement) return null;
   const { text, name } = statement;

@@ -8,7 +8,7 @@ import type { Booking, BookTogether } from "./groups.ts";
 import type { MutationCall } from "./run.ts";
 
 /** A mutation that was done, or refused. */
-export interface Done {
+export interface JointOutcome {
   result: MutationResult;
   /** The columns of the statement that read its payload, if that was read. */
   read?: (string | null)[] | undefined;
@@ -17,7 +17,7 @@ export interface Done {
 }
 
 /** A call that may be made with others. */
-export interface JointBooking extends Booking<Done> {
+export interface JointBooking extends Booking<JointOutcome> {
   call: MutationCall;
   requestId: string;
   scopeText: string;
@@ -36,7 +36,7 @@ const settings = settingsStatement({
 
 /** Sends groups of calls. */
 export function groupSender(sendTogether: SendTogether): {
-  together: BookTogether<Done, JointBooking>;
+  together: BookTogether<JointOutcome, JointBooking>;
   isUncertain: (error: unknown) => boolean;
 } {
   const uncertain = new WeakSet<object>();

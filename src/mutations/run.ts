@@ -35,7 +35,7 @@ export function textOfInput(input: unknown): string {
 }
 
 /** The parameters of `mutation.run`. */
-export const valuesOf = ({ version, operation, input, idempotencyKey, validateOnly }: MutationCall) => [
+export const parametersOf = ({ version, operation, input, idempotencyKey, validateOnly }: MutationCall) => [
   version,
   operation,
   input,

@@ -7,7 +7,7 @@ import type { CheckOptions } from "../../src/check/check.ts";
 import { check } from "../../src/check/check.ts";
 import { dangerousDdl } from "../../src/check/ddl/ddl.ts";
 import { lints } from "../../src/check/lints.ts";
-import { columnsOf } from "../../src/check/old-columns.ts";
+import { oldColumnsOf } from "../../src/check/old-columns.ts";
 import { withClient } from "../../src/database/client.ts";
 import { runCurrentMigration } from "../../src/database/migrations/migrations.ts";
 import { tasksOf } from "../../src/jobs/tasks.ts";
@@ -121,7 +121,7 @@ describe("the recipes of docs/evolving.md", async () => {
 
   /** Runs a migration as db:setup does. */
   async function migrate(name: string, text: string): Promise<void> {
-    const oldColumns = await withClient(service.ownerUrl, columnsOf);
+    const oldColumns = await withClient(service.ownerUrl, oldColumnsOf);
     const current = [{ name, text }];
     await runCurrentMigration(service.adminUrl, {}, current);
     assert.deepEqual(await refusedBy({ current, oldColumns, only: [dangerousDdl] }), [], name);

@@ -6,7 +6,7 @@ import { columnRules } from "./columns.ts";
 import { addedConstraints, constraintRules } from "./constraints.ts";
 import { indexRules } from "./indexes.ts";
 import type { Danger, DdlRule, Known } from "./rule.ts";
-import { nameOf } from "./rule.ts";
+import { relationName } from "./rule.ts";
 import { tableRules } from "./tables.ts";
 
 /** All rules about statements that block, rewrite or lose something. */
@@ -44,8 +44,8 @@ const findingOf = ({ name, severity, why, wayOut }: DdlRule, danger: Danger) => 
 
 function knownOf(script: Script, { oldColumns }: Subject, catalogue: Catalogue): Known {
   return {
-    isOld: (relation) => relation !== undefined && oldColumns.has(nameOf(relation)),
-    isNewColumn: (relation, column) => oldColumns.get(nameOf(relation!))?.has(column) !== true,
+    isOld: (relation) => relation !== undefined && oldColumns.has(relationName(relation)),
+    isNewColumn: (relation, column) => oldColumns.get(relationName(relation!))?.has(column) !== true,
     isVolatile: (name) => catalogue.volatile.has(name),
     isCheckedNotNull: (table, column) => catalogue.notNull.has(`${table}.${column}`),
     isCheckedType: (name) => catalogue.domains.has(name),

@@ -1,5 +1,5 @@
 import type { DdlRule } from "./rule.ts";
-import { nameOf } from "./rule.ts";
+import { relationName } from "./rule.ts";
 
 const blocksWrites: DdlRule = {
   name: "index-blocks-writes",
@@ -11,11 +11,13 @@ const blocksWrites: DdlRule = {
       const { relation, params = [] } = node.ReindexStmt;
       const isConcurrent = params.some((one) => "DefElem" in one && one.DefElem.defname === "concurrently");
       if (isConcurrent) return [];
-      return [{ object: relation ? nameOf(relation) : "", what: "", wayOut: "reindex (concurrently) …" }];
+      return [
+        { object: relation ? relationName(relation) : "", what: "", wayOut: "reindex (concurrently) …" },
+      ];
     }
     if (!("IndexStmt" in node) || node.IndexStmt.concurrent || !known.isOld(node.IndexStmt.relation))
       return [];
-    return [{ object: nameOf(node.IndexStmt.relation!), what: node.IndexStmt.idxname ?? "" }];
+    return [{ object: relationName(node.IndexStmt.relation!), what: node.IndexStmt.idxname ?? "" }];
   },
 };
 
@@ -28,7 +30,7 @@ const inTransaction: DdlRule = {
     const isIndex = "IndexStmt" in node && node.IndexStmt.concurrent;
     const isDrop = "DropStmt" in node && node.DropStmt.concurrent;
     if (!known.isInTransaction || !(isIndex || isDrop)) return [];
-    return [{ object: isIndex ? nameOf(node.IndexStmt.relation!) : "", what: "" }];
+    return [{ object: isIndex ? relationName(node.IndexStmt.relation!) : "", what: "" }];
   },
 };
 
@@ -39,7 +41,7 @@ const ifNotExists: DdlRule = {
   wayOut: "leave out if not exists. After a failure: drop index concurrently, and migrate again.",
   find: (node) =>
     "IndexStmt" in node && node.IndexStmt.concurrent && node.IndexStmt.if_not_exists
-      ? [{ object: nameOf(node.IndexStmt.relation!), what: node.IndexStmt.idxname ?? "" }]
+      ? [{ object: relationName(node.IndexStmt.relation!), what: node.IndexStmt.idxname ?? "" }]
       : [],
 };
 
@@ -50,7 +52,12 @@ const withOthers: DdlRule = {
   wayOut: "leave the statement alone in its migration.",
   find: (node, known) =>
     !known.isInTransaction && known.statementCount > 1 && "IndexStmt" in node
-      ? [{ object: nameOf(node.IndexStmt.relation!), what: `one of ${known.statementCount} statements` }]
+      ? [
+          {
+            object: relationName(node.IndexStmt.relation!),
+            what: `one of ${known.statementCount} statements`,
+          },
+        ]
       : [],
 };
 

@@ -40,7 +40,7 @@ export interface DdlRule {
   find(node: Node, known: Known): Danger[];
 }
 
-export const nameOf = ({ schemaname, relname }: RangeVar): string =>
+export const relationName = ({ schemaname, relname }: RangeVar): string =>
   schemaname === undefined ? relname! : `${schemaname}.${relname!}`;
 
 /** A name of several words, as lists of strings have it. */
@@ -56,6 +56,8 @@ export function changesOf(
   const { relation, cmds = [], objtype } = node.AlterTableStmt;
   if (objtype !== "OBJECT_TABLE" || relation === undefined || !known.isOld(relation)) return [];
   return cmds.flatMap((command) =>
-    "AlterTableCmd" in command ? [{ table: nameOf(relation), relation, change: command.AlterTableCmd }] : [],
+    "AlterTableCmd" in command
+      ? [{ table: relationName(relation), relation, change: command.AlterTableCmd }]
+      : [],
   );
 }

@@ -1,6 +1,6 @@
 import type { RangeVar } from "libpg-query";
 import type { DdlRule } from "./rule.ts";
-import { changesOf, nameOf } from "./rule.ts";
+import { changesOf, relationName } from "./rule.ts";
 
 const rewriting: Record<string, string> = {
   AT_SetTableSpace: "set tablespace",
@@ -16,13 +16,13 @@ const rewritesTable: DdlRule = {
   wayOut:
     "do it outside of migrations, at a time when the service may stand still; vacuum without full suffices mostly.",
   find(node, known) {
-    if ("ClusterStmt" in node) return [{ object: nameOf(node.ClusterStmt.relation!), what: "cluster" }];
+    if ("ClusterStmt" in node) return [{ object: relationName(node.ClusterStmt.relation!), what: "cluster" }];
     if ("VacuumStmt" in node) {
       const { options = [], rels = [] } = node.VacuumStmt;
       if (!options.some((one) => "DefElem" in one && one.DefElem.defname === "full")) return [];
       const [first] = rels;
       const relation = first && "VacuumRelation" in first ? first.VacuumRelation.relation : undefined;
-      return [{ object: relation ? nameOf(relation) : "", what: "vacuum full" }];
+      return [{ object: relation ? relationName(relation) : "", what: "vacuum full" }];
     }
     return changesOf(node, known).flatMap(({ table, change }) => {
       const what = rewriting[change.subtype ?? ""];
@@ -38,7 +38,7 @@ const refresh: DdlRule = {
   wayOut: "refresh materialized view concurrently …; it needs a unique index.",
   find: (node) =>
     "RefreshMatViewStmt" in node && !node.RefreshMatViewStmt.concurrent && !node.RefreshMatViewStmt.skipData
-      ? [{ object: nameOf(node.RefreshMatViewStmt.relation!), what: "" }]
+      ? [{ object: relationName(node.RefreshMatViewStmt.relation!), what: "" }]
       : [],
 };
 
@@ -50,7 +50,9 @@ const locks: DdlRule = {
   find: (node, known) =>
     "LockStmt" in node
       ? (node.LockStmt.relations ?? []).flatMap((one) =>
-          "RangeVar" in one && known.isOld(one.RangeVar) ? [{ object: nameOf(one.RangeVar), what: "" }] : [],
+          "RangeVar" in one && known.isOld(one.RangeVar)
+            ? [{ object: relationName(one.RangeVar), what: "" }]
+            : [],
         )
       : [],
 };
@@ -66,7 +68,7 @@ const changesAllRows: DdlRule = {
       "UpdateStmt" in node ? node.UpdateStmt : "DeleteStmt" in node ? node.DeleteStmt : undefined;
     if (statement === undefined || statement.whereClause !== undefined) return [];
     if ("usingClause" in statement || !known.isOld(statement.relation)) return [];
-    return [{ object: nameOf(statement.relation!), what: "UpdateStmt" in node ? "update" : "delete" }];
+    return [{ object: relationName(statement.relation!), what: "UpdateStmt" in node ? "update" : "delete" }];
   },
 };
 
@@ -79,14 +81,16 @@ const renames: DdlRule = {
   find(node, known) {
     if ("AlterObjectSchemaStmt" in node) {
       const { relation, newschema } = node.AlterObjectSchemaStmt;
-      return known.isOld(relation) ? [{ object: nameOf(relation!), what: `moves to ${newschema}` }] : [];
+      return known.isOld(relation)
+        ? [{ object: relationName(relation!), what: `moves to ${newschema}` }]
+        : [];
     }
     if (!("RenameStmt" in node)) return [];
     const { renameType, relationType, relation, subname, newname } = node.RenameStmt;
     const isColumn = renameType === "OBJECT_COLUMN" && relationType === "OBJECT_TABLE";
     if (!(isColumn || renameType === "OBJECT_TABLE") || !known.isOld(relation)) return [];
     if (isColumn && known.isNewColumn(relation, subname!)) return [];
-    const object = nameOf(relation as RangeVar);
+    const object = relationName(relation as RangeVar);
     return [{ object: isColumn ? `${object}.${subname}` : object, what: `becomes ${newname}` }];
   },
 };
@@ -103,7 +107,9 @@ const grantsReads: DdlRule = {
     // Without a list it is all of them
     const isRead = privileges.every((one) => "AccessPriv" in one && one.AccessPriv.priv_name === "select");
     if (isGrant !== true || !isToApi || !isRead) return [];
-    return objects.flatMap((one) => ("RangeVar" in one ? [{ object: nameOf(one.RangeVar), what: "" }] : []));
+    return objects.flatMap((one) =>
+      "RangeVar" in one ? [{ object: relationName(one.RangeVar), what: "" }] : [],
+    );
   },
 };
 

@@ -1,9 +1,9 @@
 import type { Finding } from "../../check/finding.ts";
 import { printFindings } from "../../check/report.ts";
 import { hasColors, paint } from "../terminal.ts";
-import type { Answer, ApiChange } from "./study-thread.ts";
+import type { Answer, ScreenChange } from "./study-thread.ts";
 
-const signs: Record<ApiChange["kind"], [sign: string, color: "green" | "red" | "yellow"]> = {
+const signs: Record<ScreenChange["kind"], [sign: string, color: "green" | "red" | "yellow"]> = {
   gained: ["+", "green"],
   lost: ["-", "red"],
   changed: ["~", "yellow"],

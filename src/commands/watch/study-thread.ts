@@ -28,16 +28,16 @@ export interface Question {
 }
 
 /** A question, or that the one under way need not be answered. */
-export type Message = Question | "stop";
+export type ThreadMessage = Question | "stop";
 
 /** A change of the API. */
-export interface ApiChange {
+export interface ScreenChange {
   kind: "gained" | "lost" | "changed";
   text: string;
 }
 
 export interface Answer {
-  changes: ApiChange[];
+  changes: ScreenChange[];
   findings: Finding[];
   /** What could not be found out. */
   troubles: string[];
@@ -54,7 +54,7 @@ let before: GraphQLSchema | null = null;
 let baseline: { key: string; state: ApiState } | null = null;
 let stopping = new AbortController();
 
-parentPort!.on("message", (message: Message) => {
+parentPort!.on("message", (message: ThreadMessage) => {
   if (message === "stop") return stopping.abort();
   stopping = new AbortController();
   void answer(message, stopping.signal).then(
@@ -110,7 +110,7 @@ async function readBaseline(): Promise<ApiState> {
   return baseline.state;
 }
 
-async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ApiChange[]> {
+async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ScreenChange[]> {
   return (await diff(old, now)).map(({ type, message, path }) => {
     const name = String(type);
     const kind = name.endsWith("_ADDED") ? "gained" : name.endsWith("_REMOVED") ? "lost" : "changed";

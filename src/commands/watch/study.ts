@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { say } from "../terminal.ts";
 import { printAnswer } from "./screen.ts";
-import type { Message, Question, Reply, StudyData } from "./study-thread.ts";
+import type { ThreadMessage, Question, Reply, StudyData } from "./study-thread.ts";
 
 /** Finds out what a change means, in a thread. */
 export class Study {
@@ -44,7 +44,7 @@ export class Study {
     await this.#worker.terminate();
   }
 
-  #send(message: Message): void {
+  #send(message: ThreadMessage): void {
     this.#worker.postMessage(message);
   }
 

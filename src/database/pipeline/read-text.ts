@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import { isConnectionBroken } from "../broken.ts";
-import type { Release, SharedPool, SharedRead } from "../shared-pool.ts";
+import type { ReturnConnection, SharedPool, SharedRead } from "../shared-pool.ts";
 import { StatementPace } from "../statement-pace.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
@@ -44,7 +44,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
       read,
     );
 
-  const runWithOthers = (read: WaitingRead, connection: PoolClient, release: Release): void => {
+  const runWithOthers = (read: WaitingRead, connection: PoolClient, release: ReturnConnection): void => {
     const reads = [read];
     const prepared = preparedOn(connection);
     // One that is prepared together with others would take them along when it fails
@@ -56,7 +56,7 @@ export function rowReader(pool: SharedPool<WaitingRead>): ReadRow {
     run(reads, connection, release);
   };
 
-  const run = (reads: readonly WaitingRead[], connection: PoolClient, release: Release): void => {
+  const run = (reads: readonly WaitingRead[], connection: PoolClient, release: ReturnConnection): void => {
     const start = performance.now();
     let [answered, isBroken] = [0, false];
     const queries = reads.map((read) => {

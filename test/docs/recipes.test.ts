@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
 import { after, before, describe, test } from "node:test";
 import type { CheckOptions } from "../../src/check/check.ts";
 import { check } from "../../src/check/check.ts";
@@ -39,6 +40,16 @@ const news: Record<string, [fields: string, expected: object]> = {
   "Move a table": ["fullName", { fullName: "Ada Lovelace" }],
 };
 
+/** Has requests wait 20 s for a lock, and not 3: where many tests run at once, a migration holds its locks for longer. */
+async function waitLonger(owner: Pool): Promise<void> {
+  const { rows } = await owner.query("select current_database() as name");
+  await withClient(process.env.TEST_ADMIN_URL!, async (admin) => {
+    for (const login of ["service_login", "service_api_login"])
+      for (const limit of ["lock_timeout", "statement_timeout"])
+        await admin.query(`alter role ${login} in database ${rows[0].name} set ${limit} = '20s'`);
+  });
+}
+
 describe("the recipes of docs/evolving.md", async () => {
   const recipes = await readRecipes();
   let service: TestService;
@@ -54,6 +65,7 @@ describe("the recipes of docs/evolving.md", async () => {
     service = await startService({
       versions: [frozen, head],
       async before(owner) {
+        await waitLonger(owner);
         await owner.query(example);
         await owner.query(`
           select api_meta.finish_migration();

@@ -1,4 +1,0 @@
--- What ends each migration holds its locks for a shorter time.
---!include api_meta/read_faults.sql
---!include api_meta/protect_reads.sql
---!include api_meta/require_frozen_versions.sql

@@ -1,2 +1,0 @@
--- The refusal of an unknown topic lists the topics
---!include events/create_webhook_subscription.sql

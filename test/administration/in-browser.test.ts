@@ -225,7 +225,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     await page.getByRole("link", { name: "New token" }).click();
     assert.equal(await page.getByText("Set all to").isVisible(), false);
     await page.getByLabel("Name").fill("Without script");
-    await page.getByRole("group", { name: "Tags" }).getByLabel("Write").check();
+    await page.getByRole("group", { name: "Warehouses", exact: true }).getByLabel("Write").check();
     await page.getByRole("button", { name: "Create token" }).click();
     assert.equal(await page.getByRole("button", { name: /^Copy/ }).count(), 0, "no buttons that do nothing");
     const credentials = {

@@ -5,7 +5,7 @@ import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
-import { pause } from "../../lib/retry.ts";
+import { pause, retry } from "../../lib/retry.ts";
 
 /** How long files must stay as they are before they are run: some editors write a little at a time. */
 const settledMs = 25;
@@ -13,6 +13,7 @@ const settledMs = 25;
 const lookEveryMs = 1_000;
 /** Milliseconds before a lost connection is opened anew. */
 const reconnectMs = 250;
+const reconnectAttempts = 20;
 /** Milliseconds after which a file is gone: some programs remove one before they write it anew. */
 const goneMs = 300;
 
@@ -141,7 +142,14 @@ export class CurrentWatch {
   async #open(): Promise<Migrator> {
     const { signal } = this.#stopping;
     try {
-      const migrator = await Migrator.open(this.#adminUrl, this.#options);
+      const open = () => Migrator.open(this.#adminUrl, this.#options);
+      const migrator = await retry(open, {
+        pauseMs(error, failures) {
+          // Only a database that is away, as while it is made anew, may come back
+          if ((error as Error).cause === undefined || failures >= reconnectAttempts) throw error;
+          return reconnectMs;
+        },
+      });
       // The database may have been made anew, without what is in db/current
       void migrator.ended.then(async () => {
         this.#migrator = null;

@@ -1,4 +1,3 @@
-import { addVary } from "./answers.ts";
 import { compress, encodingFor } from "./compression.ts";
 import { extensionsOf } from "./extensions.ts";
 import type { Request, Response } from "./pipeline.ts";
@@ -27,7 +26,6 @@ export function sendData(
       ? before + data + after
       : Buffer.concat([Buffer.from(before), data, Buffer.from(after)]);
   const bytes = Buffer.byteLength(body);
-  addVary(response, "Accept-Encoding");
   const contentType = request.headers.accept!.startsWith("application/json") ? json : modern;
   const send = (sent: string | Buffer, length: number, encoding: Record<string, string>) => {
     response.writeHead(200, { "content-type": contentType, "content-length": length, ...encoding });

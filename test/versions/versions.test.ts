@@ -99,7 +99,7 @@ test("in its last three months every answer warns, errors too", async () => {
     "200 GRAPHQL_VALIDATION_FAILED": await ask("{ nope }"),
     "400 GRAPHQL_PARSE_FAILED": await ask("{", { headers: { accept: "application/graphql-response+json" } }),
     "401 UNAUTHENTICATED": await service.ask("nonsense", { query }, { version }),
-    "405 BAD_USER_INPUT": await service.ask(null, undefined, { version, method: "GET" }),
+    "405 BAD_USER_INPUT": await service.ask(null, undefined, { version, method: "PUT" }),
   };
   for (const [said, answer] of Object.entries(answers)) {
     assert.equal(`${answer.status} ${answer.codes.join()}`, said);

@@ -26,6 +26,7 @@ export const negotiateMediaType: Middleware = (request, response, next) => {
   // For Grafserv, which would choose differently for clients without a preference.
   request.headers.accept = type;
   addVary(response, "Accept");
+  addVary(response, "Accept-Encoding");
   response.setHeader("cache-control", "no-store");
   next();
 };

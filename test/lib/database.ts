@@ -3,6 +3,7 @@ import { after, before } from "node:test";
 import pg from "pg";
 import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
+import { until } from "./until.ts";
 
 /** The database of a test file, dropped at its end. */
 export interface TestDatabase {
@@ -44,6 +45,9 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
     loginUrl: inDatabase(login),
     apiUrl: asApiLogin(inDatabase(login))!,
     async close() {
+      // Connections end a moment after their clients; if they were broken off, that would be an error of the test's
+      const open = "select from pg_stat_activity where datname = $1";
+      await until(async () => (await admin.query(open, [name])).rowCount === 0, 500).catch(() => {});
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
     },

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { after, before } from "node:test";
 import pg from "pg";
-import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 import { until } from "./until.ts";
 
@@ -33,9 +32,7 @@ export async function openTestDatabase(template: Template): Promise<TestDatabase
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const admin = new pg.Client({ connectionString: server });
   await admin.connect();
-  const source =
-    template === "template_committed" ? templateName("schema", (await committedKeys()).at(-1)!) : template;
-  await admin.query(`create database ${name} template ${source} owner service_owner`);
+  await admin.query(`create database ${name} template ${template} owner service_owner`);
   // Rights of PUBLIC in a database aren't cloned
   await admin.query(`revoke temporary on database ${name} from public`);
   const inDatabase = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;

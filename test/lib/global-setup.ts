@@ -32,11 +32,12 @@ export async function globalSetup(): Promise<void> {
   );
   for (const { name } of rows)
     await admin.query(`drop database ${admin.escapeIdentifier(name)} with (force)`);
-  // Commands that need a database with the committed migrations find it
+  await admin.query("create database template_committed");
+  const loginUrl = await setUpDatabase(cluster.adminUrl("template_committed"), { renewPassword: true });
+  // Commands that need a database with the committed migrations find one. They may replace it, so tests have their own
   const committed = templateName("schema", (await committedKeys()).at(-1)!);
-  await admin.query(`create database ${committed}`);
-  const loginUrl = await setUpDatabase(cluster.adminUrl(committed), { renewPassword: true });
-  await admin.query(`create database template_schema template ${committed} owner service_owner`);
+  await admin.query(`create database ${committed} template template_committed owner service_owner`);
+  await admin.query("create database template_schema template template_committed owner service_owner");
   const url = cluster.adminUrl("template_schema");
   if (await hasCurrentMigration()) await runCurrentMigration(url);
   await admin.query("create database template_demo template template_schema owner service_owner");

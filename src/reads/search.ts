@@ -23,8 +23,7 @@ export function readSearch(text: string): string[] {
   if (words.length > maxWords) throw apiError("BAD_USER_INPUT", `search: more than ${maxWords} words.`);
   if (!words.some((word) => (word.match(/[\p{L}\p{N}]/gu)?.length ?? 0) >= minCharacters))
     throw apiError("BAD_USER_INPUT", `search: a word must have at least ${minCharacters} letters or digits.`);
-  // The longest first: it also stands for those that are missing
-  return words.sort((one, other) => other.length - one.length).map((word) => `%${escaped(word)}%`);
+  return words.map((word) => `%${escaped(word)}%`);
 }
 
 /**

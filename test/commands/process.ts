@@ -67,7 +67,7 @@ export function startCommand(
     ended,
     kill: (signal) => void child.kill(signal),
     async said(pattern) {
-      await until(() => hasEnded || pattern.test(output), 60_000).catch(() => {});
+      await until(() => hasEnded || pattern.test(output)).catch(() => {});
       const match = pattern.exec(output);
       if (!match) throw new Error(`It never said ${pattern}, but: ${output}`);
       return match;

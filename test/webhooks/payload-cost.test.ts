@@ -75,15 +75,20 @@ describe("payload queries", () => {
     await told(cheap);
     const { token } = await credentialOf("shop");
     const numbers = Array.from({ length: 40 }, (_, n) => `p-${n}`);
-    start({ concurrency: 20 });
-    await ask(token);
-    await insert(...numbers);
     const times: number[] = [];
-    await until(async () => {
+    const timed = async () => {
       const begun = performance.now();
       const { status, text } = await ask(token);
       times.push(performance.now() - begun);
       assert.equal(status, 200, text);
+    };
+    for (let n = 0; n < 20; n++) await timed();
+    // A busy machine is slower in any case
+    const allowed = 1_000 + 20 * Math.max(...times.splice(0).slice(1));
+    start({ concurrency: 20 });
+    await insert(...numbers);
+    await until(async () => {
+      await timed();
       const {
         rows: [busy],
       } = await admin.query(
@@ -93,7 +98,7 @@ describe("payload queries", () => {
       return receiver.received.length >= 40 && (await attempts()).length >= 3;
     });
     const slow = times.sort((a, b) => b - a)[Math.floor(times.length / 100)]!;
-    assert.ok(slow < 2_000, `one of a hundred requests took ${slow} ms`);
+    assert.ok(slow < allowed, `one of a hundred requests took ${slow} ms`);
     const got = receiver.received.map(({ body }) => body.data.product.productNumber);
     assert.deepEqual([...new Set(got)].sort(), numbers.sort());
   });

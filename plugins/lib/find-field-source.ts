@@ -98,7 +98,18 @@ function findFunction(
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
-  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined, search: undefined };
+  return (
+    rows && {
+      kind: "list",
+      ...rows,
+      list,
+      hops: [],
+      call,
+      filterColumns,
+      followed: undefined,
+      search: undefined,
+    }
+  );
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

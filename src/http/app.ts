@@ -7,6 +7,8 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
+import { bulkErrors, bulkErrorsPath } from "./middleware/bulk-download.ts";
+import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
@@ -58,6 +60,8 @@ export function createApp(parts: Parts): RequestListener {
   app.get(metadataPath, metadata(served, settings.publicUrl));
   app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
+  app.all(bulkErrorsPath, bulkErrors(parts.bulk.storage));
+  app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
   app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(served));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
@@ -70,6 +74,17 @@ export function createApp(parts: Parts): RequestListener {
     if (isForEndpoint(request.url!)) operations(request, response);
     else app(request, response);
   };
+}
+
+/** The middlewares of an upload. */
+function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
+  const { logger, tokens, credentials } = parts;
+  return [
+    parts.refusals.watch(addressOf),
+    requireMerchantPlan(parts.merchantPlan, logger),
+    requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new LoopTurns()),
+    bulkUpload(parts.bulk),
+  ];
 }
 
 /** The middlewares of a request to the GraphQL endpoint. */

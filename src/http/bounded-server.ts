@@ -3,8 +3,8 @@ import type { RequestListener, Server } from "node:http";
 import { OpenConnections } from "./connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-/** Milliseconds in which a request's head, and the whole request, must arrive. */
-const [headersTimeout, requestTimeout] = [10_000, 30_000];
+/** Milliseconds in which a request's head, and the whole request, must arrive; uploads have no limit of their own. */
+const [headersTimeout, requestTimeoutMs] = [10_000, 30_000];
 /** Milliseconds between two checks for late requests. */
 const connectionsCheckingInterval = 5_000;
 /**
@@ -28,9 +28,13 @@ export function boundedServer(listener: RequestListener, maxConnections: number)
     listener(request, response);
   });
   const server = createServer(
-    { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout },
+    // Node has one limit for all requests
+    { headersTimeout, requestTimeout: 0, connectionsCheckingInterval, keepAliveTimeout },
     bounded,
   );
+  const late = setInterval(() => connections.closeLate(requestTimeoutMs), connectionsCheckingInterval);
+  late.unref();
+  server.on("close", () => clearInterval(late));
   server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeoutMs;
   return server;

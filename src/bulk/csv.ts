@@ -115,7 +115,7 @@ function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
       type = null;
     } else if (isListType(here)) {
       if (index === null) throw unknown();
-      type = here.ofType as GraphQLInputType;
+      type = here.ofType;
     } else {
       const fields: GraphQLInputFieldMap = isInputObjectType(here) ? here.getFields() : {};
       if (!Object.hasOwn(fields, part)) throw unknown();
@@ -135,7 +135,7 @@ const asText = (text: string): unknown => text;
 function readerOf(type: GraphQLInputType): (text: string) => unknown {
   if (isListType(type)) {
     // Several in one cell: tags
-    const read = readerOf(getNullableType(type.ofType as GraphQLInputType));
+    const read = readerOf(getNullableType(type.ofType));
     const parts = (text: string) => text.split(";").map((each) => each.trim());
     return (text) => parts(text).filter(Boolean).map(read);
   }

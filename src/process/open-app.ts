@@ -120,10 +120,9 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
+  const { fastReads } = settings;
   const access = await openDatabaseAccess(apiPool, {
-    catalogOf: pool,
-    fastReads: settings.fastReads,
-    logger,
+    ...{ catalogOf: pool, fastReads, logger },
     onUsed: meter.used,
   });
   closing.add(() => access.close());
@@ -133,7 +132,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const { merchantPlan, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf } = await openVersions(forVersions);
+  const { served, availability, readerOf, headSchema } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
   const metrics = new Metrics(apiPool);
@@ -147,8 +146,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   closing.add(() => database.close());
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
-  const head = served.find(({ version }) => version.kind === "floating");
-  const headSchema = () => head!.current().schema;
+  const spend = spender(rates, limitsNow);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
@@ -156,12 +154,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
-    bulk: {
-      storage: new BulkStorage(pool),
-      limits: settings.bulkLimits,
-      schema: headSchema,
-      spend: spender(rates, limitsNow),
-    },
+    bulk: { storage: new BulkStorage(pool), limits: settings.bulkLimits, schema: headSchema, spend },
   });
   return {
     ...{ metrics, readiness, secrets, headSchema, listener },
@@ -170,7 +163,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
         readerOf,
         withPgClient: access.withClientsOf(payloadPool),
         connections: payloadPool.options.max,
-        spend: spender(rates, limitsNow),
+        spend,
         maxCost: settings.webhookLimits.maxQueryCost,
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import type { GraphQLInputFieldMap, GraphQLInputObjectType, GraphQLInputType } from "postgraphile/graphql";
 import {
+  getNamedType,
   getNullableType,
   GraphQLBoolean,
   GraphQLFloat,
@@ -124,7 +125,7 @@ function columnOf(name: string, rowType: GraphQLInputObjectType): Column {
     path.push(index ?? part);
   }
   const leaf = type && getNullableType(type);
-  if (isInputObjectType(leaf)) throw unknown();
+  if (leaf && isInputObjectType(getNamedType(leaf))) throw unknown();
   return { path, read: leaf === null ? asText : readerOf(leaf) };
 }
 

@@ -120,11 +120,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const { fastReads } = settings;
-  const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads, logger },
-    onUsed: meter.used,
-  });
+  const forAccess = { catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used };
+  const access = await openDatabaseAccess(apiPool, forAccess);
   closing.add(() => access.close());
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);

@@ -128,7 +128,7 @@ select api_meta.allow('service_writer', 'bulk.refusal', 'select', 'insert', 'del
 --!include bulk/import_chunk.sql
 --!include bulk/finish.sql
 --!include bulk/cancel.sql
---!include bulk/open.sql
+--!include bulk/open_errors.sql
 --!include bulk/prune.sql
 --!include api/bulk_operation_cancel.sql
 --!include events/topics.sql

@@ -113,10 +113,9 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   closing.add(() => rates.close());
   const meter = new Meter(rates);
   const access = await openDatabaseAccess(apiPool, {
-    catalogOf: pool,
-    fastReads: settings.fastReads,
-    logger,
+    ...{ catalogOf: pool, fastReads: settings.fastReads, logger },
     onUsed: meter.used,
+    findUse: (name) => usage.operations.byName(name),
   });
   closing.add(() => access.close());
   const readiness = new Readiness(logger);

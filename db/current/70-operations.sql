@@ -12,7 +12,8 @@ create table auth.operation (
 );
 alter table auth.operation enable row level security;
 comment on table auth.operation is
-  'Operations that credentials sent in the last 14 days: one for all that differ only in names, aliases and values.';
+  'Operations that credentials sent in the last 14 days: one for all that differ only in names, aliases and '
+  'values.';
 comment on column auth.operation.id is
   '16 hexadecimal digits, as in the comments of its statements and the application_name of its transactions.';
 comment on column auth.operation.name is 'What a client calls it.';

@@ -115,7 +115,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const access = await openDatabaseAccess(apiPool, {
     ...{ catalogOf: pool, fastReads: settings.fastReads, logger },
     onUsed: meter.used,
-    findUse: (name) => usage.operations.byName(name),
+    findUse: (name) => auth.usage.operations.byName(name),
   });
   closing.add(() => access.close());
   const readiness = new Readiness(logger);

@@ -21,6 +21,7 @@ import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
+import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
@@ -114,6 +115,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     refuseOperation,
     noMutationByGet,
     refuseMissingScopes(served),
+    nameOperation(usage.operations, served),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

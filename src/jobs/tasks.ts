@@ -19,6 +19,8 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
     fill_default_currency_prices: fillDefaultCurrencyPrices,
     prune_events: pruneEvents,
     prune_bulk_operations: pruneBulkOperations,
+    prune_operations: async (_payload: unknown, { query }: JobHelpers) =>
+      void (await query("select auth.prune_operations()")),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {

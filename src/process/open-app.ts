@@ -120,8 +120,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const forAccess = { catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used };
-  const access = await openDatabaseAccess(apiPool, forAccess);
+  const access = await openDatabaseAccess(apiPool, {
+    ...{ catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used },
+    findUse: (name) => auth.usage.operations.byName(name),
+  });
   closing.add(() => access.close());
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);

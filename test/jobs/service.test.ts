@@ -162,6 +162,7 @@ test("nothing is imported unless it is asked for", () => {
     "fill_default_currency_prices",
     "prune_events",
     "prune_bulk_operations",
+    "prune_operations",
     "erase_retired_keys",
   ]);
   assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);

@@ -17,6 +17,7 @@ import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/negotiate-locale.ts";
 import type { Spending } from "./middleware/spend-points.ts";
@@ -48,6 +49,8 @@ export interface Parts {
   merchantPlan: CurrentMerchantPlan;
   tokens: AccessTokens;
   credentials: ActiveCredentials;
+  /** Reads cached rights anew, after this process has changed some. */
+  outdateRights: () => void;
   isSessionToken: SessionCheck;
   usage: Usage;
   rates: RateLimits;
@@ -57,6 +60,8 @@ export interface Parts {
   unread: UnreadAnswers;
   renderer: Renderer;
   documentation: Documentation;
+  /** For uploads of files. */
+  bulk: UploadTools;
 }
 
 /** Settings that the middlewares read. */

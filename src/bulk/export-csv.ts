@@ -88,7 +88,7 @@ function columnsWithin(
 
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 };
 
 const rowOf = (cells: readonly string[]): string =>

@@ -87,7 +87,7 @@ function valuesOf(
   for (const [key, value] of Object.entries(object)) {
     if (key === names.id) continue;
     if (typeof value !== "object" || value === null || Array.isArray(value)) values[key] = value;
-    else if (pageInfoOf(value)) onList(value as Page, object[names.id], [...path, key]);
+    else if (pageInfoOf(value)) onList(value, object[names.id], [...path, key]);
     else values[key] = valuesOf(value as Json, [...path, key], onList);
   }
   return values;

@@ -94,7 +94,7 @@ export async function exportRows(taken: TakenExport, tools: ExportTools): Promis
 const passing = new Set<ErrorCode>(["SERVICE_UNAVAILABLE", "CONFLICT_RETRY", "INTERNAL_SERVER_ERROR"]);
 
 function runner(
-  { id, query: _query, variables, locale, credential_id: credentialId, scopes }: TakenExport,
+  { id, variables, locale, credential_id: credentialId, scopes }: TakenExport,
   reader: Reader,
   withPgClient: Parameters<Reader["execute"]>[3],
 ): RunQuery {

@@ -138,21 +138,13 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const locales = new Locales(pool, logger);
   await locales.refresh();
   const metrics = new Metrics(apiPool);
-  const refusals = new Refusals(metrics.registry, logger);
-  closing.add(() => refusals.close());
-  const thread = new SchemaThread(meter.used);
-  closing.add(() => thread.close());
-  const renderer = new Renderer();
-  closing.add(() => renderer.close());
-  const database = databaseCheck(pool);
-  closing.add(() => database.close());
-  readiness.add("database", database.check);
+  const helpers = openHelpers({ pool, logger, metrics, meter, readiness, closing });
   readiness.add("versions", () => availability.obstacle());
   const spend = spender(rates, limitsNow);
   const listener = createApp({
-    ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
+    ...{ ...access, settings, logger, now, pool, readiness, metrics, ...helpers },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, renderer, thread },
+    ...{ rates, meter },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
@@ -181,6 +173,27 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     prepare: (read) => availability.prepare(read),
     close: () => closing.close(),
   };
+}
+
+/** What counts refusals, reads long operations, renders documents, and looks after the database. */
+function openHelpers({ pool, logger, metrics, meter, readiness, closing }: HelperOptions) {
+  const refusals = new Refusals(metrics.registry, logger);
+  closing.add(() => refusals.close());
+  const thread = new SchemaThread(meter.used);
+  closing.add(() => thread.close());
+  const renderer = new Renderer();
+  closing.add(() => renderer.close());
+  const database = databaseCheck(pool);
+  closing.add(() => database.close());
+  readiness.add("database", database.check);
+  return { refusals, thread, renderer };
+}
+
+interface HelperOptions extends Pick<AppOptions, "pool" | "logger"> {
+  metrics: Metrics;
+  meter: Meter;
+  readiness: Readiness;
+  closing: Closing;
 }
 
 /** Rights: credentials, tokens, the plan. */

@@ -87,8 +87,8 @@ function columnsWithin(
 }
 
 const textOf = (value: unknown): string => {
-  if (value === null || value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
 };
 
 const rowOf = (cells: readonly string[]): string =>

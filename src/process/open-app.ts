@@ -14,6 +14,8 @@ import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
+import { Documentation } from "../documentation/documentation.ts";
+import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
@@ -138,22 +140,23 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const locales = new Locales(pool, logger);
   await locales.refresh();
   const metrics = new Metrics(apiPool);
-  const helpers = openHelpers({ pool, logger, metrics, meter, readiness, closing });
+  const refusals = new Refusals(metrics.registry, logger);
+  closing.add(() => refusals.close());
+  const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
+  const database = databaseCheck(pool);
+  closing.add(() => database.close());
+  readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
   const spend = spender(rates, limitsNow);
+  const forBulk = { storage: new BulkStorage(pool), limits: settings.bulkLimits };
   const listener = createApp({
-    ...{ ...access, settings, logger, now, pool, readiness, metrics, ...helpers },
+    ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter },
+    ...{ rates, meter, ...threads },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
-    bulk: {
-      storage: new BulkStorage(pool),
-      limits: settings.bulkLimits,
-      schema: () => headReader().schema,
-      spend,
-    },
+    bulk: { ...forBulk, schema: () => headReader().schema, spend },
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
@@ -175,25 +178,15 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   };
 }
 
-/** What counts refusals, reads long operations, renders documents, and looks after the database. */
-function openHelpers({ pool, logger, metrics, meter, readiness, closing }: HelperOptions) {
-  const refusals = new Refusals(metrics.registry, logger);
-  closing.add(() => refusals.close());
+/** What works in threads of its own. */
+function openThreads(meter: Meter, forDocumentation: DocumentationOptions, closing: Closing) {
   const thread = new SchemaThread(meter.used);
   closing.add(() => thread.close());
   const renderer = new Renderer();
   closing.add(() => renderer.close());
-  const database = databaseCheck(pool);
-  closing.add(() => database.close());
-  readiness.add("database", database.check);
-  return { refusals, thread, renderer };
-}
-
-interface HelperOptions extends Pick<AppOptions, "pool" | "logger"> {
-  metrics: Metrics;
-  meter: Meter;
-  readiness: Readiness;
-  closing: Closing;
+  const documentation = new Documentation(forDocumentation);
+  closing.add(() => documentation.close());
+  return { thread, renderer, documentation };
 }
 
 /** Rights: credentials, tokens, the plan. */

@@ -7,6 +7,7 @@ import { hasCurrentMigration, runCurrentMigration } from "../../src/database/mig
 import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
+import { statisticsModule } from "../../src/database/statement-statistics.ts";
 
 let cluster: Cluster | undefined;
 
@@ -18,7 +19,12 @@ export async function globalSetup(): Promise<void> {
   cluster = await startCluster({
     directory: ".data/test",
     // Nothing outlives the run, so nothing needs to be safe on disk
-    flags: { fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+    flags: {
+      fsync: "off",
+      synchronous_commit: "off",
+      full_page_writes: "off",
+      shared_preload_libraries: statisticsModule,
+    },
   });
   const admin = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
   await admin.connect();

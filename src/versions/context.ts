@@ -4,10 +4,12 @@ import type { SettingsStatement, StatementUse } from "../database/pipeline/setti
 import { settingsFor, settingsStatement } from "../database/pipeline/settings.ts";
 
 /** The settings of a reading transaction: everything that decides which rows and texts it sees. */
-const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({
+const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({
   role: "service_api",
   "service.scopes": scopeText,
   "service.locale": locale,
+  // Some rows are seen by the credential alone that they belong to
+  "service.credential_id": credentialId,
 });
 
 /** A caller's rights to read, for plans and for the database. */
@@ -25,7 +27,6 @@ export function contextFor(
     pgSettings: {
       ...readSettings(caller, locale),
       // For transactions that write
-      "service.credential_id": credentialId,
       "service.request_id": requestId,
       application_name: use?.applicationName,
     },

@@ -9,6 +9,7 @@ import type { SessionCheck } from "../auth/session-token.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { ReadRow, ReadText } from "../database/pipeline/read-text.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
+import type { Live } from "../live/live.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
@@ -57,6 +58,7 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
+  live: Live;
 }
 
 /** Settings that the middlewares read. */

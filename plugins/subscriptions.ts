@@ -28,10 +28,10 @@ export const SubscriptionsPlugin: GraphileConfig.Plugin = {
   version: "1.0.0",
   schema: {
     hooks: {
-      GraphQLSchema: (config) => ({
-        ...config,
-        directives: [...(config.directives ?? specifiedDirectives), liveDirective],
-      }),
+      GraphQLSchema(config, build) {
+        if (logsOf(build).length === 0) return config;
+        return { ...config, directives: [...(config.directives ?? specifiedDirectives), liveDirective] };
+      },
       GraphQLObjectType_fields(fields, build, { scope, fieldWithHooks }) {
         if (!scope.isRootSubscription) return fields;
         return logsOf(build).reduce((before, resource) => {

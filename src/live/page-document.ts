@@ -7,7 +7,7 @@ import type {
   SelectionNode,
   SelectionSetNode,
 } from "postgraphile/graphql";
-import { Kind, parse, print, visit } from "postgraphile/graphql";
+import { Kind, OperationTypeNode, parse, print, visit } from "postgraphile/graphql";
 import { findOperation } from "../graphql/operation.ts";
 
 /** A query for pages of the list that a subscription is for. */
@@ -74,7 +74,7 @@ export function pageDocumentOf(
   operationName: string | null | undefined,
 ): PageDocument | null {
   const { operation, fragments } = findOperation(document, operationName);
-  if (operation?.operation !== "subscription") return null;
+  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return null;
   const fields = rootFields(operation, fragments);
   const field = fields[0]!;
   const selections = fields.flatMap(({ selectionSet }) => selectionSet!.selections);

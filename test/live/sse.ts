@@ -68,7 +68,7 @@ function read(response: Response, events: ServerSentEvent[]) {
     const decoder = new TextDecoder();
     let text = "";
     for await (const chunk of response.body!) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      text += decoder.decode(chunk, { stream: true });
       const blocks = text.split("\n\n");
       text = blocks.pop()!;
       events.push(...blocks.flatMap(parse));

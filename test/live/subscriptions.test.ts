@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createClient } from "graphql-sse";
 import pg from "pg";
@@ -182,6 +183,29 @@ test("@live answers again when something that it shows has changed", async () =>
   stream.close();
   const asked = await service.ask(token, { query, variables: { number: "Watched" } });
   assert.equal(nameOf({ data: asked.body }), "Renamed");
+});
+
+test("the operations of the guide are answered", async () => {
+  const guide = await readFile(new URL("../../docs/live.md", import.meta.url), "utf8");
+  const operations = guide.match(/^ {4}(subscription|query)[^]+?\n {4}\}$/gm)!;
+  assert.equal(operations.length, 2);
+  await service.owner.query(
+    "insert into erp.warehouse (code, name, is_default, is_default_receiving) values ('W', 'W', true, true)",
+  );
+  const { rows } = await service.owner.query(
+    "insert into erp.bin_location (warehouse_id, code) select id, 'A-1' from erp.warehouse where code = 'W' returning id",
+  );
+  const variables = { id: `gid://service/BinLocation/${rows[0].id}`, after: await endOfList() };
+  await makeProduct();
+  for (const query of operations) {
+    const stream = await graphql({
+      query: query.replace('["stock.changed"]', '["product.created"]'),
+      variables,
+    });
+    assert.equal(stream.status, 200);
+    assert.equal((await stream.next())!.data.errors, undefined);
+    stream.close();
+  }
 });
 
 test("streams outlive their connections to the database, and miss nothing", async () => {

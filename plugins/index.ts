@@ -25,6 +25,7 @@ import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
+import { SearchPlugin } from "./search.ts";
 import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
@@ -146,6 +147,7 @@ export function createPreset({
       NodePlugin,
       FunctionsPlugin,
       FiltersPlugin,
+      SearchPlugin,
       ConnectionsPlugin,
       // Mutations
       MutationFieldsPlugin,

@@ -4,6 +4,7 @@ import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
 import type { ReadFunction } from "./read-functions.ts";
+import { searchOf } from "./search.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
@@ -85,7 +86,8 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (target !== undefined && target !== resource) return undefined;
   const filterColumns = build.filterColumns.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed };
+  const search = scope.isRootQuery ? searchOf(rows.resource) : undefined;
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, search };
 }
 
 function findFunction(
@@ -96,7 +98,18 @@ function findFunction(
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
-  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined };
+  return (
+    rows && {
+      kind: "list",
+      ...rows,
+      list,
+      hops: [],
+      call,
+      filterColumns,
+      followed: undefined,
+      search: undefined,
+    }
+  );
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

@@ -17,6 +17,7 @@ import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/negotiate-locale.ts";
 import type { Spending } from "./middleware/spend-points.ts";
@@ -58,7 +59,12 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
+<<<<<<< HEAD
   live: Live;
+=======
+  /** For uploads of files. */
+  bulk: UploadTools;
+>>>>>>> main
 }
 
 /** Settings that the middlewares read. */

@@ -1,3 +1,4 @@
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import { checkPageSize } from "../graphql/page-size.ts";
@@ -14,6 +15,7 @@ import { textOfSql } from "./json-text.ts";
 import type { Key } from "./keys.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
+import { readSearch } from "./search.ts";
 
 /** The arguments of one field of an operation in one request. */
 export interface Given {
@@ -41,6 +43,8 @@ export interface PageArguments {
   /** The stages of the cursor; null without one. */
   after: readonly StageValues[] | null;
   filter: FilterTree;
+  /** Index of the patterns of a search; null without one. */
+  search: number | null;
   /** Index of the filter's first value. */
   filterIndex: number;
 }
@@ -90,6 +94,7 @@ export function argumentsReader(
     };
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
+  const readText = value("search");
   return (variables) => {
     const first = checkPageSize(readFirst(variables) as number | null | undefined);
     const cursor = readAfter(variables) as string | null | undefined;
@@ -98,14 +103,17 @@ export function argumentsReader(
     const values: unknown[] = [];
     const called = readCall(variables, values);
     const after = cursor == null ? null : describePosition(source.key, decodeCursor(source, cursor), values);
+    const text = readText(variables) as string | null | undefined;
+    const search = text == null ? null : values.push(patternsCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
-    const shape = `${called.shape}${first}${after?.shape ?? ""}${describe(filter, values)}`;
-    const page = { first, after: after?.stages ?? null, filter, filterIndex };
+    const shape = `${called.shape}${first}${after?.shape ?? ""}${search === null ? "" : "s"}${describe(filter, values)}`;
+    const page = { first, after: after?.stages ?? null, search, filter, filterIndex };
     return { shape, values, page, call: called.call };
   };
 }
 
-const knownArguments = new Set(["id", "first", "after", "filter"]);
+const knownArguments = new Set(["id", "first", "after", "filter", "search"]);
+const patternsCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
 function callReader(call: FunctionCall, value: (name: string) => (variables: Coerced) => unknown) {

@@ -6,6 +6,7 @@ import type { FunctionCall } from "./function-call.ts";
 import type { Key } from "./keys.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
 
 /** Two columns that must be equal: of the present row, and of the wanted row. */
 export interface Match {
@@ -39,6 +40,8 @@ export type FieldSource =
       call: FunctionCall | undefined;
       filterColumns: FilterColumns | undefined;
       followed: Followed | undefined;
+      /** The function that searches it, if it can be searched. */
+      search: SQL | undefined;
     }
   /** The row with a global id, of the field's type. */
   | { kind: "row" }

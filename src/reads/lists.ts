@@ -16,6 +16,7 @@ import type { FieldSource } from "./field-source.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { PageText } from "./page-text.ts";
+import { foundBy } from "./search.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type List = FieldSource & { kind: "list" };
@@ -158,6 +159,8 @@ class ListCompilation {
     }
     if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
     if (side) conditions.push(`(${this.#beside(alias, side)})`);
+    const found = this.#foundBySearch(alias);
+    if (found) conditions.push(`(${found})`);
     const filter = this.#filter(alias);
     if (filter) conditions.push(`(${filter})`);
     return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
@@ -187,6 +190,13 @@ class ListCompilation {
 
   #value(index: number, type: string): string {
     return this.#compilation.parameter(this.#selected.node, index, type);
+  }
+
+  #foundBySearch(alias: string): string | null {
+    const { search } = this.#page;
+    if (search === null) return null;
+    const found = foundBy(this.#list.search!, sql.identifier(alias), sql.value(1));
+    return placed(found, [this.#value(search, "text[]")]).text;
   }
 
   #filter(alias: string): string | null {

@@ -33,7 +33,7 @@ export interface RandomRead {
 }
 
 const unknownUuid = "01990000-0000-7000-8000-000000000000";
-const locations = /^(first|after|filter|id)$/;
+const locations = /^(first|after|filter|id|search)$/;
 
 /** Makes a random read operation: the same one for the same seed. */
 export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
@@ -168,6 +168,7 @@ class Maker {
     if (name === "id")
       return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
     if (this.#chance(name === "first" ? 4 : 2)) return undefined;
+    if (name === "search") return this.#chance(2) ? undefined : this.#given(type, this.#words(target));
     if (name === "first")
       return this.#given(
         type,
@@ -185,6 +186,16 @@ class Maker {
       type,
       this.#chance(20) ? null : this.#filter(type as GraphQLInputObjectType, target, 2),
     );
+  }
+
+  /** Something to search for, which some row may have. */
+  #words(typeName: string): string | null {
+    if (this.#chance(20)) return this.#pick([null, "", "a b", "%_%", "x".repeat(101)]);
+    const texts = [...this.#samples]
+      .filter(([column]) => column.startsWith(`${typeName}.`) && /number|name|code|email/i.test(column))
+      .flatMap(([, values]) => values.filter((value) => typeof value === "string"));
+    const text = texts.length > 0 ? this.#pick(texts) : "nothing";
+    return text.slice(this.#random(4), this.#chance(3) ? undefined : 4 + this.#random(6)).toLowerCase();
   }
 
   /** A value of an argument of a function, or a list of values. */

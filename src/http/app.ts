@@ -7,12 +7,9 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
-<<<<<<< HEAD
 import { answerStreams } from "./middleware/answer-streams.ts";
-=======
 import { bulkErrors, bulkErrorsPath } from "./middleware/bulk-download.ts";
 import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
->>>>>>> main
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
@@ -123,11 +120,8 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     refuseOperation,
     noMutationByGet,
     refuseMissingScopes(served),
-<<<<<<< HEAD
-    answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
-=======
     nameOperation(usage.operations, served),
->>>>>>> main
+    answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

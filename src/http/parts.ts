@@ -59,12 +59,9 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
-<<<<<<< HEAD
   live: Live;
-=======
   /** For uploads of files. */
   bulk: UploadTools;
->>>>>>> main
 }
 
 /** Settings that the middlewares read. */

@@ -135,7 +135,6 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const { served, availability, readerOf, headSchema } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const spend = spender(rates, limitsNow);
   const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
   closing.add(() => live.close());
   const metrics = new Metrics(apiPool, live.open);

@@ -9,6 +9,7 @@ import type { SessionCheck } from "../auth/session-token.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { ReadRow, ReadText } from "../database/pipeline/read-text.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
+import type { Documentation } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
@@ -16,6 +17,7 @@ import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/negotiate-locale.ts";
 import type { Spending } from "./middleware/spend-points.ts";
@@ -57,6 +59,9 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
+  documentation: Documentation;
+  /** For uploads of files. */
+  bulk: UploadTools;
 }
 
 /** Settings that the middlewares read. */

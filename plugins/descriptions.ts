@@ -102,7 +102,8 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
 
 const subscriptionArguments: Readonly<Record<string, string>> = {
   topics: "Topics to be told of; without them, all that the caller may read.",
-  after: "Cursor of the list of the same name, after which to begin; without it, with what happens from now on.",
+  after:
+    "Cursor of the list of the same name, after which to begin; without it, with what happens from now on.",
 };
 
 /**

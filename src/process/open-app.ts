@@ -14,6 +14,7 @@ import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
+import { Live } from "../live/live.ts";
 import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
@@ -133,13 +134,15 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
-  const { merchantPlan, ...auth } = await openAuth(forAuth);
+  const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf, headReader } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const metrics = new Metrics(apiPool);
+  const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
+  closing.add(() => live.close());
+  const metrics = new Metrics(apiPool, live.open);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
   const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
@@ -152,7 +155,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, ...threads },
+    ...{ rates, meter, live, ...threads },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
@@ -204,6 +207,7 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
   const forKeys = { pool, cache, secrets, logger, now, readiness };
   return {
     usage,
+    rights: cache,
     outdateRights: () => cache.outdate(),
     credentials: activeCredentials(pool, cache),
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),

@@ -8,8 +8,8 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
+import { bulkFile, bulkFilePath } from "./middleware/bulk-download.ts";
 import { answerStreams } from "./middleware/answer-streams.ts";
-import { bulkErrors, bulkErrorsPath } from "./middleware/bulk-download.ts";
 import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
@@ -65,7 +65,7 @@ export function createApp(parts: Parts): RequestListener {
   app.get(metadataPath, metadata(served, settings.publicUrl));
   app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
-  app.all(bulkErrorsPath, bulkErrors(parts.bulk.storage));
+  app.all(bulkFilePath, bulkFile(parts.bulk.storage));
   app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
   const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;

@@ -29,6 +29,7 @@ import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
+import { narrow, WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -148,6 +149,7 @@ export function createPreset({
       FunctionsPlugin,
       FiltersPlugin,
       ConnectionsPlugin,
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Scopes

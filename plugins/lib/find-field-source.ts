@@ -42,6 +42,7 @@ export function findSource(
   }
   if (scope.isConnectionType && (fieldName === "edges" || fieldName === "pageInfo"))
     return { kind: fieldName };
+  if (scope.countField) return { kind: scope.countField };
   if (scope.isCursorField) return { kind: "cursor" };
   if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
   if (scope.isPageInfo && isPageInfoField(fieldName)) return { kind: fieldName };
@@ -85,7 +86,8 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (target !== undefined && target !== resource) return undefined;
   const filterColumns = build.filterColumns.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed };
+  const orders = build.listOrders?.get(rows.resource.codec);
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders };
 }
 
 function findFunction(
@@ -96,7 +98,8 @@ function findFunction(
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
-  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined };
+  const orders = build.listOrders?.get(returned.codec);
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined, orders };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

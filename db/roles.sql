@@ -5,7 +5,7 @@ declare
   narrow constant text[] := array['service_api', 'service_auth', 'service_document', 'service_worker',
     'service_limiter', 'service_delivery',
     'service_administration', 'service_writer', 'service_ledger', 'service_keeper', 'service_registrar',
-      'service_recorder', 'service_booker'];
+      'service_recorder', 'service_booker', 'service_searcher'];
   name text;
 begin
   foreach name in array narrow || array['service_owner'] loop
@@ -27,7 +27,7 @@ grant service_api, service_auth, service_document, service_worker, service_limit
 grant service_api to service_api_login with inherit false, set true;
 -- so that migrations can give functions to these roles, and replace them later
 grant service_writer, service_ledger, service_booker, service_document, service_keeper, service_registrar,
-  service_recorder
+  service_recorder, service_searcher
   to service_owner with inherit true, set true;
 -- so that the role that sets up may run commands as it, such as `npm run rates`
 grant service_worker to service_owner with inherit false, set true;
@@ -74,6 +74,9 @@ comment on role service_delivery is
 comment on role service_recorder is
   'Writes events down, inside of the functions that it owns: triggers put them into the outbox, the '
   'sequencer moves them into the log. Nobody logs in as it.';
+comment on role service_searcher is
+  'Finds rows by words, inside of the functions that it owns: reads what lists can be searched by. Nobody '
+  'logs in as it.';
 
 -- Default settings of the service's sessions. Poolers ignore them.
 do $$

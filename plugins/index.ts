@@ -25,6 +25,7 @@ import { makeReportErrorsPlugin } from "./report-errors.ts";
 import { ScalarsPlugin } from "./scalars.ts";
 import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
+import { SearchPlugin } from "./search.ts";
 import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
@@ -148,6 +149,7 @@ export function createPreset({
       NodePlugin,
       FunctionsPlugin,
       FiltersPlugin,
+      SearchPlugin,
       ConnectionsPlugin,
       ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations

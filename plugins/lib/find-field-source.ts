@@ -4,6 +4,7 @@ import { attributesOf } from "../../src/reads/codecs.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
 import type { ReadFunction } from "./read-functions.ts";
+import { searchOf } from "./search.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
 import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
@@ -87,7 +88,8 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   const filterColumns = build.filterColumns.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
   const orders = build.listOrders?.get(rows.resource.codec);
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders };
+  const search = scope.isRootQuery ? searchOf(rows.resource) : undefined;
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders, search };
 }
 
 function findFunction(
@@ -99,7 +101,8 @@ function findFunction(
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
   const orders = build.listOrders?.get(returned.codec);
-  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, followed: undefined, orders };
+  const none = { followed: undefined, search: undefined };
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, orders, ...none };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

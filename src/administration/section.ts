@@ -9,6 +9,8 @@ export interface AdministrationOptions {
   pool: Pool;
   logger: Logger;
   versions: readonly Version[];
+  /** To be called when rights may have been changed: cached ones are read anew. */
+  outdateRights: () => void;
   /** Limits of clients that apply unless the plan has its own. */
   limits: Limits;
   /** The time in milliseconds since 1970. */

@@ -10,7 +10,7 @@ import type { AdministrationOptions } from "./section.ts";
 
 /** Finds the session of a request, if any. */
 export function recogniseVisitor(
-  { pool, publicUrl }: AdministrationOptions,
+  { pool, publicUrl, outdateRights }: AdministrationOptions,
   navigation: Navigation,
 ): RequestHandler {
   return async (request, response, next) => {
@@ -21,8 +21,12 @@ export function recogniseVisitor(
     const token = readCookie(request, "session", secure);
     const address = addressOf(request);
     const sessionHash = token === undefined ? undefined : hashOfToken(token);
-    const run = <T>(work: Parameters<typeof asAdministration<T>>[2]) =>
-      asAdministration(pool, { sessionHash, address }, work);
+    const run = async <T>(work: Parameters<typeof asAdministration<T>>[2]) => {
+      const result = await asAdministration(pool, { sessionHash, address }, work);
+      // Only those who are logged in can change rights; others shall not empty caches
+      if (visitor && request.method === "POST") outdateRights();
+      return result;
+    };
     let visitor: VisitingAdministrator | null = null;
     let browser = readCookie(request, "visitor", secure);
     // The error page for an absent database needs a visit as well

@@ -23,10 +23,16 @@ export class InvalidatedCache {
   #era = 0;
 
   constructor(pool: Pool, logger: Logger) {
-    this.#listener = new ChangeListener(pool, logger, () => {
-      this.#era++;
-      for (const forget of this.#forgetting) forget();
-    });
+    this.#listener = new ChangeListener(pool, logger, () => this.outdate());
+  }
+
+  /**
+   * Forgets every answer. Notifications do it in all processes, a moment after a change is committed; the process that
+   * made the change calls it, so that its next request is already answered by the new rights.
+   */
+  outdate(): void {
+    this.#era++;
+    for (const forget of this.#forgetting) forget();
   }
 
   /** Whether a change made right now would be noticed. */

@@ -52,6 +52,11 @@ export const errorCodes = {
   },
   CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
   PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is more than `maximum`." },
+  SEARCH_TOO_BROAD: {
+    retryable: false,
+    status: "200",
+    meaning: "`search` finds more than 10,000 entries. Give more of a word, or another word.",
+  },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",

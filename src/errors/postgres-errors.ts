@@ -57,6 +57,11 @@ const readOnly: DatabaseFailure = {
   message: "The merchant's plan allows queries only, no mutations.",
 };
 
+const tooBroad: DatabaseFailure = {
+  code: "SEARCH_TOO_BROAD",
+  message: "The search finds more than 10,000 entries. Give more of a word, or another word.",
+};
+
 /** From the SQLSTATE of Postgres, or the error code of Node's sockets, to the error for clients. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
@@ -77,6 +82,7 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "53100": diskFull, // disk_full
   "58030": unavailable, // io_error
   UE003: readOnly, // raised by mutation.run
+  UE006: tooBroad, // raised by search.require_few
   EADDRNOTAVAIL: unavailable,
   EAI_AGAIN: unavailable, // the name can't be looked up at the moment
   ECONNABORTED: unavailable,

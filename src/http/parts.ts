@@ -47,6 +47,8 @@ export interface Parts {
   merchantPlan: CurrentMerchantPlan;
   tokens: AccessTokens;
   credentials: ActiveCredentials;
+  /** Reads cached rights anew, after this process has changed some. */
+  outdateRights: () => void;
   isSessionToken: SessionCheck;
   usage: Usage;
   rates: RateLimits;

@@ -122,7 +122,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
-  const { credentials, merchantPlan, tokens, usage } = await openAuth(forAuth);
+  const { merchantPlan, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
   const { served, availability, readerOf } = await openVersions(forVersions);
@@ -141,7 +141,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   readiness.add("versions", () => availability.obstacle());
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
-    ...{ versions, served, availability, locales, merchantPlan, tokens, credentials, usage },
+    ...{ versions, served, availability, locales, merchantPlan, ...auth },
     ...{ rates, meter, renderer, thread },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
@@ -182,6 +182,7 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
   const forKeys = { pool, cache, secrets, logger, now, readiness };
   return {
     usage,
+    outdateRights: () => cache.outdate(),
     credentials: activeCredentials(pool, cache),
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),

@@ -1,3 +1,4 @@
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import type { Position, Stage } from "../graphql/cursor.ts";
@@ -15,6 +16,7 @@ import { NotCovered } from "./operation.ts";
 import type { Order } from "./orders.ts";
 import type { PageRequest, RawPage } from "./page-request.ts";
 import { readPage } from "./page-request.ts";
+import { readSearch } from "./search.ts";
 
 /** The arguments of one field of an operation in one request. */
 export interface Given {
@@ -42,6 +44,8 @@ export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" |
   after: readonly StageValues[] | null;
   before: StageValues | null;
   filter: FilterTree;
+  /** Index of the patterns of a search; null without one. */
+  search: number | null;
   /** Index of the filter's first value. */
   filterIndex: number;
 }
@@ -93,6 +97,7 @@ export function argumentsReader(
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const readers = pageArguments.map((name) => [name, value(name)] as const);
   const readWanted = value("filter");
+  const readText = value("search");
   return (variables) => {
     const request = readPage(
       source,
@@ -105,17 +110,23 @@ export function argumentsReader(
     const { size, isBackward, order } = request;
     const after = request.after && describePosition(order, request.after, values);
     const before = request.before && describeStage(order, request.before.at(-1)!, values);
+    const text = readText(variables) as string | null | undefined;
+    const search = text == null ? null : values.push(patternsCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
-    const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}`;
+    const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}${search === null ? "" : "s"}`;
     const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
     const shape = `${called.shape}${direction}${size}${form}${describe(filter, values)}`;
-    const page = { size, isBackward, order, after: after?.stages ?? null, before, filter, filterIndex };
+    const page = {
+      ...{ size, isBackward, order, after: after?.stages ?? null, before },
+      ...{ search, filter, filterIndex },
+    };
     return { shape, values, page, call: called.call };
   };
 }
 
 const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
-const knownArguments = new Set<string>(["id", "filter", ...pageArguments]);
+const knownArguments = new Set<string>(["id", "filter", "search", ...pageArguments]);
+const patternsCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
 function callReader(call: FunctionCall, value: (name: string) => (variables: Coerced) => unknown) {

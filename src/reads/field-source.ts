@@ -7,6 +7,7 @@ import type { Key } from "./keys.ts";
 import type { Orders } from "./orders.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
 
 /** Two columns that must be equal: of the present row, and of the wanted row. */
 export interface Match {
@@ -42,6 +43,8 @@ export type FieldSource =
       followed: Followed | undefined;
       /** The orders that it offers beside that of its key. */
       orders: Orders | undefined;
+      /** The function that searches it, if it can be searched. */
+      search: SQL | undefined;
     }
   /** The row with a global id, of the field's type. */
   | { kind: "row" }

@@ -52,7 +52,7 @@ const ofList = (description: string, condition: Operator["condition"]): Operator
 });
 
 /** The text with the three special characters of LIKE escaped. */
-const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+export const escaped = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 const like = (pattern: (text: string) => string, description: string): Operator => ({
   operand: "value",

@@ -15,6 +15,7 @@ import { NotCovered } from "./operation.ts";
 import type { End } from "./orders.ts";
 import { between, orderParts, placeTextOf } from "./orders.ts";
 import { cursorListOf } from "./page-request.ts";
+import { foundBy } from "./search.ts";
 import { listText } from "../graphql/cursor.ts";
 
 export type List = FieldSource & { kind: "list" };
@@ -87,6 +88,8 @@ export class ListRows {
     }
     if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
     if (condition !== null) conditions.push(`(${condition})`);
+    const found = this.#foundBySearch(alias);
+    if (found) conditions.push(`(${found})`);
     const filter = this.#filter(alias);
     if (filter) conditions.push(`(${filter})`);
     return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
@@ -133,6 +136,13 @@ export class ListRows {
 
   #value(index: number, type: string): string {
     return this.#compilation.parameter(this.#selected.node, index, type);
+  }
+
+  #foundBySearch(alias: string): string | null {
+    const { search } = this.#page;
+    if (search === null) return null;
+    const found = foundBy(this.#list.search!, sql.identifier(alias), sql.value(1));
+    return placed(found, [this.#value(search, "text[]")]).text;
   }
 
   #filter(alias: string): string | null {

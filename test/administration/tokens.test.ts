@@ -322,6 +322,24 @@ test("deleting asks first, then the token is gone", async () => {
   assert.equal((await visitor.get(made.path)).status, 404);
 });
 
+test("the process that deletes a token doesn't wait to hear of it", async () => {
+  const made = await make("Deleted at once");
+  const token = await service.tokenFor(made);
+  assert.equal(await statusOf(token), 200);
+  const { rows } = await service.owner.query(
+    `select pid from pg_stat_activity
+     where datname = current_database() and application_name = 'service credential listener'`,
+  );
+  // A stopped backend passes no notification on
+  process.kill(rows[0].pid, "SIGSTOP");
+  try {
+    await visitor.post(`${made.path}/delete`);
+    assert.equal(await statusOf(token), 403);
+  } finally {
+    process.kill(rows[0].pid, "SIGCONT");
+  }
+});
+
 test("tokens that aren't there: every page and action is a 404 that names the request", async () => {
   const { html } = await visitor.get("/admin/account");
   const _csrf = csrfTokenIn(html);

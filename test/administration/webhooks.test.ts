@@ -277,7 +277,7 @@ test("stopping asks first, drops what waits, and is noted once; the log still ha
   await rows(
     "insert into erp.product (product_number) select gen_random_uuid()::text from generate_series(1, 6000)",
   );
-  await until(async () => (await subscriptionOf(id)).backlog_count === 6_001, 20_000);
+  await until(async () => (await subscriptionOf(id)).backlog_count === 6_001);
   assert.match(textOf(await visitor.get(path)), /Stop and drop waiting messages/);
   assert.match(textOf(await visitor.get(`${path}/stop`)), /6,001 waiting messages are dropped/);
   for (let times = 0; times < 2; times++) {

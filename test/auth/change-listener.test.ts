@@ -22,7 +22,7 @@ const listenAt = (connectionString: string, onChange = () => {}) =>
 async function assertClosesAtOnce(listener: ChangeListener): Promise<void> {
   const start = performance.now();
   await listener.close();
-  assert.ok(performance.now() - start < 300);
+  assert.ok(performance.now() - start < 4_000, "before its next check");
   assert.equal(listener.isListening, false);
 }
 

@@ -73,7 +73,7 @@ test("current runs db/current as the owner of all, with what follows from it", a
 
 test("db:watch follows what it did", async () => {
   await rows("delete from graphile_migrate.current; drop view api_unstable.shapes; drop table erp.shape");
-  await until(async () => (await rows(facts)).length > 0, 20_000);
+  await until(async () => (await rows(facts)).length > 0);
   await watching.said(/has been run \(5-try\.sql\)/);
 });
 

@@ -13,7 +13,7 @@ export interface CommandProcess {
   pid: number;
   /** Its output, standard output and error together. */
   output(): string;
-  /** Waits until it has written something; fails when it ends before, or after a minute. */
+  /** Waits until it has written something; fails when it ends before, or after two minutes. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
   /** Its exit code once it has ended; null when a signal ended it. */
@@ -67,7 +67,7 @@ export function startCommand(
     ended,
     kill: (signal) => void child.kill(signal),
     async said(pattern) {
-      await until(() => hasEnded || pattern.test(output), 60_000).catch(() => {});
+      await until(() => hasEnded || pattern.test(output), 120_000).catch(() => {});
       const match = pattern.exec(output);
       if (!match) throw new Error(`It never said ${pattern}, but: ${output}`);
       return match;

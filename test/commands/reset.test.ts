@@ -70,7 +70,7 @@ const tagNames = async (): Promise<string[]> => {
 test("deleting a file of db/current undoes what it did; who may log in stays, and the data as it was is kept aside", async () => {
   const demonstrated = await tagNames();
   await project.write(file, notes);
-  await until(async () => (await ask(asked)).errors === undefined, 30_000);
+  await until(async () => (await ask(asked)).errors === undefined);
   await rows("insert into erp.note (text) values ('mine'); insert into erp.tag (name) values ('mine')");
   assert.ok((await tagNames()).includes("mine"));
   await rm(join(project.path, file));
@@ -87,7 +87,7 @@ test("deleting a file of db/current undoes what it did; who may log in stays, an
 
 test("a file that gets another name is not gone", async () => {
   await project.write(file, notes);
-  await until(async () => (await ask(asked)).errors === undefined, 30_000);
+  await until(async () => (await ask(asked)).errors === undefined);
   await rows("insert into erp.tag (name) values ('stays')");
   await project.write("db/current/6-try.sql", notes);
   await rm(join(project.path, file));

@@ -53,7 +53,7 @@ async function assertAnswers(service: CommandProcess): Promise<void> {
 async function assertStops(service: CommandProcess): Promise<void> {
   const begin = performance.now();
   assert.equal(await service.ended, 0, service.output());
-  assert.ok(performance.now() - begin < 5_000, "within seconds");
+  assert.ok(performance.now() - begin < 20_000);
   assert.equal(await postgresPid(), null, "Postgres has stopped too");
 }
 

@@ -35,7 +35,7 @@ describe("the screen of db:watch", () => {
     const length = watching.output().length;
     await (text === null ? rm(join(project.path, file)) : project.write(file, text));
     const said = () => watching.output().slice(length);
-    await until(() => patterns.every((pattern) => pattern.test(said())), 30_000).catch(() => {});
+    await until(() => patterns.every((pattern) => pattern.test(said()))).catch(() => {});
     for (const pattern of patterns) assert.match(said(), pattern);
     // Once each
     for (const line of said().match(/^.*\b(has been run|failed).*$/gm)!)

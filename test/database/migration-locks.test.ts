@@ -61,7 +61,7 @@ test("one that waits never holds others up for longer than its time-out, and suc
     await owner.query(reading);
     longestMs = Math.max(longestMs, performance.now() - begin);
   }
-  assert.ok(longestMs < 1_500, `a read took ${longestMs} ms`);
+  assert.ok(longestMs < 5_000, `a read took ${longestMs} ms`);
   assert.match(lines.at(-1)!, held);
   assert.match(lines.at(-1)!, /Attempt 4 of 100; the next in 0\.3 s\.$/);
   await reader.query("rollback");

@@ -40,6 +40,8 @@ const mistakes: Record<string, string> = {
   "read-function": "create function api_unstable.tag_count() returns bigint stable language sql return 1",
   "row-level-security": "create table erp.t (id int)",
   "search-path": "create function erp.f() returns int language sql as 'select 1'",
+  "search-index":
+    "comment on view api_unstable.tags is E'@primaryKey id\\n@requiresScopes tags:read\\n@search name'",
   "topic-scope": "update events.topic set scope = 'tags:read' where name = 'order.created'",
   "upheld-rules": "alter table erp.tag add constraint tag_is_short check (length(name) < 9) not enforced",
   "view-tags":

@@ -62,7 +62,7 @@ export async function beWriter({ url, name, random, isEnough, onWritten }: Write
           () => true,
           () => false,
         );
-      await until(isBack, 60_000);
+      await until(isBack);
     }
   }
   await pool.end();

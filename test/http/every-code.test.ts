@@ -52,6 +52,12 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
     service.ask(token, { extensions: { persistedQuery: { version: 1, sha256Hash: "0".repeat(64) } } }),
   CURSOR_INVALID: () => ask('{ countrys(after: "x") { edges { cursor } } }'),
   PAGE_SIZE_EXCEEDED: () => ask("{ countrys(first: 251) { edges { cursor } } }"),
+  async SEARCH_TOO_BROAD() {
+    await service.owner.query(
+      "insert into erp.supplier (number, name) select 'S' || n, 'Broad' from generate_series(1, 10001) n",
+    );
+    return ask('{ suppliers(search: "broad") { edges { cursor } } }');
+  },
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
   QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
   async THROTTLED() {

@@ -33,7 +33,7 @@ const command = (...options: string[]) => runOn(database.adminUrl, ["database.ts
 
 test("the service fills what migrations have declared; killed, others continue where it was", async () => {
   const service = startCommand(["start.ts"], { DATABASE_URL: database.loginUrl, LOG_LEVEL: "info" });
-  await until(async () => Number((await progress()).rows_seen) > 0, 60_000);
+  await until(async () => Number((await progress()).rows_seen) > 0);
   service.kill("SIGKILL");
   await service.ended;
   const { rows_seen: before, state } = await progress();

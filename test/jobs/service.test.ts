@@ -77,7 +77,7 @@ test("the service fills in old prices when it starts, and stops cleanly", async 
   assert.equal(await emptyPrices(), 0);
   assert.ok((await workersConnections()) <= 4);
   await stop(service);
-  assert.equal(await workersConnections(), 0);
+  await until(async () => (await workersConnections()) === 0);
   assert.deepEqual(await queue.jobs(), []);
   assert.doesNotMatch(service.output(), /"level":[456]0/);
 });
@@ -98,7 +98,7 @@ test("a service that may not import rates leaves such a job to one that may", as
 test("a failing import is logged with its job, and the service continues", async () => {
   await queue.add("import_exchange_rates");
   const { service, address } = await start({ EXCHANGE_RATES_FROM: join(folder.path, "none.xml") });
-  const [line] = await service.said(/^\{.*a job failed.*$/m);
+  const [line] = await service.said(/^\{.*a job failed.*(?=\n)/m);
   const { level, job, err } = JSON.parse(line);
   assert.deepEqual([level, job.task, job.attempts], [50, "import_exchange_rates", 1]);
   assert.match(err.message, /there is no such file/);

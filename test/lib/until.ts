@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until a condition holds, checking every few milliseconds at first, later ten times a second. Fails after twenty
- * seconds, in which Postgres may have restarted.
+ * Waits until a condition holds, checking every few milliseconds at first, later ten times a second. Fails after a
+ * minute: on a busy machine a start or a restart of Postgres may take half of it.
  */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   const end = performance.now() + timeoutMs;
   for (let pauseMs = 5; !(await holds()); pauseMs = Math.min(1.3 * pauseMs, 100)) {
     if (performance.now() > end) throw new Error(`It doesn't hold after ${timeoutMs} ms: ${holds}`);

@@ -184,15 +184,21 @@ const amid = async <T>(statement: string, end: "commit" | "rollback", ...works: 
 };
 
 it("a warehouse that is deleted while it is changed: neither waits for the other in a circle", async () => {
-  const { answers, took } = await amid(
-    `select from erp.warehouse where id = '${uuidOf(bench.side)}' for key share`,
-    "rollback",
-    () => bench.mutate("warehouseDelete", { id: bench.side }),
-    () => bench.mutate("warehouseUpdate", { id: bench.side, code: "S2" }),
-  );
-  assert.deepEqual(answers[0]!.userErrors, []);
-  assert.ok(answers[1]!.userErrors.every(({ code }) => code === "NOT_FOUND"));
-  assert.ok(took < 900, `${took} ms`);
+  const deleteWhileChanged = async () => {
+    const { id } = (await bench.mutate("warehouseCreate", { code: "W", name: "W" }, "warehouse { id }"))
+      .warehouse;
+    const { answers, took } = await amid(
+      `select from erp.warehouse where id = '${uuidOf(id)}' for key share`,
+      "rollback",
+      () => bench.mutate("warehouseDelete", { id }),
+      () => bench.mutate("warehouseUpdate", { id, code: "W2" }),
+    );
+    assert.deepEqual(answers[0]!.userErrors, []);
+    assert.ok(answers[1]!.userErrors.every(({ code }) => code === "NOT_FOUND"));
+    return took;
+  };
+  // Postgres ends a circle after a second, each time; a busy machine is as slow only sometimes
+  await until(async () => (await deleteWhileChanged()) < 900);
 });
 
 it("settings of a product that is being deleted: it is not found", async () => {

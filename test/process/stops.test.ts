@@ -97,7 +97,7 @@ async function assertEnds(service: CommandProcess, begin: number): Promise<void>
 test("SIGTERM under load: the readiness fails first, every request is answered, none is cut off", async () => {
   const { service, address, agent, token } = await start();
   const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
-  await until(() => load.answers > 100, 20_000);
+  await until(() => load.answers > 100);
 
   // A booking that always runs, and has to wait
   await owner.query("begin");
@@ -134,12 +134,12 @@ test("what would take longer than the stop is broken off, undone and answered", 
   const { service, address, agent, token } = await start([], { LOCK_TIMEOUT: "60", MUTATION_TIMEOUT: "60" });
   await owner.query("begin");
   await owner.query("select from erp.product where id = $1 for update", [products[1]]);
-  const begin = performance.now();
   const waiting = send(agent, `${address}/api/graphql/unstable`, token, {
     query: "mutation ($input: StockAdjustInput!) { stockAdjust(input: $input) { userErrors { code } } }",
     variables: { input: { lines: [lineOf(products[1]!)], comment: "broken off" } },
   });
   await isWaitingForLock();
+  const begin = performance.now();
   service.kill("SIGINT");
   const { status, text } = await waiting;
   assert.equal(status, 200);
@@ -157,14 +157,14 @@ test("SIGHUP replaces the processes under load without a refused request, SIGTER
   const before = await servingProcesses(service.pid);
   assert.equal(before.length, 2);
   const load = new Load({ address, token, clients: 8, line: lineOf(products[0]!) });
-  await until(() => load.answers > 100, 20_000);
+  await until(() => load.answers > 100);
   service.kill("SIGHUP");
   await service.said(/all processes have been replaced/);
   const now = await servingProcesses(service.pid);
   assert.equal(now.length, 2);
   assert.ok(now.every((pid) => !before.includes(pid)));
   const answers = load.answers;
-  await until(() => load.answers > answers + 50, 20_000);
+  await until(() => load.answers > answers + 50);
   assert.equal(load.report.refused, 0);
 
   const begin = performance.now();

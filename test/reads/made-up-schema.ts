@@ -93,7 +93,9 @@ export const madeUpSchema: fc.Arbitrary<MadeUpSchema> = fc.record({
 
 const keyNames = ({ key, isNamedId }: MadeUpTable): string[] =>
   // What clients couldn't tell from a global id is refused
-  key.length === 1 && isNamedId && !/range|citext/.test(key[0]!) ? ["id"] : key.map((_type, index) => `k${index}`);
+  key.length === 1 && isNamedId && !/range|citext/.test(key[0]!)
+    ? ["id"]
+    : key.map((_type, index) => `k${index}`);
 
 /** The SQL that makes the tables, and views of them in the schema `made_up_api`. */
 export function madeUpSql({ tables, isExact }: MadeUpSchema): string {

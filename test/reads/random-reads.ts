@@ -34,7 +34,7 @@ export interface RandomRead {
 }
 
 const unknownUuid = "01990000-0000-7000-8000-000000000000";
-const locations = /^(first|last|after|before|orderBy|filter|id)$/;
+const locations = /^(first|last|after|before|orderBy|filter|id|search)$/;
 
 /** Makes a random read operation: the same one for the same seed. */
 export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
@@ -174,6 +174,7 @@ class Maker {
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")
       return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
+    if (name === "search") return this.#chance(3) ? this.#given(type, this.#words(target)) : undefined;
     if (name === "orderBy")
       return this.#order === null && this.#chance(6) ? "null" : (this.#order ?? undefined);
     const isOther = (name === "first" && this.#isBackward) || (name === "last" && !this.#isBackward);
@@ -222,6 +223,16 @@ class Maker {
       return writeKey([String(this.#pick(samples)).replace(/\+00:00$/, "Z")]);
     });
     return encodeCursor(`${list}@${order}`, [...values, key].join("/"));
+  }
+
+  /** Something to search for, which some row may have. */
+  #words(typeName: string): string | null {
+    if (this.#chance(20)) return this.#pick([null, "", "a b", "%_%", "x".repeat(101)]);
+    const texts = [...this.#samples]
+      .filter(([column]) => column.startsWith(`${typeName}.`) && /number|name|code|email/i.test(column))
+      .flatMap(([, values]) => values.filter((value) => typeof value === "string"));
+    const text = texts.length > 0 ? this.#pick(texts) : "nothing";
+    return text.slice(this.#random(4), this.#chance(3) ? undefined : 4 + this.#random(6)).toLowerCase();
   }
 
   /** A value of an argument of a function, or a list of values. */

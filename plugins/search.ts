@@ -1,0 +1,83 @@
+import type {} from "postgraphile";
+import type { PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
+import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
+import type { FieldArg, Step } from "postgraphile/grafast";
+import { lambda } from "postgraphile/grafast";
+import { GraphQLString } from "postgraphile/graphql";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import { foundBy, readSearch } from "../src/reads/search.ts";
+import type { PageOfRows } from "./lib/page.ts";
+import { searchOf } from "./lib/search.ts";
+import { tagText } from "./lib/tags.ts";
+
+/** The names of fields, as a list in a sentence. */
+const listed = (names: readonly string[]): string =>
+  new Intl.ListFormat("en", { type: "disjunction" }).format(names);
+
+/** What the tag of a view says, for readers of the schema. */
+function describe(build: GraphileBuild.Build, resource: PgResource): string {
+  const codec = resource.codec;
+  const [columns] = tagText(codec, "search")!.split(/\s+in\s+/);
+  const names = columns!.split(/[\s,]+/).filter(Boolean);
+  const relations = Object.values(build.pgRelations[codec.name] ?? {});
+  const found = names.map((name) => {
+    const relation = relations.find(
+      ({ isReferencee, localAttributes }) => !isReferencee && localAttributes.join() === name,
+    );
+    return { name, target: relation?.remoteResource as PgResource | undefined };
+  });
+  const own = found.flatMap(({ name, target }) =>
+    target ? [] : [`\`${build.inflection.attribute({ codec: codec as never, attributeName: name })}\``],
+  );
+  const others = found.flatMap(({ target }) =>
+    target
+      ? [` So are those whose ${build.inflection.tableType(target.codec)} is found, if you may read it.`]
+      : [],
+  );
+  return (
+    `Entries in which each of these words is found, anywhere and in upper or lower case, in ${listed(own)}.${others.join("")} ` +
+    "At most six words and 100 characters; one word must have three letters or digits. " +
+    "Refused when it finds more than 10,000 entries."
+  );
+}
+
+/** The `search` argument of root lists whose view has the tag `@search`. src/reads/search.ts defines what it means. */
+export const SearchPlugin: GraphileConfig.Plugin = {
+  name: "SearchPlugin",
+  description: "Adds `search` to root lists, driven by the tag @search",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
+        const { fieldName, isRootQuery, isPgFieldConnection, pgFieldResource, readFunction } = scope;
+        const resource = pgFieldResource as PgResource | undefined;
+        const search = isRootQuery && !readFunction && resource ? searchOf(resource) : undefined;
+        if (!isPgFieldConnection || !search) return args;
+        return build.extend(
+          args,
+          {
+            search: {
+              description: describe(build, resource!),
+              type: GraphQLString,
+              applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
+                $page.getSubplan().apply(lambda(argument.getRaw(), findRows(search)));
+              },
+            },
+          },
+          `Adding the search argument to ${Self.name}.${fieldName}`,
+        );
+      },
+    },
+  },
+};
+
+const patternsCodec = listOfCodec(TYPES.text);
+
+const findRows = (search: SQL) => (text: string | null | undefined) => {
+  const keepAll = () => {};
+  if (text == null) return keepAll;
+  const patterns = patternsCodec.toPg(readSearch(text));
+  return (rows: PgSelectQueryBuilder) =>
+    rows.where(foundBy(search, rows.alias, sql`${sql.value(patterns)}::text[]`));
+};

@@ -108,18 +108,17 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
         const codec = scope.pgFieldResource?.codec as PgCodec | undefined;
         if (!scope.isPgFieldConnection || !codec || !build.listOrders!.has(codec)) return args;
         const name = `${build.inflection.tableType(codec)}OrderBy`;
-        const { first, after, ...others } = args;
-        return {
-          // Without a default: with `last` there is none
-          first: { ...first!, defaultValue: undefined },
-          after: after!,
-          ...build.extend(
-            { last: { type: GraphQLInt }, before: { type: GraphQLString } },
-            { orderBy: { type: build.getInputTypeByName(name) } },
-            `Adding the other page arguments to ${Self.name}.${scope.fieldName}`,
-          ),
-          ...others,
-        };
+        const wider = build.extend(
+          args,
+          {
+            last: { type: GraphQLInt },
+            before: { type: GraphQLString },
+            orderBy: { type: build.getInputTypeByName(name) },
+          },
+          `Adding the other page arguments to ${Self.name}.${scope.fieldName}`,
+        );
+        // Without a default: with `last` there is none
+        return { ...wider, first: { ...wider.first!, defaultValue: undefined } };
       },
     },
   },

@@ -17,7 +17,7 @@ function columnsOf(
   names: readonly string[],
 ): OrderColumn[] | null {
   const columns = names.map((name): OrderColumn | null => {
-    const attribute = codec.attributes?.[name] as PgCodecAttribute | undefined;
+    const attribute = codec.attributes?.[name];
     if (!attribute) throw new Error(`@orders of ${codec.name}: no column ${name}`);
     const isShown = build.behavior.pgCodecAttributeMatches([codec as never, name], "attribute:select");
     const column = keyColumn(name, attribute);

@@ -109,7 +109,7 @@ export class ListRows {
       late = (begins ? notYetGiven : given)(rows, this.#stages(after, places));
     const end = (one: StageValues | null | undefined, isIncluded = false): End | null =>
       one ? { place: this.#place(one, places), isIncluded } : null;
-    const from = range === "following" ? end(before, true) : begins && !late ? end(after![0]) : null;
+    const from = range === "following" ? end(before, true) : begins && !late ? end(after[0]) : null;
     const to = range === "preceding" && !late ? end(after![0], true) : ends ? end(before) : null;
     return between(order, rows.alias, from, to).map((condition) => {
       const both = [late, condition].filter((one) => one !== null);

@@ -1,5 +1,5 @@
 import type {} from "postgraphile";
-import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
 import { defaultOrder } from "../../src/graphql/cursor.ts";
 import type { Order, OrderColumn, Orders } from "../../src/reads/orders.ts";
 import { attributesOf } from "../../src/reads/codecs.ts";

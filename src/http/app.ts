@@ -3,6 +3,7 @@ import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
+import { documentation, schemaFile } from "./documentation.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
@@ -31,13 +32,13 @@ import { readOperation, refuseMissingScopes, refuseOperation } from "./middlewar
 import { requestId } from "./middleware/request-id.ts";
 import { requireMerchantPlan } from "./middleware/require-merchant-plan.ts";
 import { requireToken } from "./middleware/require-token.ts";
-import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tellCost } from "./middleware/tell-cost.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
+import { pathOf } from "../versions/versions.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
 
@@ -64,7 +65,9 @@ export function createApp(parts: Parts): RequestListener {
   app.all(bulkErrorsPath, bulkErrors(parts.bulk.storage));
   app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
-  app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(served));
+  const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
+  app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(parts.documentation));
+  app.use("/docs", documentation(parts.documentation, settings.publicUrl));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, onError);

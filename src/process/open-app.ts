@@ -13,6 +13,8 @@ import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
+import { Documentation } from "../documentation/documentation.ts";
+import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
@@ -137,10 +139,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const metrics = new Metrics(apiPool);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
-  const thread = new SchemaThread(meter.used);
-  closing.add(() => thread.close());
-  const renderer = new Renderer();
-  closing.add(() => renderer.close());
+  const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
   const database = databaseCheck(pool);
   closing.add(() => database.close());
   readiness.add("database", database.check);
@@ -149,7 +148,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, renderer, thread },
+    ...{ rates, meter, ...threads },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
@@ -173,6 +172,17 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     prepare: (read) => availability.prepare(read),
     close: () => closing.close(),
   };
+}
+
+/** What works in threads of its own. */
+function openThreads(meter: Meter, forDocumentation: DocumentationOptions, closing: Closing) {
+  const thread = new SchemaThread(meter.used);
+  closing.add(() => thread.close());
+  const renderer = new Renderer();
+  closing.add(() => renderer.close());
+  const documentation = new Documentation(forDocumentation);
+  closing.add(() => documentation.close());
+  return { thread, renderer, documentation };
 }
 
 /** Rights: credentials, tokens, the plan. */

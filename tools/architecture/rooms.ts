@@ -9,10 +9,9 @@ export interface Room {
 export const floors: readonly (readonly Room[])[] = [
   [{ name: "commands", holds: "what is run at the terminal" }],
   [{ name: "process", holds: "one process and several: settings, start, stop" }],
-  [
-    { name: "http", holds: "the order of the middlewares, and each of them" },
-    { name: "check", holds: "what a migration would break, and for whom" },
-  ],
+  [{ name: "http", holds: "the order of the middlewares, and each of them" }],
+  [{ name: "documentation", holds: "guides and reference, as pages" }],
+  [{ name: "check", holds: "what a migration would break, and for whom" }],
   [
     { name: "administration", holds: "pages in the browser" },
     { name: "webhooks", holds: "delivery of events" },

@@ -27,9 +27,11 @@ import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SearchPlugin } from "./search.ts";
 import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
+import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
+import { narrow, WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -83,8 +85,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgConditionArgumentPlugin",
   "PgConnectionArgOrderByPlugin",
   // They search every view and column for features that we don't offer, which takes half of the time of a start:
-  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions,
-  // tokens
+  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
   "PgRowByUniquePlugin",
   "PgCustomTypeFieldPlugin",
   "PgOrderAllAttributesPlugin",
@@ -96,7 +97,6 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgMutationUpdateDeletePlugin",
   "PgMutationPayloadEdgePlugin",
   "ClientMutationIdDescriptionPlugin",
-  "SubscriptionPlugin",
   "PgJWTPlugin",
   "PgInterfaceModeUnionAllRowsPlugin",
   "PgPolymorphismOnlyArgumentPlugin",
@@ -150,8 +150,11 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
+      // Subscriptions
+      ...(unspecified.has(schemaName) ? [] : [SubscriptionsPlugin]),
       // Scopes
       ScopesPlugin,
       ScopeCheckPlugin,

@@ -15,11 +15,13 @@ export interface OperationSize {
   rows: number;
   /** Selected fields of the present row that are no relations. */
   values: number;
+  /** How often the present list is counted. */
+  counts: number;
   mutations: number;
 }
 
-const pointsPerMutation = 10;
-const rowsPerPoint = 10;
+export const pointsPerMutation = 10;
+export const rowsPerPoint = 10;
 
 /**
  * Cost of an operation in points: one for each relation or list, one for every ten rows in answer or input, ten for

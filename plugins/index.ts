@@ -31,6 +31,7 @@ import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
+import { narrow, WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -149,6 +150,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions

@@ -4,6 +4,7 @@ import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import { checkPageSize } from "../graphql/page-size.ts";
 import type { Position } from "../graphql/cursor.ts";
 import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
+import type { Group } from "./aggregates.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
@@ -26,6 +27,8 @@ export interface Given {
   page?: PageArguments;
   /** The arguments of the function that the field calls, as many as are given. */
   call?: readonly CallValue[];
+  /** What the rows are grouped by. */
+  groups?: readonly Group[];
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
@@ -92,6 +95,13 @@ export function argumentsReader(
       const values: unknown[] = [];
       return { ...readCall(variables, values), values };
     };
+  if (source.kind === "groupedAggregates") {
+    const read = value("groupBy");
+    return (variables) => {
+      const groups = (read(variables) as string[]).map((name) => source.groups.get(name)!);
+      return { shape: `g${(read(variables) as string[]).join()}`, values: [], groups };
+    };
+  }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
   const readText = value("search");
@@ -112,7 +122,7 @@ export function argumentsReader(
   };
 }
 
-const knownArguments = new Set(["id", "first", "after", "filter", "search"]);
+const knownArguments = new Set(["id", "first", "after", "filter", "search", "groupBy"]);
 const patternsCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */

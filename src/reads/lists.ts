@@ -2,6 +2,7 @@ import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
+import { AggregateText } from "./aggregates.ts";
 import { conditionOf } from "./filter-conditions.ts";
 import type { StageSql } from "./followed.ts";
 import { given, notYetGiven, openTransactions } from "./followed.ts";
@@ -94,9 +95,20 @@ class ListCompilation {
   #answer(type: GraphQLObjectType, alias: string): Piece[] {
     return this.#object(type, this.#selected, (field, kind, part) => {
       if (kind === "edges") return this.#text.edges(() => this.#edge(objectType(field), part, alias));
+      if (kind === "aggregates" || kind === "groupedAggregates")
+        return [this.#aggregates(objectType(field), part)];
       if (kind !== "pageInfo") throw new NotCovered(kind);
       return this.#object(objectType(field), part, (_field, question) => this.#pageInfo(question));
     });
+  }
+
+  #aggregates(type: GraphQLObjectType, selected: SelectedField): Piece {
+    const { groups } = this.#compilation.given.get(selected.node) ?? {};
+    const text = new AggregateText(this.#compilation);
+    const rowsOf = (alias: string) => this.#rows(alias, null);
+    return expression(
+      groups ? text.ofGroups(type, selected, groups, rowsOf) : text.ofAll(type, selected, rowsOf),
+    );
   }
 
   #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {
@@ -138,7 +150,8 @@ class ListCompilation {
     const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
       if (part.name === "__typename") return [key, typename(type)];
       const { field, source } = understood(type, part.name);
-      if (part.node.arguments?.length) throw new NotCovered(`arguments of ${part.name}`);
+      if (part.node.arguments?.length && source.kind !== "groupedAggregates")
+        throw new NotCovered(`arguments of ${part.name}`);
       return [key, piecesOf(field, source.kind, part)];
     });
     return objectPieces(fields);

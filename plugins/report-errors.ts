@@ -13,6 +13,8 @@ export interface ReadRequest {
   document: DocumentNode;
   /** Extensions of the answer. */
   extensions: Record<string, unknown>;
+  /** What log lines say of its operation. */
+  logged?: object | undefined;
 }
 
 export interface ReportOptions {
@@ -40,12 +42,12 @@ export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): Gr
           const { getExecutionConfig } = event;
           event.getExecutionConfig = async function (context) {
             const config = await getExecutionConfig.call(this, context);
-            const { requestId, document, extensions } = requestOf(context);
+            const { requestId, document, extensions, logged } = requestOf(context);
             return {
               ...config,
               // Read by an earlier middleware
               parseAndValidate: () => ({ document }),
-              execute: reportingExecutor(config.execute, { requestId, logger }, extensions),
+              execute: reportingExecutor(config.execute, { requestId, logger, logged }, extensions),
             };
           };
           return next();

@@ -2,9 +2,11 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { asAuthRole } from "../database/as-role.ts";
 import { FieldUse } from "./field-use.ts";
+import { OperationUses } from "./operation-use.ts";
 
 /** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
+const defaultSlowMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
 const maxWaiting = 10_000;
 
@@ -19,6 +21,12 @@ interface Count {
   last_used_at: string;
 }
 
+/** Entries that wait to be written. */
+interface Notes<Entry> {
+  take(): Entry[];
+  add(entries: readonly Entry[]): void;
+}
+
 /**
  * Counts the requests of each credential, by day, version and deprecated field, and adds the sums to the database
  * regularly.
@@ -26,15 +34,19 @@ interface Count {
 export class Usage {
   /** Which fields credentials use. */
   readonly fields = new FieldUse();
+  /** Which operations they send. */
+  readonly operations: OperationUses;
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   #counts = new Map<string, Count>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
+  /** @param slowMs milliseconds from which the log mentions a statement */
+  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs, slowMs = defaultSlowMs) {
     this.#pool = pool;
     this.#logger = logger;
+    this.operations = new OperationUses(logger, slowMs);
     this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
   }
 
@@ -50,7 +62,10 @@ export class Usage {
 
   /** Writes the counts. When that fails, they are kept for the next time. */
   flush(): Promise<void> {
-    return (this.#writing = this.#writing.then(() => this.#write()).then(() => this.#writeFields()));
+    return (this.#writing = this.#writing
+      .then(() => this.#write())
+      .then(() => this.#writeNotes(this.fields, "auth.record_fields", "which fields credentials use"))
+      .then(() => this.#writeNotes(this.operations, "auth.record_operations", "which operations they send")));
   }
 
   async close(): Promise<void> {
@@ -75,16 +90,15 @@ export class Usage {
     }
   }
 
-  async #writeFields(): Promise<void> {
-    const entries = this.fields.take();
+  /** Writes what waits by a function of the database. */
+  async #writeNotes<Entry>(notes: Notes<Entry>, by: string, what: string): Promise<void> {
+    const entries = notes.take();
     if (entries.length === 0) return;
     try {
-      await asAuthRole(this.#pool, (client) =>
-        client.query("select auth.record_fields($1)", [JSON.stringify(entries)]),
-      );
+      await asAuthRole(this.#pool, (client) => client.query(`select ${by}($1)`, [JSON.stringify(entries)]));
     } catch (error) {
-      this.#logger.warn({ err: error }, "can't write which fields credentials use; trying again");
-      this.fields.add(entries);
+      this.#logger.warn({ err: error }, `can't write ${what}; trying again`);
+      notes.add(entries);
     }
   }
 

@@ -5,6 +5,7 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
+import type { FindUse } from "./pipeline/adaptor.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
@@ -39,6 +40,7 @@ export interface DatabaseAccessOptions {
   fastReads: boolean;
   logger: Logger;
   onUsed?: OnUsed;
+  findUse?: FindUse;
 }
 
 /**
@@ -49,7 +51,7 @@ export interface DatabaseAccessOptions {
  */
 export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed }: DatabaseAccessOptions,
+  { catalogOf, fastReads, logger, onUsed, findUse }: DatabaseAccessOptions,
 ): Promise<DatabaseAccess> {
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
@@ -77,7 +79,7 @@ export async function openDatabaseAccess(
   const shared = new SharedPool<WaitingRead>(pool, onUsed);
   const readRow = rowReader(shared);
   return {
-    pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
+    pgService: { ...service, adaptor: pipeliningAdaptor(shared, findUse) },
     readText: textReader(readRow),
     readRow,
     sendTogether: togetherSender(shared),

@@ -9,6 +9,8 @@ import { databaseFailure } from "./postgres-errors.ts";
 export interface ErrorScene {
   requestId: string;
   logger: Logger;
+  /** What else the log says of the request. */
+  logged?: object | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ const maxMessage = 1_000;
 const shortened = (message: string): string =>
   message.length <= maxMessage ? message : `${message.slice(0, maxMessage).toWellFormed()}…`;
 
-function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLError {
+function translate(error: unknown, { requestId, logger, logged }: ErrorScene): GraphQLError {
   if (isApiError(error)) return error;
   const place: ReturnType<typeof placeOf> | undefined =
     error instanceof GraphQLError ? placeOf(error) : undefined;
@@ -43,7 +45,7 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
 
   const failure = databaseFailure(cause);
   if (failure) {
-    logger.warn({ requestId, err: cause }, "the database failed");
+    logger.warn({ requestId, ...logged, err: cause }, "the database failed");
     const { code, message, retryable } = failure;
     return apiError(code, message, retryable === undefined ? {} : { retryable }, place);
   }
@@ -51,7 +53,7 @@ function translate(error: unknown, { requestId, logger }: ErrorScene): GraphQLEr
   if (error instanceof GraphQLError && error.path === undefined && cause instanceof GraphQLError) {
     return apiError("BAD_USER_INPUT", error.message, {}, place);
   }
-  logger.error({ requestId, err: cause, path: place?.path }, "unexpected error");
+  logger.error({ requestId, ...logged, err: cause, path: place?.path }, "unexpected error");
   const message = `Something went wrong on our side. Quote the request id ${requestId} when you report it.`;
   return apiError("INTERNAL_SERVER_ERROR", message, {}, place);
 }

@@ -7,6 +7,8 @@ import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
+import { bulkErrors, bulkErrorsPath } from "./middleware/bulk-download.ts";
+import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
@@ -19,6 +21,7 @@ import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
+import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { oneHost } from "./middleware/one-host.ts";
@@ -58,6 +61,8 @@ export function createApp(parts: Parts): RequestListener {
   app.get(metadataPath, metadata(served, settings.publicUrl));
   app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
+  app.all(bulkErrorsPath, bulkErrors(parts.bulk.storage));
+  app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
   app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(served));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
@@ -70,6 +75,17 @@ export function createApp(parts: Parts): RequestListener {
     if (isForEndpoint(request.url!)) operations(request, response);
     else app(request, response);
   };
+}
+
+/** The middlewares of an upload. */
+function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
+  const { logger, tokens, credentials } = parts;
+  return [
+    parts.refusals.watch(addressOf),
+    requireMerchantPlan(parts.merchantPlan, logger),
+    requireToken(tokens, credentials, logger, parts.isSessionToken, addressOf, new LoopTurns()),
+    bulkUpload(parts.bulk),
+  ];
 }
 
 /** The middlewares of a request to the GraphQL endpoint. */
@@ -99,6 +115,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     refuseOperation,
     noMutationByGet,
     refuseMissingScopes(served),
+    nameOperation(usage.operations, served),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

@@ -3,10 +3,10 @@ import type { RequestListener, Server } from "node:http";
 import { OpenConnections } from "./connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-/** Milliseconds in which a request's head, and the whole request, must arrive. */
-const [headersTimeout, requestTimeout] = [10_000, 30_000];
+/** Milliseconds in which a request's head, and the whole request, must arrive; uploads have no limit of their own. */
+const [headersTimeout, defaultRequestTimeoutMs] = [10_000, 30_000];
 /** Milliseconds between two checks for late requests. */
-const connectionsCheckingInterval = 5_000;
+const defaultCheckMs = 5_000;
 /**
  * Milliseconds for which a connection stays open between two requests: longer than the 60 seconds that load balancers
  * do, so that none sends a request on a connection that is being closed.
@@ -20,17 +20,26 @@ const silenceTimeoutMs = 90_000;
  * and the time for reading an answer.
  *
  * @param maxConnections at the same time; beyond that, idle ones are closed
+ * @param times for tests
  */
-export function boundedServer(listener: RequestListener, maxConnections: number): Server {
+export function boundedServer(
+  listener: RequestListener,
+  maxConnections: number,
+  { requestTimeoutMs = defaultRequestTimeoutMs, checkMs = defaultCheckMs } = {},
+): Server {
   const connections = new OpenConnections(maxConnections);
   const bounded = oneAtATime((request, response) => {
     connections.use(request.socket);
     listener(request, response);
   });
   const server = createServer(
-    { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout },
+    // Node has one limit for all requests
+    { headersTimeout, requestTimeout: 0, connectionsCheckingInterval: checkMs, keepAliveTimeout },
     bounded,
   );
+  const late = setInterval(() => connections.closeLate(requestTimeoutMs), checkMs);
+  late.unref();
+  server.on("close", () => clearInterval(late));
   server.on("connection", (socket) => connections.add(socket));
   server.timeout = silenceTimeoutMs;
   return server;

@@ -33,10 +33,21 @@ export class OpenConnections {
   /** Notes a request on a connection. */
   use(socket: Socket): void {
     if (socket.destroyed) return;
+    bodyBegins(socket);
     // The order doesn't matter while less than half of the maximum is open
     if (this.#used.has(socket) && 2 * this.count < this.#max) return;
     this.#remove(socket);
     this.#used.add(socket);
+  }
+
+  /** Closes connections whose request has not arrived in this time. */
+  closeLate(limitMs: number): void {
+    const before = performance.now() - limitMs;
+    for (const socket of this.#used)
+      if (isArriving(socket) && (bodies.get(socket) ?? Infinity) < before) {
+        if (socket.writable) socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
+        socket.destroySoon();
+      }
   }
 
   get count(): number {
@@ -54,6 +65,29 @@ export class OpenConnections {
   #remove(socket: Socket): void {
     if (!this.#unused.delete(socket)) this.#used.delete(socket);
   }
+}
+
+/** When the last request of a connection began, on the clock of `performance`. */
+const bodies = new WeakMap<Socket, number>();
+
+const bodyBegins = (socket: Socket): void => void bodies.set(socket, performance.now());
+
+/**
+ * Lets the body of a request take as long as it needs, while something arrives.
+ *
+ * @returns ends that: the rest has as long as any request
+ */
+export function allowLongBody({ socket }: Pick<IncomingMessage, "socket">): () => void {
+  bodies.set(socket, Infinity);
+  return () => bodyBegins(socket);
+}
+
+/**
+ * Whether a request is arriving, be it answered already. This property is not documented either; a test covers it, too.
+ */
+function isArriving(socket: Socket): boolean {
+  const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false;
 }
 
 /**

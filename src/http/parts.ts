@@ -16,6 +16,7 @@ import type { Readiness } from "../lib/readiness.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
+import type { UploadTools } from "./middleware/bulk-upload.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Locales } from "./middleware/negotiate-locale.ts";
 import type { Spending } from "./middleware/spend-points.ts";
@@ -57,6 +58,8 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
+  /** For uploads of files. */
+  bulk: UploadTools;
 }
 
 /** Settings that the middlewares read. */

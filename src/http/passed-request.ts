@@ -6,9 +6,9 @@ import type { Response } from "./pipeline.ts";
 /** A request whose operation is about to be executed, with the results of the middlewares. */
 export function passedRequestOf(response: ServerResponse): PassedRequest {
   const { locals } = response as Response;
-  const { requestId, caller, locale, operation, readFailure, mutationOutcome } = locals;
+  const { requestId, caller, locale, operation, readFailure, mutationOutcome, use } = locals;
   return {
-    ...{ requestId, locale, readFailure, mutationOutcome },
+    ...{ requestId, locale, readFailure, mutationOutcome, use },
     caller: caller!,
     document: operation!.document!,
     extensions: extensionsOf(locals),

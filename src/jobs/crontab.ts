@@ -11,6 +11,12 @@ const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default
 // Expired events stay an hour longer at most, and each run deletes few
 const pruneEvents = "17 * * * * prune_events ?jobKey=prune_events";
 
+// Files of bulk operations stay an hour longer at most
+const pruneBulk = "27 * * * * prune_bulk_operations ?jobKey=prune_bulk_operations";
+
+// The journal of operations keeps 14 days
+const pruneOperations = "47 * * * * prune_operations ?jobKey=prune_operations";
+
 // A retired key is refused whether or not it is erased
 const eraseKeys = "37 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
@@ -20,7 +26,7 @@ const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 /** When jobs are queued automatically, in UTC. For any number of processes it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
   return [
-    ...[fillPrices, pruneEvents, eraseKeys, backfill],
+    ...[fillPrices, pruneEvents, pruneBulk, pruneOperations, eraseKeys, backfill],
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");
 }

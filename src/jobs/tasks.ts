@@ -18,6 +18,9 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
     prune_events: pruneEvents,
+    prune_bulk_operations: pruneBulkOperations,
+    prune_operations: async (_payload: unknown, { query }: JobHelpers) =>
+      void (await query("select auth.prune_operations()")),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {
@@ -51,6 +54,12 @@ async function fillDefaultCurrencyPrices(
 
 async function pruneEvents(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
   const { rows } = await query<{ pruned: number }>("select events.prune($1) as pruned", [pruneBatch]);
+  // There may be more
+  if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
+}
+
+async function pruneBulkOperations(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
+  const { rows } = await query<{ pruned: number }>("select bulk.prune() as pruned");
   // There may be more
   if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SendTogether, Transaction } from "../database/pipeline/send-together.ts";
 import type { ReadRow } from "../database/pipeline/read-text.ts";
-import type { SettingsStatement } from "../database/pipeline/settings.ts";
+import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
 import { BookingGroups } from "./groups.ts";
@@ -16,6 +16,8 @@ export interface MutationRequest {
   credentialId: string;
   requestId: string;
   scopeText: string;
+  /** Of its operation. */
+  use?: StatementUse | undefined;
   /** Settings of the mutation's transaction. */
   settings: SettingsStatement;
   /** Settings of the transaction that reads the payload. */
@@ -41,11 +43,11 @@ export function mutationAnswerer(sendTogether: SendTogether, readRow: ReadRow): 
   return async (wanted, request) => {
     try {
       const alone = (onBegin?: () => void) => makeAlone(wanted, request, sendTogether, onBegin);
-      const { credentialId: client, requestId, scopeText } = request;
+      const { credentialId: client, requestId, scopeText, use } = request;
       const { call, joint } = wanted;
       const done = joint
         ? await groups.book({
-            ...{ client, requestId, scopeText, call, alone },
+            ...{ client, requestId, scopeText, use, call, alone },
             ...{ product: joint.product, isRepeatable: call.idempotencyKey !== null },
           })
         : await alone();

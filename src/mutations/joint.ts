@@ -1,5 +1,6 @@
 import { isConnectionBroken } from "../database/broken.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
+import type { StatementUse } from "../database/pipeline/settings.ts";
 import { settingsStatement } from "../database/pipeline/settings.ts";
 import { ownClient } from "../database/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
@@ -21,6 +22,7 @@ export interface JointBooking extends Booking<JointOutcome> {
   call: MutationCall;
   requestId: string;
   scopeText: string;
+  use?: StatementUse | undefined;
 }
 
 /**
@@ -52,7 +54,10 @@ export function groupSender(sendTogether: SendTogether): {
       let isSent = false;
       const payers = bookings.map(({ client }) => client);
       const onBegin = () => void (isSent = true);
-      const [outcome] = await sendTogether(ownClient, [{ settings, statement }], onBegin, payers);
+      const note = (text: string, ms: number) =>
+        bookings.forEach(({ use }) => use?.note(text, ms / bookings.length));
+      const shared = { ...settings, use: { applicationName: "service", note } };
+      const [outcome] = await sendTogether(ownClient, [{ settings: shared, statement }], onBegin, payers);
       if ("error" in outcome!) {
         const { error } = outcome;
         if (isSent && isConnectionBroken(error)) uncertain.add(markUncertain(error) as Error);

@@ -16,6 +16,10 @@ import { databaseCheck } from "../database/readiness.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { defaultBulkLimits } from "../bulk/limits.ts";
+import type { BulkLimits } from "../bulk/limits.ts";
+import { BulkStorage } from "../bulk/storage.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
@@ -44,6 +48,8 @@ export interface AppSettings extends Partial<Omit<PartSettings, "explorer">>, Ve
    * Keys that encrypt secrets in the database, 32 bytes each, in base64. Without any, secrets are stored in plain text.
    */
   secretsKeys?: readonly string[];
+  /** Limits of bulk operations. */
+  bulkLimits?: BulkLimits;
 }
 
 export interface AppOptions {
@@ -71,6 +77,8 @@ export interface App {
   readiness: Readiness;
   /** Decrypts secrets from the database. */
   secrets: Secrets;
+  /** The present schema of the head, whose upserts take in files. @throws when it can't be built */
+  headSchema: () => GraphQLSchema;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -113,10 +121,8 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   closing.add(() => rates.close());
   const meter = new Meter(rates);
   const access = await openDatabaseAccess(apiPool, {
-    catalogOf: pool,
-    fastReads: settings.fastReads,
-    logger,
-    onUsed: meter.used,
+    ...{ catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used },
+    findUse: (name) => auth.usage.operations.byName(name),
   });
   closing.add(() => access.close());
   const readiness = new Readiness(logger);
@@ -125,7 +131,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const { merchantPlan, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf } = await openVersions(forVersions);
+  const { served, availability, readerOf, headSchema } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
   const metrics = new Metrics(apiPool);
@@ -139,6 +145,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   closing.add(() => database.close());
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
+  const spend = spender(rates, limitsNow);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
@@ -146,15 +153,16 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
+    bulk: { storage: new BulkStorage(pool), limits: settings.bulkLimits, schema: headSchema, spend },
   });
   return {
-    ...{ metrics, readiness, secrets, listener },
+    ...{ metrics, readiness, secrets, headSchema, listener },
     payloadReader: (payloadPool) =>
       payloadReader({
         readerOf,
         withPgClient: access.withClientsOf(payloadPool),
         connections: payloadPool.options.max,
-        spend: spender(rates, limitsNow),
+        spend,
         maxCost: settings.webhookLimits.maxQueryCost,
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),
@@ -207,6 +215,7 @@ const withDefaults = (settings: AppSettings) => ({
   secretsKeys: [],
   webhookAllow: [],
   webhookLimits: defaultWebhookLimits,
+  bulkLimits: defaultBulkLimits,
   limits: defaultLimits,
   maxBodyBytes: 1_048_576,
   tokenRequestsPerMinute: 20,

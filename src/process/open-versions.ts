@@ -2,6 +2,8 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { DatabaseAccess } from "../database/pg-service.ts";
 import { defaultMutationTimeoutMs } from "../graphql/context.ts";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { apiError } from "../errors/api-error.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { explorerPathOf } from "../http/explorer.ts";
@@ -55,6 +57,8 @@ export interface OpenVersions {
   availability: Availability;
   /** Runs the service's own queries in a version; undefined when it isn't served. */
   readerOf: (slug: string) => Reader | undefined;
+  /** The present schema of the head. @throws SERVICE_UNAVAILABLE when it isn't served, or could not be built */
+  headSchema: () => GraphQLSchema;
 }
 
 /**
@@ -74,7 +78,12 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
   const availability = new Availability(served, pool, logger);
   closing.add(() => availability.close());
   await availability.check();
-  return { served, availability, readerOf };
+  const head = served.find(({ version }) => version.kind === "floating");
+  const headSchema = () => {
+    if (!head) throw apiError("SERVICE_UNAVAILABLE", "The newest version of the API is not served here.");
+    return head.current().schema;
+  };
+  return { served, availability, readerOf, headSchema };
 }
 
 function serveAll(

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { canceller } from "../database/cancel.ts";
+import { startBulk } from "../bulk/start.ts";
 import { createPool } from "../database/pool.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
@@ -107,9 +108,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** Begins background work and sends webhooks, according to the settings. */
+/** Begins background work and bulk operations, and sends webhooks, according to the settings. */
 function startBackground(
-  { metrics, payloadReader, secrets }: App,
+  { metrics, payloadReader, secrets, headSchema }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
@@ -122,6 +123,17 @@ function startBackground(
         tasks: tasksOf(settings),
         crontab: crontabOf(settings),
         atStart: tasksAtStart,
+      }),
+    );
+  }
+  if (settings.bulkConcurrency > 0) {
+    started.push(
+      startBulk({
+        url: databaseUrl,
+        concurrency: settings.bulkConcurrency,
+        atOnce: settings.bulkLimits.atOnce,
+        schema: headSchema,
+        logger,
       }),
     );
   }

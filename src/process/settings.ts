@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { UserError } from "../errors/user-error.ts";
+import { bulk } from "./settings/bulk.ts";
 import { database } from "./settings/database.ts";
 import { limits } from "./settings/limits.ts";
 import { service } from "./settings/service.ts";
@@ -12,13 +13,14 @@ type Values<Declared> = {
   [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
 };
 
-const declared = { ...service, ...database, ...webhooks, ...limits };
+const declared = { ...service, ...database, ...webhooks, ...bulk, ...limits };
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Service: [...settingsOf(service)],
   Postgres: [...settingsOf(database)],
   Webhooks: [...settingsOf(webhooks)],
+  "Bulk operations": [...settingsOf(bulk)],
   Limits: [...settingsOf(limits)],
 };
 

@@ -2,6 +2,7 @@ import type { FieldNode, GraphQLObjectType, GraphQLOutputType } from "postgraphi
 import { getNamedType, isObjectType } from "postgraphile/graphql";
 import type { Given } from "./arguments.ts";
 import type { Slot } from "./compilation.ts";
+import { commented } from "./comment.ts";
 import { Compilation, fromOf, understood } from "./compilation.ts";
 import { nameOf } from "./compile.ts";
 import { identifier, quoted } from "./json-text.ts";
@@ -63,7 +64,7 @@ export function compilePayload(
   const text =
     `select ${columns.join()} from (select ${ids.join()} from (${answer}) p ` +
     `where jsonb_typeof(p.v)='object' offset 0) a`;
-  return { statement: { text, name: nameOf(text), slots }, parts };
+  return { statement: { text: commented(text, operation), name: nameOf(text), slots }, parts };
 }
 
 type Entity = FieldSource & { kind: "entity" };

@@ -4,6 +4,7 @@ import { getNamedType, isInterfaceType, isNonNullType, isObjectType } from "post
 import { sql } from "postgraphile/pg-sql2";
 import type { Given } from "./arguments.ts";
 import type { Slot } from "./compilation.ts";
+import { commented } from "./comment.ts";
 import { Compilation, fromOf, typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
 import { concatenated, expression, json, objectPieces, textOfSql } from "./json-text.ts";
@@ -17,7 +18,7 @@ import { NotCovered } from "./operation.ts";
 /** An operation as one SQL statement, which returns one row with one column: the data as JSON text. */
 export interface CompiledRead {
   text: string;
-  /** Equal for equal texts. */
+  /** Equal for equal texts, but for their comments. */
   name: string;
   slots: readonly Slot[];
 }
@@ -38,7 +39,7 @@ export function compile(
     ] as const;
   });
   const text = `select ${concatenated(objectPieces(fields))}`;
-  return { text, name: nameOf(text), slots: compilation.slots };
+  return { text: commented(text, operation), name: nameOf(text), slots: compilation.slots };
 }
 
 /** The name of a statement: equal for equal texts. */

@@ -1,17 +1,24 @@
 import type { ServiceContext } from "../graphql/context.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { SettingsStatement } from "../database/pipeline/settings.ts";
-import { settingsStatement } from "../database/pipeline/settings.ts";
+import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
+import { settingsFor, settingsStatement } from "../database/pipeline/settings.ts";
 
 /** The settings of a reading transaction: everything that decides which rows and texts it sees. */
-const readSettings = ({ scopeText }: Caller, locale: string | undefined) => ({
+const readSettings = ({ scopeText, credentialId }: Caller, locale: string | undefined) => ({
   role: "service_api",
   "service.scopes": scopeText,
   "service.locale": locale,
+  // Some rows are seen by the credential alone that they belong to
+  "service.credential_id": credentialId,
 });
 
 /** A caller's rights to read, for plans and for the database. */
-export function contextFor(caller: Caller, requestId: string, locale: string | undefined): ServiceContext {
+export function contextFor(
+  caller: Caller,
+  requestId: string,
+  locale: string | undefined,
+  use?: StatementUse,
+): ServiceContext {
   const { scopes, credentialId } = caller;
   return {
     scopes,
@@ -20,13 +27,14 @@ export function contextFor(caller: Caller, requestId: string, locale: string | u
     pgSettings: {
       ...readSettings(caller, locale),
       // For transactions that write
-      "service.credential_id": credentialId,
       "service.request_id": requestId,
+      application_name: use?.applicationName,
     },
   };
 }
 
-const onlyReads = { transaction_read_only: "on" };
+// The name comes last, for `settingsFor`
+const onlyReads = { transaction_read_only: "on", application_name: "service" };
 
 // Callers are the same objects while nothing about them changes, and they seldom change their language.
 const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
@@ -34,11 +42,15 @@ const known = new WeakMap<Caller, Map<string | undefined, SettingsStatement>>();
 /**
  * The statement that makes the settings for reading. SQL injected into such a read can't write, and can't change that.
  */
-export function readSettingsFor(caller: Caller, locale: string | undefined): SettingsStatement {
+export function readSettingsFor(
+  caller: Caller,
+  locale: string | undefined,
+  use?: StatementUse,
+): SettingsStatement {
   let byLocale = known.get(caller);
   if (!byLocale) known.set(caller, (byLocale = new Map<string | undefined, SettingsStatement>()));
   let statement = byLocale.get(locale);
   if (!statement)
     byLocale.set(locale, (statement = settingsStatement({ ...readSettings(caller, locale), ...onlyReads })!));
-  return statement;
+  return use ? settingsFor(statement, use) : statement;
 }

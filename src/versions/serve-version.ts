@@ -6,6 +6,7 @@ import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
+import type { OperationUse } from "../auth/operation-use.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
@@ -29,6 +30,8 @@ export interface PassedRequest {
   caller: Caller;
   locale: string | undefined;
   document: DocumentNode;
+  /** Of its operation. */
+  use: OperationUse | undefined;
   /** Extensions of the answer. */
   extensions: Record<string, unknown>;
   /** The error of the read by one statement, if that was tried. */
@@ -102,7 +105,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const make = async (catalog: string) => {
     const preset = presetOf(version, options, catalog);
     const { schema, resolvedPreset } = await makeSchema(preset);
-    boundOperationPlans(schema);
+    extend(schema, version);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
   let current: Awaited<ReturnType<typeof make>> | null = null;
@@ -180,7 +183,13 @@ function presetOf(
     if (version.kind === "floating") requestContext?.node?.res.setHeader("x-read-by", executor);
   };
   const passed = ({ node }: Partial<Grafast.RequestContext>) => requestOf(node!.res);
-  const report = { logger, requestOf: passed };
+  const report = {
+    logger,
+    requestOf(context: Partial<Grafast.RequestContext>) {
+      const { requestId, document, extensions, use } = passed(context);
+      return { requestId, document, extensions, logged: use?.logged };
+    },
+  };
   const { schemaName } = version;
   const read = () => Promise.resolve(catalog);
   return {
@@ -209,8 +218,8 @@ function presetOf(
 /** Operations whose plans Grafast caches per version, and plans of each. A plan keeps its document, too. */
 const maxOperationPlans = { operationsCacheMaxLength: 50, operationOperationPlansCacheMaxLength: 10 };
 
-function boundOperationPlans({ extensions }: GraphQLSchema): void {
-  Object.assign(extensions, { grafast: { ...extensions.grafast, ...maxOperationPlans } });
+function extend({ extensions }: GraphQLSchema, { slug }: Version): void {
+  Object.assign(extensions, { version: slug, grafast: { ...extensions.grafast, ...maxOperationPlans } });
 }
 
 type ForMutations = Pick<
@@ -219,10 +228,10 @@ type ForMutations = Pick<
 >;
 
 function contextOf(
-  { requestId, caller, locale, readFailure, mutationOutcome }: PassedRequest,
+  { requestId, caller, locale, readFailure, mutationOutcome, use }: PassedRequest,
   { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
-  const context = contextFor(caller, requestId, locale);
+  const context = contextFor(caller, requestId, locale, use);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {

@@ -45,6 +45,8 @@ const tables = [
   "auth.credential_overview",
   "auth.credential_use",
   "auth.field_use",
+  "auth.operation",
+  "auth.operation_use",
   "auth.administrator",
   "auth.administrator_session",
   "auth.live_session",

@@ -3,6 +3,8 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pg from "pg";
+import { hasCurrentMigration } from "../../src/database/migrations/migrations.ts";
+import { copyPrepared } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
@@ -15,6 +17,8 @@ let token: string;
 before(async () => {
   project = await Project.copy();
   await project.commitCurrent();
+  // The project's migrations are others as long as there is something in db/current
+  if (!(await hasCurrentMigration())) await copyPrepared(join(project.path, ".data"));
   watching = project.start(["database.ts", "watch"]);
   [, address = ""] = await watching.said(/The API is at (http:\/\/[^/]+)/);
   const [, id] = await watching.said(/client_id +(\S+)/);

@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
-import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
 import { temporaryFolder } from "../commands/process.ts";
+import { startOwnPostgres } from "../lib/prepared.ts";
 import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -42,17 +40,15 @@ describe("with a full disk", { skip }, () => {
   let service: TestProcess;
   let token: string;
   before(async () => {
-    cluster = await startCluster({
+    const own = await startOwnPostgres({
       directory: join(disk, "cluster"),
       // Postgres recycles these files; without room for them it stops, as it must
       flags: { fsync: "off", min_wal_size: "64MB", max_wal_size: "96MB" },
     });
-    const adminUrl = cluster.adminUrl("postgres");
-    const loginUrl = await setUpDatabase(adminUrl, { renewPassword: true });
-    if (await hasCurrentMigration()) await runCurrentMigration(adminUrl);
-    admin = new pg.Client({ connectionString: adminUrl });
+    ({ cluster } = own);
+    admin = new pg.Client({ connectionString: own.adminUrl });
     await admin.connect();
-    service = await startProcess({ loginUrl: loginUrl! });
+    service = await startProcess({ loginUrl: own.loginUrl });
     token = await service.tokenFor(
       await createCredential(admin, { name: "test", read: "all", write: "all" }),
     );

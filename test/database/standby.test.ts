@@ -8,11 +8,10 @@ import { createCredential } from "../../src/auth/credentials.ts";
 import { AccessTokens } from "../../src/auth/access-token.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
+import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
 import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { storedKeys } from "../lib/signing-keys.ts";
@@ -30,10 +29,9 @@ let token: string;
 
 before(async () => {
   folder = await temporaryFolder();
-  primary = await startCluster({ directory: join(folder.path, "primary"), flags: { fsync: "off" } });
-  const adminUrl = primary.adminUrl("postgres");
-  loginUrl = (await setUpDatabase(adminUrl, { renewPassword: true }))!;
-  if (await hasCurrentMigration()) await runCurrentMigration(adminUrl);
+  const own = await startOwnPostgres({ directory: join(folder.path, "primary"), flags: unsafe });
+  const { adminUrl } = own;
+  ({ cluster: primary, loginUrl } = own);
   await using(urlAsOwner(adminUrl), async (client) => {
     credentials = await createCredential(client, { name: "test", read: "all", write: "all" });
     await client.query("insert into erp.country (name, iso_code) values ('{\"en-GB\":\"Norway\"}', 'NO')");
@@ -137,10 +135,10 @@ test("when the standby is promoted, the same process writes", async () => {
 });
 
 test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes, until it takes changes again", async () => {
-  const url = standby!.adminUrl("postgres");
+  const url = standby!.adminUrl("empty");
   const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename ~ '^service_'";
   await using(url, async (client) => {
-    await client.query("alter database postgres set default_transaction_read_only = on");
+    await client.query("alter database empty set default_transaction_read_only = on");
     await client.query(end);
   });
   await until(async () => (await readiness()).body.obstacles?.[0].code === "DATABASE_READ_ONLY");
@@ -149,7 +147,7 @@ test("a database that was made read-only is SERVICE_UNAVAILABLE for what writes,
   assert.deepEqual([codes, body.errors[0].extensions.retryable], [["SERVICE_UNAVAILABLE"], true]);
   await using(url, async (client) => {
     await client.query("set default_transaction_read_only = off");
-    await client.query("alter database postgres reset default_transaction_read_only");
+    await client.query("alter database empty reset default_transaction_read_only");
   });
   // New connections take writes, so the old ones must have been closed
   await until(async () => (await service.ask(token, create)).codes.length === 0);

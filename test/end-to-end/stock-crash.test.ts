@@ -8,8 +8,7 @@ import pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
+import { startOwnPostgres } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
 import { startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
@@ -18,6 +17,7 @@ import { until } from "../lib/until.ts";
 // A separate Postgres with a safe disk, because the test is about what survives
 const directory = `.data/crash-${randomUUID()}`;
 let cluster: Cluster;
+let adminUrl: string;
 let service: TestProcess;
 let token: string;
 let line: { productId: string; place: { binLocationId: string }; delta: number };
@@ -31,7 +31,7 @@ const rows = `
   select product.id as product, bin.id as bin from product, bin`;
 
 async function sql(text: string): Promise<any[]> {
-  const client = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
+  const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {
     return (await client.query(text)).rows;
@@ -41,17 +41,16 @@ async function sql(text: string): Promise<any[]> {
 }
 
 before(async () => {
-  cluster = await startCluster({ directory });
-  const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
-  if (await hasCurrentMigration()) await runCurrentMigration(cluster.adminUrl("postgres"));
-  service = await startProcess({ loginUrl: loginUrl!, poolSize: 10 });
+  let loginUrl: string;
+  ({ cluster, adminUrl, loginUrl } = await startOwnPostgres({ directory }));
+  service = await startProcess({ loginUrl, poolSize: 10 });
   const [ids] = await sql(rows);
   line = {
     productId: `gid://service/Product/${ids.product}`,
     place: { binLocationId: `gid://service/BinLocation/${ids.bin}` },
     delta: 1,
   };
-  const client = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
+  const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   token = await service.tokenFor(await createCredential(client, { name: "test", write: ["stocks"] }));
   await client.end();

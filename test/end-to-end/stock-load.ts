@@ -126,7 +126,7 @@ export async function cutConnections(
     if (round % 12 > 0) {
       const { rowCount } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and application_name = 'service' order by random() limit 2`,
+         where datname = current_database() and starts_with(application_name, 'service') order by random() limit 2`,
       );
       count.ended += rowCount!;
     } else {

@@ -10,9 +10,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
+import { startOwnPostgres } from "../lib/prepared.ts";
 import { processesIn } from "../lib/processes.ts";
 import { until } from "../lib/until.ts";
 import { newSecret, startReceiver, subscribe, verifySignature } from "../webhooks/support.ts";
@@ -30,13 +29,12 @@ const seed = Number(process.env.SEED ?? 20_261_121);
 const sender = fileURLToPath(new URL("./webhook-sender.ts", import.meta.url));
 
 let cluster: Cluster;
+let adminUrl: string;
 let loginUrl: string;
 const senders = new Set<ChildProcess>();
 const receivers: Receiver[] = [];
 before(async () => {
-  cluster = await startCluster({ directory, flags });
-  loginUrl = (await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true }))!;
-  if (await hasCurrentMigration()) await runCurrentMigration(cluster.adminUrl("postgres"));
+  ({ cluster, adminUrl, loginUrl } = await startOwnPostgres({ directory, flags }));
 });
 after(async () => {
   for (const child of senders) child.kill("SIGKILL");
@@ -56,7 +54,7 @@ function randomFrom(state: number): () => number {
 }
 
 async function sql<Row = any>(text: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: cluster.adminUrl("postgres") });
+  const client = new pg.Client({ connectionString: adminUrl });
   client.on("error", () => {});
   await client.connect();
   try {
@@ -108,7 +106,7 @@ async function flakyReceiver(random: () => number, failureRate: number) {
 test(`${wanted} events through killed processes, a killed Postgres and failing receivers`, async (context) => {
   const random = randomFrom(seed);
   const secret = newSecret();
-  const admin = new pg.Client({ connectionString: urlAsOwner(cluster.adminUrl("postgres")) });
+  const admin = new pg.Client({ connectionString: urlAsOwner(adminUrl) });
   await admin.connect();
   await fillWebhookShop(admin);
   const steady = await flakyReceiver(random, 0);
@@ -126,7 +124,7 @@ test(`${wanted} events through killed processes, a killed Postgres and failing r
   const writers = Array.from({ length: 6 }, (_, index) =>
     beWriter({
       ...{
-        url: urlAsOwner(cluster.adminUrl("postgres")),
+        url: urlAsOwner(adminUrl),
         name: `writer ${index}`,
         random: randomFrom(seed + index),
         isEnough,

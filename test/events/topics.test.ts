@@ -119,6 +119,9 @@ describe("topics", () => {
         delete from erp.customer;
         insert into erp.shipping_label (carrier_technical_name, tracking_codes, order_id) select 'dhl', '["1", "2"]', id from erp.sales_order limit 1;
         update erp.shipping_label set state = 'cancelled', cancelled_at = now();
+        insert into bulk.operation (credential_id, scopes, kind, state, resource, format)
+          values (gen_random_uuid(), '{}', 'import', 'running', 'products', 'csv');
+        update bulk.operation set state = 'completed', finished_at = now();
         insert into erp.document_type (technical_name, name) values ('letter', '{"en-GB": "Letter"}');
         insert into erp.document (document_type_id, order_id, deep_link_code)
           select t.id, o.id, repeat('x', 32) from erp.document_type t, (select id from erp.sales_order limit 1) o where t.technical_name = 'letter'`);

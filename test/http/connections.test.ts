@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, it, test } from "node:test";
 import { boundedServer } from "../../src/http/bounded-server.ts";
+import { allowLongBody } from "../../src/http/connections.ts";
 import { until } from "../lib/until.ts";
 
 let server: Server | undefined;
@@ -16,8 +17,8 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-async function start(max: number, listener: RequestListener): Promise<number> {
-  server = boundedServer(listener, max).listen(0, "127.0.0.1");
+async function start(max: number, listener: RequestListener, times = {}): Promise<number> {
+  server = boundedServer(listener, max, times).listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
@@ -50,6 +51,33 @@ test("a connection stays open for longer than load balancers keep theirs", async
   const { headers } = await fetch(`http://127.0.0.1:${port}`);
   const [, seconds] = /timeout=(\d+)/.exec(headers.get("keep-alive")!)!;
   assert.ok(Number(seconds) > 60 && Number(seconds) < 90);
+});
+
+test("a body that doesn't arrive in time ends its connection, but for an upload", async () => {
+  const begun: string[] = [];
+  const end: (() => void)[] = [];
+  const listener: RequestListener = (incoming, response) => {
+    begun.push(incoming.url!);
+    if (incoming.url === "/upload") end.push(allowLongBody(incoming));
+    if (incoming.url === "/refused") response.end("no");
+    incoming.resume();
+  };
+  const port = await start(10, listener, { requestTimeoutMs: 50, checkMs: 20 });
+  const send = async (path: string) => {
+    const socket = await open(port, `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{`);
+    let text = "";
+    socket.on("data", (part) => (text += part.toString()));
+    return { socket, closed: once(socket, "close").then(() => text) };
+  };
+  const upload = await send("/upload");
+  await until(() => begun.length === 1);
+  const late = await send("/late");
+  assert.match(await late.closed, /^HTTP\/1.1 408 /);
+  const refused = await send("/refused");
+  assert.match(await refused.closed, /^HTTP\/1.1 200 /);
+  assert.equal(upload.socket.closed, false);
+  end[0]!();
+  assert.match(await upload.closed, /^HTTP\/1.1 408 /);
 });
 
 describe("more connections than there may be", () => {

@@ -7,9 +7,8 @@ import { createCredential, deactivateCredential } from "../../src/auth/credentia
 import type { ClientCredentials } from "../../src/auth/credentials.ts";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
-import { hasCurrentMigration, runCurrentMigration } from "../../src/database/migrations/migrations.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
+import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
 import { query, startProcess } from "../lib/service.ts";
 import type { TestProcess } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -17,12 +16,12 @@ import { until } from "../lib/until.ts";
 // Its own Postgres, because other tests are using theirs
 const directory = `.data/restart-${randomUUID()}`;
 let cluster: Cluster;
+let adminUrl: string;
 let process: TestProcess;
 before(async () => {
-  cluster = await startCluster({ directory, flags: { fsync: "off" } });
-  const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
-  if (await hasCurrentMigration()) await runCurrentMigration(cluster.adminUrl("postgres"));
-  process = await startProcess({ loginUrl: loginUrl! });
+  let loginUrl: string;
+  ({ cluster, adminUrl, loginUrl } = await startOwnPostgres({ directory, flags: unsafe }));
+  process = await startProcess({ loginUrl });
 });
 after(async () => {
   await process?.close();
@@ -31,7 +30,7 @@ after(async () => {
 });
 
 async function asAdministrator<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: urlAsOwner(cluster.adminUrl("postgres")) });
+  const client = new pg.Client({ connectionString: urlAsOwner(adminUrl) });
   await client.connect();
   try {
     return await work(client);
@@ -52,7 +51,7 @@ test("when Postgres is restarted, requests fail with SERVICE_UNAVAILABLE, and th
   assert.deepEqual(await codesNow(), ["SERVICE_UNAVAILABLE"]);
   assert.equal((await fetch(`${process.url}/healthz`)).status, 503);
 
-  cluster = await startCluster({ directory, flags: { fsync: "off" } });
+  cluster = await startCluster({ directory, flags: unsafe });
   await until(async () => (await codesNow()).length === 0);
   assert.equal((await fetch(`${process.url}/healthz`)).status, 200);
 

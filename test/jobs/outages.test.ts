@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { join } from "node:path";
 import { startCluster } from "../../src/database/cluster/cluster.ts";
-import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { openCuttableProxy } from "../lib/cuttable-proxy.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
 import { noting, Queue, sorted, startTestJobs, upTo } from "./support.ts";
 
@@ -97,16 +97,16 @@ test("stopped while the database can't be reached, it stops soon", async (t) => 
 
 test("when Postgres itself is stopped and started again, work continues", async (t) => {
   const folder = await temporaryFolder();
-  const options = { directory: join(folder.path, "own"), flags: { fsync: "off" } };
-  let cluster = await startCluster(options);
+  const options = { directory: join(folder.path, "own"), flags: unsafe };
+  const { adminUrl, loginUrl, ...started } = await startOwnPostgres(options);
+  let { cluster } = started;
   t.after(async () => {
     await cluster.stop();
     await folder.remove();
   });
-  const loginUrl = await setUpDatabase(cluster.adminUrl("postgres"), { renewPassword: true });
-  const own = new Queue(urlAsOwner(cluster.adminUrl("postgres")));
+  const own = new Queue(urlAsOwner(adminUrl));
   const { done, note } = noting(5);
-  const worker = startTestJobs(loginUrl!, { note });
+  const worker = startTestJobs(loginUrl, { note });
   await own.add("note", 40);
   await until(() => done.length >= 10);
   await cluster.stop();

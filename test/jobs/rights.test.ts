@@ -68,6 +68,7 @@ describe("service_worker", () => {
         ],
         "import_exchange_rates",
         "prune",
+        "prune_operations",
       ],
     );
   });

@@ -161,6 +161,8 @@ test("nothing is imported unless it is asked for", () => {
     "backfill",
     "fill_default_currency_prices",
     "prune_events",
+    "prune_bulk_operations",
+    "prune_operations",
     "erase_retired_keys",
   ]);
   assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);

@@ -67,7 +67,7 @@ describe("what fails while the payload is read", () => {
         await client.query("select pg_stat_clear_snapshot()");
         await client.query(
           `select ${end}(pid) from pg_stat_activity where datname = current_database()
-             and application_name = 'service' and wait_event_type = 'Lock'`,
+             and starts_with(application_name, 'service') and wait_event_type = 'Lock'`,
         );
         return isAnswered;
       });

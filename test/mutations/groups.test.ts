@@ -56,10 +56,13 @@ const names = (count: number, prefix: string) => Array.from({ length: count }, (
 
 describe("group commit", () => {
   it("makes a call alone when nothing is under way, and those that come meanwhile together", async () => {
-    const { groups, book } = openLedger();
+    // So long that calls are patient, also on a machine that pauses between them
+    const { groups, book } = openLedger({ takesMs: 100 });
     await book("a", "p", "first");
     await Promise.all(names(20, "").map((name) => book("a", `p${name}`, name)));
-    assert.deepEqual(groups, [["first"], ["0"], names(20, "").slice(1)]);
+    assert.deepEqual(groups.slice(0, 2), [["first"], ["0"]]);
+    assert.deepEqual(groups.slice(2).flat(), names(20, "").slice(1));
+    assert.ok(groups.length <= 4, `${groups.length} groups`);
   });
 
   const odd = { isOdd: (name: string) => name.endsWith("7") };

@@ -290,7 +290,7 @@ describe("collisions and losses", () => {
         await client.query("select pg_stat_clear_snapshot()");
         const { rowCount } = await client.query(
           `select pg_terminate_backend(pid) from pg_stat_activity
-           where datname = current_database() and application_name = 'service' and wait_event_type = 'Lock'`,
+           where datname = current_database() and starts_with(application_name, 'service') and wait_event_type = 'Lock'`,
         );
         return rowCount! > 0;
       });

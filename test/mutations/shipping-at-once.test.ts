@@ -36,7 +36,7 @@ async function deadlocks(): Promise<number> {
   await admin.connect();
   try {
     const ofService =
-      "from pg_stat_activity where datname = current_database() and application_name = 'service'";
+      "from pg_stat_activity where datname = current_database() and starts_with(application_name, 'service')";
     // A connection reports its counts at its end at the latest
     await admin.query(`select pg_terminate_backend(pid) ${ofService}`);
     await until(async () => (await admin.query(`select ${ofService}`)).rowCount === 0);

@@ -12,6 +12,7 @@ import { Project } from "../commands/project.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { freePort } from "../lib/free-port.ts";
+import { copyPrepared } from "../lib/prepared.ts";
 import { servingProcesses } from "../lib/processes.ts";
 import { query, read } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
@@ -151,6 +152,7 @@ describe("a service that root has started with a Postgres of its own", { skip },
   it("serves as the user who runs that, and starts it again", async () => {
     const folder = await temporaryFolder();
     const home = join(folder.path, "data");
+    await copyPrepared(home, "daemon");
     const service = startCommand(["start.ts"], { DATA_DIRECTORY: home, RUN_AS: "daemon", LOG_LEVEL: "warn" });
     try {
       await service.said(/The API is at/);

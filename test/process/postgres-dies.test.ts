@@ -8,6 +8,7 @@ import { runningClusterUrl } from "../../src/database/cluster/cluster.ts";
 import { startCommand, temporaryFolder } from "../commands/process.ts";
 import type { CommandProcess } from "../commands/process.ts";
 import { Load, send } from "../lib/load.ts";
+import { copyPrepared } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
 
 // The tests use one data folder in turn: that of a service with its own Postgres
@@ -17,6 +18,7 @@ let address: string;
 let credentials: Record<"client_id" | "client_secret", string>;
 before(async () => {
   folder = await temporaryFolder();
+  await copyPrepared(folder.path);
   await start();
   await service.said(/client_secret\s+\S+\n/);
   const found = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(service.output())![1]!;

@@ -16,6 +16,7 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { name: "administration", holds: "pages in the browser" },
     { name: "webhooks", holds: "delivery of events" },
+    { name: "bulk", holds: "files of many rows, in and out" },
     { name: "pdf", holds: "documents of the merchant, as PDF" },
     { name: "jobs", holds: "background work" },
   ],

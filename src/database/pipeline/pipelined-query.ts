@@ -1,5 +1,5 @@
 import type { ClientBase, Submittable } from "pg";
-import type { PgSettings, SettingsStatement } from "./settings.ts";
+import type { PgSettings, SettingsStatement, StatementUse } from "./settings.ts";
 import { settingsStatement } from "./settings.ts";
 import type { PreparedStatement, PreparedStatements } from "./prepared-statements.ts";
 import { canPrepareOn, preparedOn, unnamed } from "./prepared-statements.ts";
@@ -10,7 +10,7 @@ import { parserOf, prepareValue } from "./wire.ts";
 export interface PipelinedStatement {
   text: string;
   values?: readonly unknown[] | undefined;
-  /** Statements with a name are prepared once per connection. Equal names must mean equal texts. */
+  /** Statements with a name are prepared once per connection. Equal names must mean equal texts, but for comments. */
   name?: string | undefined;
   /** Rows as arrays instead of objects. */
   arrayMode?: boolean | undefined;
@@ -41,6 +41,8 @@ export class PipelinedQuery implements Submittable, WireListener {
   /** The query that is sent behind this one. */
   #next: PipelinedQuery | null = null;
   #isSent = false;
+  /** When its turn on the connection came. */
+  #start = 0;
   readonly #prepared: PreparedStatements;
   readonly #rows: unknown[] = [];
   #rowCount: number | null = null;
@@ -71,6 +73,7 @@ export class PipelinedQuery implements Submittable, WireListener {
 
   /** @returns an error when nothing was sent */
   submit(connection: unknown): Error | null {
+    this.#start = performance.now();
     if (this.#isSent) return null;
     const wire = connection as Wire;
     wire.stream.cork();
@@ -155,6 +158,7 @@ export class PipelinedQuery implements Submittable, WireListener {
   handleError(error: Error): void {
     for (const key of this.#fresh) this.#prepared.forget(key);
     this.#fresh.length = 0;
+    this.#note();
     this.callback(error, null);
     // Without an answer of Postgres there will be none to the others either
     if ("severity" in error || !this.#isSent) this.#awaitNext();
@@ -163,8 +167,13 @@ export class PipelinedQuery implements Submittable, WireListener {
 
   handleReadyForQuery(): void {
     const rowCount = Number.isNaN(this.#rowCount) ? null : this.#rowCount;
+    this.#note();
     this.callback(null, { rows: this.#rows, rowCount });
     this.#awaitNext();
+  }
+
+  #note(): void {
+    this.#settings?.use?.note(this.#statement.text, performance.now() - this.#start);
   }
 
   /** The answer to the next query comes now, unless it could not be sent yet. */
@@ -180,9 +189,11 @@ export function runPipelined(
   client: ClientBase,
   settings: PgSettings,
   statement: PipelinedStatement,
+  use?: StatementUse,
 ): Promise<PipelinedResult> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, result) => (error ? reject(error) : resolve(result!));
-    client.query(new PipelinedQuery(client, settingsStatement(settings), statement, done));
+    const first = settingsStatement(settings);
+    client.query(new PipelinedQuery(client, first && { ...first, use }, statement, done));
   });
 }

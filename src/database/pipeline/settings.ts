@@ -1,10 +1,19 @@
 /** Settings of a transaction: role, scopes, locale and so on. */
 export type PgSettings = Record<string, string | undefined> | null;
 
+/** What statements are sent for. */
+export interface StatementUse {
+  /** The application_name of the transaction, in Postgres' views and log. */
+  applicationName: string;
+  /** Called when a statement is done, or has failed. */
+  note(text: string, ms: number): void;
+}
+
 /** A statement that makes settings for its transaction, and returns no row. */
 export interface SettingsStatement {
   text: string;
   values: string[];
+  use?: StatementUse | undefined;
 }
 
 const known = new Map<string, string>();
@@ -36,3 +45,10 @@ function textFor(count: number): string {
   // Never true, so that no row is sent. `and` would stop before the last setting.
   return `select where concat(${calls.join(", ")}) is null`;
 }
+
+/** The same settings for a use. @param settings its last one is application_name */
+export const settingsFor = ({ text, values }: SettingsStatement, use: StatementUse): SettingsStatement => ({
+  text,
+  values: values.with(-1, use.applicationName),
+  use,
+});

@@ -36,13 +36,13 @@ export function answerMutations(
     const document = locals.operation!.document!;
     const wanted = wantedMutationOf({ schema: current().schema, document, operationName, variableValues });
     if (wanted === null || writing.checks[wanted.call.operation]) return next();
-    const { caller, locale, requestId } = locals;
-    const { pgSettings } = contextFor(caller!, requestId, locale);
+    const { caller, locale, requestId, use } = locals;
+    const { pgSettings } = contextFor(caller!, requestId, locale, use);
     const timeout = { statement_timeout: String(writing.timeoutMs) };
     const asked = {
-      ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText },
-      settings: settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!,
-      readSettings: readSettingsFor(caller!, locale),
+      ...{ credentialId: caller!.credentialId, requestId, scopeText: caller!.scopeText, use },
+      settings: { ...settingsStatement({ ...pgSettings, ...writing.settings, ...timeout })!, use },
+      readSettings: readSettingsFor(caller!, locale, use),
     };
     answerMutation(wanted, asked)
       .then((answer) => {

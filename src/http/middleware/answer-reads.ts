@@ -40,8 +40,8 @@ export function answerReads(
     };
     const statement = readStatementOf(asked);
     if (statement === null) return next();
-    const { caller, locale } = locals;
-    readText(caller!.credentialId, readSettingsFor(caller!, locale), statement)
+    const { caller, locale, use } = locals;
+    readText(caller!.credentialId, readSettingsFor(caller!, locale, use), statement)
       .then(
         (data) => {
           if (data === null) return next();

@@ -6,6 +6,7 @@ import pg from "pg";
 import { runCommand, startCommand, temporaryFolder } from "../../commands/process.ts";
 import { openTestDatabase } from "../../lib/database.ts";
 import type { TestDatabase } from "../../lib/database.ts";
+import { copyPrepared } from "../../lib/prepared.ts";
 import { listOf, oneDay } from "./lists.ts";
 
 let database: TestDatabase;
@@ -87,6 +88,7 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
 
 test("on the embedded Postgres it works while the service runs, and when it doesn't", async () => {
   const settings = { DATA_DIRECTORY: join(folder.path, "own") };
+  await copyPrepared(settings.DATA_DIRECTORY);
   const service = startCommand(["start.ts"], settings);
   try {
     await service.said(/The API is at/);

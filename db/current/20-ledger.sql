@@ -1,0 +1,35 @@
+-- What a mutation needs to know about itself is resolved when it is migrated, and its key is written once.
+drop function if exists mutation.secrets_of(oid), mutation.find(name, name),
+  mutation.take_key(text, bytea, bytea), mutation.keep_answer(text, jsonb);
+alter table mutation.operation drop column if exists payload_type;
+alter table mutation.operation drop column if exists secrets;
+alter table mutation.operation add column secrets text[] not null default '{}';
+--!include mutation/derive_operations.sql
+--!include mutation/find.sql
+--!include mutation/caller.sql
+--!include mutation/key_lock.sql
+--!include mutation/warnings.sql
+--!include mutation/forget_keys.sql
+--!include mutation/take_key.sql
+--!include mutation/keep_answer.sql
+--!include mutation/run.sql
+--!include events/cause.sql
+--!include ledger/is_malformed.sql
+--!include ledger/book_correction.sql
+
+-- Conditions compare with a text: a name is read as 64 bytes, in each statement that writes.
+--!include events/derive_announcements.sql
+create or replace trigger stock_movement_names_its_places before insert on ledger.stock_movement
+  for each row when (current_user <> 'service_booker'::text)
+  execute function ledger.require_movement_places();
+create or replace trigger keep_figures after insert on ledger.stock_movement referencing new table as booked
+  for each statement when (current_user <> 'service_booker'::text) execute function ledger.keep_figures();
+create or replace trigger keep_figures after insert on ledger.stock_movement_batch
+  referencing new table as booked
+  for each statement when (current_user <> 'service_booker'::text)
+  execute function ledger.keep_batch_figures();
+drop trigger if exists keep_figures_of_counts on ledger.stock_movement;
+create constraint trigger keep_figures_of_counts after insert on ledger.stock_movement
+  deferrable initially deferred for each row
+  when (current_user <> 'service_booker'::text and new.process_type_technical_name in ('api', 'stocktaking'))
+  execute function ledger.keep_count();

@@ -1,0 +1,148 @@
+import type { Logger } from "pino";
+import type { StatementUse } from "../database/pipeline/settings.ts";
+import type { NamedOperation } from "../graphql/signature.ts";
+
+/** What a credential did with an operation on a day, as it is written to the database. */
+export interface OperationEntry {
+  id: string;
+  version: string;
+  name: string | null;
+  document: string;
+  credential_id: string;
+  /** Of UTC, like 2026-06-30. */
+  day: string;
+  requests: number;
+  /** Milliseconds that its statements took in all, and the slowest one. */
+  ms: number;
+  slowest_ms: number;
+  /** The text of the slowest statement, with parameters instead of values; null when it is too long. */
+  statement: string | null;
+}
+
+/** Operations that one process counts between two writes: of one credential, and of all. Others aren't counted. */
+const most = { ofOne: 300, ofAll: 3_000 };
+/** Entries that wait at most while the database can't be reached. */
+const maxWaiting = 6_000;
+/** Characters that are kept of a document, and of a statement. */
+const maxCharacters = { document: 8_000, statement: 20_000 };
+/** Writes after which an operation without requests is forgotten: longer than any statement takes. */
+const maxIdle = 3;
+
+/** An operation of a credential. */
+export class OperationUse implements StatementUse {
+  readonly operation: NamedOperation;
+  readonly credentialId: string;
+  readonly applicationName: string;
+  requests = 0;
+  ms = 0;
+  slowestMs = 0;
+  statement: string | null = null;
+  idle = 0;
+  readonly #onSlow: (use: OperationUse, ms: number) => void;
+  readonly #slowMs: number;
+
+  constructor(
+    operation: NamedOperation,
+    credentialId: string,
+    applicationName: string,
+    slow: { ms: number; on: (use: OperationUse, ms: number) => void },
+  ) {
+    this.operation = operation;
+    this.credentialId = credentialId;
+    this.applicationName = applicationName;
+    this.#slowMs = slow.ms;
+    this.#onSlow = slow.on;
+  }
+
+  note(text: string, ms: number): void {
+    this.ms += ms;
+    if (ms <= this.slowestMs) return;
+    this.slowestMs = ms;
+    this.statement = text;
+    if (ms >= this.#slowMs) this.#onSlow(this, ms);
+  }
+
+  /** What log lines say of it. */
+  get logged() {
+    const { id, name, version } = this.operation;
+    return { operation: { id, name, version }, credentialId: this.credentialId };
+  }
+}
+
+/** Counts, for each credential, how often it sends which operation, and how long their statements take. */
+export class OperationUses {
+  /** By the name that connections have meanwhile. */
+  readonly #uses = new Map<string, OperationUse>();
+  readonly #ofCredential = new Map<string, number>();
+  #waiting: OperationEntry[] = [];
+  readonly #slow: ConstructorParameters<typeof OperationUse>[3];
+
+  /** @param slowMs milliseconds from which the log mentions a statement */
+  constructor(logger: Logger, slowMs: number) {
+    const on = ({ logged }: OperationUse, ms: number) =>
+      logger.warn({ ...logged, milliseconds: Math.round(ms) }, "a statement was slow");
+    this.#slow = { ms: slowMs, on };
+  }
+
+  /** Counts a request. */
+  begin(operation: NamedOperation, credentialId: string): OperationUse {
+    // At most 63 characters, or Postgres cuts it off
+    const name = `service ${operation.id} ${credentialId}`;
+    let use = this.#uses.get(name);
+    if (!use) {
+      use = new OperationUse(operation, credentialId, name, this.#slow);
+      const own = this.#ofCredential.get(credentialId) ?? 0;
+      if (this.#uses.size < most.ofAll && own < most.ofOne) {
+        this.#uses.set(name, use);
+        this.#ofCredential.set(credentialId, own + 1);
+      }
+    }
+    use.requests++;
+    return use;
+  }
+
+  /** The one that a connection works for. */
+  byName(applicationName: string): StatementUse | undefined {
+    return this.#uses.get(applicationName);
+  }
+
+  /** What waits to be written. */
+  take(now = Date.now()): OperationEntry[] {
+    const day = new Date(now).toISOString().slice(0, 10);
+    const entries = this.#waiting;
+    this.#waiting = [];
+    for (const [name, use] of this.#uses) {
+      if (use.requests > 0 || use.ms > 0) {
+        entries.push(entryOf(use, day));
+        Object.assign(use, { requests: 0, ms: 0, slowestMs: 0, statement: null, idle: 0 });
+      } else if (++use.idle > maxIdle) {
+        this.#uses.delete(name);
+        this.#forgetOneOf(use.credentialId);
+      }
+    }
+    return entries;
+  }
+
+  /** Has entries wait that could not be written. */
+  add(entries: readonly OperationEntry[]): void {
+    this.#waiting.push(...entries.slice(0, maxWaiting - this.#waiting.length));
+  }
+
+  #forgetOneOf(credentialId: string): void {
+    const left = this.#ofCredential.get(credentialId)! - 1;
+    if (left > 0) this.#ofCredential.set(credentialId, left);
+    else this.#ofCredential.delete(credentialId);
+  }
+}
+
+function entryOf(
+  { operation, credentialId, requests, ms, slowestMs, statement }: OperationUse,
+  day: string,
+): OperationEntry {
+  const { id, version, name, signature } = operation;
+  return {
+    ...{ id, version, name, document: signature.slice(0, maxCharacters.document) },
+    ...{ credential_id: credentialId, day, requests, ms, slowest_ms: slowestMs },
+    statement: statement !== null && statement.length > maxCharacters.statement ? null : statement,
+  };
+}

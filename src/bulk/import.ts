@@ -1,0 +1,112 @@
+import type { Pool } from "pg";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { retry } from "../lib/retry.ts";
+import { unpack } from "./chunks.ts";
+import type { Resource } from "./resources.ts";
+import { upsertOf } from "./upserts.ts";
+import type { ReadRows } from "./upserts.ts";
+
+/** A bulk operation that this process works on. */
+export interface TakenOperation {
+  id: string;
+  claim: string;
+  kind: "import" | "export";
+  resource: string;
+  next_chunk: number;
+}
+
+/** Why an operation has to stop. */
+export interface Failure {
+  code: string;
+  message: string;
+}
+
+export interface ImportTools {
+  /** Connections of service_worker: two for each operation. */
+  pool: Pool;
+  /** The present schema of the head. @throws when it can't be built */
+  schema: () => GraphQLSchema;
+  /** Milliseconds for which it is ours without anything new. */
+  leaseMs: number;
+  stopping: AbortSignal;
+}
+
+/** How often a chunk is tried that collides with other writes. */
+const attempts = 8;
+
+/**
+ * Takes in the rows of a file, from the chunk on where it was left. While Postgres works on a chunk the next one is read.
+ *
+ * @returns null when all is done; a failure that ends it; or `left` when it is not ours any more, or is to be left
+ */
+export async function importRows(
+  operation: TakenOperation,
+  tools: ImportTools,
+): Promise<Failure | "left" | null> {
+  const read = (number: number) => {
+    const reading = readChunk(operation, number, tools);
+    reading.catch(() => {});
+    return reading;
+  };
+  let next = read(operation.next_chunk);
+  for (let number = operation.next_chunk; ; number++) {
+    const rows = await next;
+    if (rows === null) return null;
+    next = read(number + 1);
+    if (tools.stopping.aborted) return "left";
+    const outcome = await importChunk(operation, number, rows, tools);
+    if (outcome === "gone") return "left";
+    if (outcome !== "done") return failureOf(outcome, operation.resource);
+  }
+}
+
+async function readChunk(
+  { id, claim, resource }: TakenOperation,
+  number: number,
+  { pool, schema }: ImportTools,
+): Promise<ReadRows | null> {
+  const { rows } = await pool.query<{ content: Buffer | null }>(
+    "select bulk.read_chunk($1, $2, $3) as content",
+    [id, claim, number],
+  );
+  const { content } = rows[0]!;
+  return content && upsertOf(schema(), resource as Resource).read(await unpack(content));
+}
+
+type Outcome = "done" | "gone" | "FORBIDDEN" | "SCOPE_MISSING";
+
+async function importChunk(
+  { id, claim, resource }: TakenOperation,
+  number: number,
+  { json, lines, faults }: ReadRows,
+  { pool, schema, leaseMs }: ImportTools,
+): Promise<Outcome> {
+  const { version, operation } = upsertOf(schema(), resource as Resource);
+  const once = () =>
+    pool.query<{ outcome: Outcome }>(
+      "select bulk.import_chunk($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as outcome",
+      [
+        ...[id, claim, number, version, operation, resource],
+        ...[json, lines, JSON.stringify(faults), leaseMs],
+      ],
+    );
+  const { rows } = await retry(once, {
+    pauseMs(error, failures) {
+      if (isCollision(error) && failures < attempts) return 20 * 2 ** failures * (0.5 + Math.random());
+      throw error;
+    },
+  });
+  return rows[0]!.outcome;
+}
+
+/** Whether other writes were in the way: a serialization failure, a deadlock, or a lock that is held too long. */
+const isCollision = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["40001", "40P01", "55P03"].includes(String(error.code));
+
+function failureOf(outcome: "FORBIDDEN" | "SCOPE_MISSING", resource: string): Failure {
+  const message =
+    outcome === "FORBIDDEN"
+      ? "The merchant's plan allows no mutations any more."
+      : `The credential may not write ${resource} any more.`;
+  return { code: outcome, message };
+}

@@ -1,0 +1,51 @@
+import type { FileRow } from "./chunks.ts";
+import { RefusedFile } from "./refused-file.ts";
+
+/** Bytes of a row. */
+export const maxRowBytes = 1_048_576;
+
+const lineFeed = 0x0a;
+
+/**
+ * The rows of a file with a JSON value on each line; blank lines don't count. Whether it is JSON is found out later.
+ *
+ * @throws {RefusedFile} when a line is too long, or no UTF-8
+ */
+export async function* jsonLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRow[]> {
+  let line = 1;
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  const rowOf = (end: Buffer): FileRow[] => {
+    const row = textRow(line++, begun.length > 0 ? Buffer.concat([...begun, end]) : end);
+    [begun, begunBytes] = [[], 0];
+    return row;
+  };
+  for await (const some of bytes) {
+    const rows: FileRow[] = [];
+    let start = 0;
+    for (let end = some.indexOf(lineFeed); end >= 0; end = some.indexOf(lineFeed, start)) {
+      rows.push(...rowOf(some.subarray(start, end)));
+      start = end + 1;
+    }
+    if (start < some.length) begun.push(some.subarray(start));
+    begunBytes += some.length - start;
+    if (begunBytes > maxRowBytes) throw tooLong(line);
+    if (rows.length > 0) yield rows;
+  }
+  if (begunBytes > 0) yield rowOf(Buffer.alloc(0));
+}
+
+function textRow(line: number, bytes: Buffer): FileRow[] {
+  if (bytes.length > maxRowBytes) throw tooLong(line);
+  let text: string;
+  try {
+    // Removes a byte order mark
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).trim();
+  } catch {
+    throw new RefusedFile(400, `Line ${line} is no UTF-8.`);
+  }
+  return text === "" ? [] : [{ line, text }];
+}
+
+export const tooLong = (line: number): RefusedFile =>
+  new RefusedFile(413, `Line ${line} is longer than ${maxRowBytes} bytes.`);

@@ -1,0 +1,14 @@
+import type { ErrorCode } from "../errors/api-error.ts";
+
+/** Why a file is refused, for its sender. */
+export class RefusedFile extends Error {
+  override name = "RefusedFile";
+  readonly status: number;
+  readonly code: ErrorCode;
+
+  constructor(status: number, message: string, code: ErrorCode = "BAD_USER_INPUT") {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import type { Pool } from "pg";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import type { Logger } from "pino";
+import { createBackgroundPool } from "../database/background-pool.ts";
+import { growingPause, pause } from "../lib/retry.ts";
+import { within } from "../lib/within.ts";
+import { importRows } from "./import.ts";
+import type { Failure, ImportTools, TakenOperation } from "./import.ts";
+
+/**
+ * Milliseconds for which an operation is left alone that nothing is heard of: how long it rests after a process was
+ * killed. Longer than a chunk may take.
+ */
+const defaultLeaseMs = 20_000;
+/** Milliseconds between two looks for work. */
+const defaultPollMs = 1_000;
+const pauses = { firstMs: 500, longestMs: 15_000 };
+/** Milliseconds that a stop waits for a chunk, and for closing connections. */
+const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
+
+export interface BulkOptions {
+  /** URL of the database, with the role that the service logs in as. */
+  url: string;
+  /** Operations that this process works on at a time. */
+  concurrency: number;
+  /** The same of all processes together. */
+  atOnce: number;
+  /** The present schema of the head. */
+  schema: () => GraphQLSchema;
+  logger: Logger;
+  /** For tests. */
+  leaseMs?: number;
+  pollMs?: number;
+}
+
+/** The running work on bulk operations. */
+export interface BulkWork {
+  /** Lets the running chunks end, and leaves the rest to others. */
+  stop(): Promise<void>;
+}
+
+/** Begins to work on bulk operations. While the database can't be reached, it keeps trying. */
+export function startBulk(options: BulkOptions): BulkWork {
+  const { url, concurrency } = options;
+  // For each operation one that writes, and one that reads ahead
+  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk");
+  const stop = new AbortController();
+  const workers = Array.from({ length: concurrency }, () => work(pool, options, stop.signal));
+  return {
+    async stop() {
+      stop.abort();
+      await within(stopTimeoutMs, Promise.all(workers));
+      await within(closingTimeoutMs, pool.end());
+    },
+  };
+}
+
+async function work(pool: Pool, options: BulkOptions, stopping: AbortSignal): Promise<void> {
+  const { logger, leaseMs = defaultLeaseMs, pollMs = defaultPollMs, schema, atOnce } = options;
+  const tools: ImportTools = { pool, schema, leaseMs, stopping };
+  for (let failures = 0; !stopping.aborted;) {
+    try {
+      const taken = await take(pool, atOnce, leaseMs);
+      if (taken) await workOn(taken, tools, logger);
+      else await pause(pollMs, stopping);
+      failures = 0;
+    } catch (error) {
+      // It is taken again when its lease has ended
+      logger.warn({ err: error }, "bulk operations: something failed; trying again");
+      await pause(growingPause(++failures, pauses), stopping);
+    }
+  }
+}
+
+async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenOperation | null> {
+  const claim = randomUUID();
+  const { rows } = await pool.query<Omit<TakenOperation, "claim">>("select * from bulk.take($1, $2, $3)", [
+    ...[claim, atOnce, leaseMs],
+  ]);
+  return rows[0] ? { ...rows[0], claim } : null;
+}
+
+async function workOn(taken: TakenOperation, tools: ImportTools, logger: Logger): Promise<void> {
+  const { id, claim, kind, resource } = taken;
+  const { pool } = tools;
+  logger.info({ bulkOperation: { id, kind, resource, chunk: taken.next_chunk } }, "a bulk operation begins");
+  const outcome: Failure | "left" | null = await importRows(taken, tools);
+  if (outcome === "left") {
+    await pool.query("select bulk.release($1, $2)", [id, claim]);
+    return;
+  }
+  await pool.query("select bulk.finish($1, $2, $3, $4)", [
+    ...[id, claim, outcome?.code ?? null, outcome?.message ?? null],
+  ]);
+  logger.info(
+    { bulkOperation: { id, kind, resource }, failure: outcome?.code },
+    "a bulk operation has ended",
+  );
+}

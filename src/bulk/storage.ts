@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Pool } from "pg";
+import { asRole } from "../database/as-role.ts";
+import { isUuid } from "../lib/uuid.ts";
+import type { Format, Resource } from "./resources.ts";
+
+/** Who uploads what. */
+export interface UploadRequest {
+  credentialId: string;
+  scopes: readonly string[];
+  resource: Resource;
+  format: Format;
+  idempotencyKey: string | null;
+}
+
+/** An upload that has begun. */
+export interface BegunUpload {
+  id: string;
+  claim: string;
+  /** Whether the file is to be sent; otherwise it has arrived before. */
+  isOurs: boolean;
+  /** Whether a key that was used before stands for the same kind of file. */
+  isSame: boolean;
+}
+
+/** A reason why a row was refused. */
+export interface Refusal {
+  line: number;
+  number: number;
+  code: string;
+  message: string;
+  field: string[];
+  details: unknown;
+}
+
+/** The files of bulk operations in the database, for requests. */
+export class BulkStorage {
+  readonly #pool: Pool;
+
+  /** @param pool connections of the login role */
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async begin({
+    credentialId,
+    scopes,
+    resource,
+    format,
+    idempotencyKey,
+  }: UploadRequest): Promise<BegunUpload> {
+    const claim = randomUUID();
+    const [begun] = await this.#query<Omit<BegunUpload, "claim">>(
+      'select id, is_ours as "isOurs", is_same as "isSame" from bulk.begin_upload($1, $2, $3, $4, $5, $6)',
+      [credentialId, scopes, resource, format, idempotencyKey, claim],
+    );
+    return { ...begun!, claim };
+  }
+
+  async add(
+    { id, claim }: BegunUpload,
+    rows: number,
+    content: Buffer,
+    maxStoredBytes: number,
+  ): Promise<"added" | "full" | "gone"> {
+    const [added] = await this.#query<{ outcome: "added" | "full" | "gone" }>(
+      "select bulk.add_chunk($1, $2, $3, $4, $5) as outcome",
+      [id, claim, rows, content, maxStoredBytes],
+    );
+    return added!.outcome;
+  }
+
+  /** @returns the number of rows; null when the upload was cancelled, or began anew elsewhere */
+  async end({ id, claim }: BegunUpload): Promise<number | null> {
+    const [ended] = await this.#query<{ rows: number | null }>("select bulk.end_upload($1, $2) as rows", [
+      ...[id, claim],
+    ]);
+    return ended!.rows;
+  }
+
+  async drop({ id, claim }: BegunUpload): Promise<void> {
+    await this.#query("select bulk.drop_upload($1, $2)", [id, claim]);
+  }
+
+  /** Why rows were refused, a page at a time; null when the id or the code is wrong. */
+  async openErrors(id: string, code: string): Promise<AsyncIterable<Refusal[]> | null> {
+    if (!isUuid(id.toLowerCase())) return null;
+    const hash = createHash("sha256").update(code).digest();
+    const page = (last?: Refusal) =>
+      this.#query<Refusal>("select * from bulk.open_errors($1, $2, $3, $4)", [
+        ...[id, hash, last?.line ?? -1, last?.number ?? 0],
+      ]);
+    return opened(page);
+  }
+
+  async #query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await asRole(this.#pool, "service_worker", (client) => client.query<Row>(text, values));
+    return rows;
+  }
+}
+
+/** The pages of a file; null when the first can't be opened. */
+async function opened<Row>(page: (last?: Row) => Promise<Row[]>): Promise<AsyncIterable<Row[]> | null> {
+  let first: Row[];
+  try {
+    first = await page();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "P0002") return null; // no_data_found
+    throw error;
+  }
+  return (async function* () {
+    for (let rows = first; rows.length > 0; rows = await page(rows.at(-1))) yield rows;
+  })();
+}

@@ -1,0 +1,58 @@
+import type { BulkLimits } from "./limits.ts";
+import type { FileRow } from "./chunks.ts";
+import { chunksOf, pack } from "./chunks.ts";
+import { RefusedFile } from "./refused-file.ts";
+import type { BegunUpload, BulkStorage } from "./storage.ts";
+
+/** Bytes of a file as they arrive, bounded. @throws {RefusedFile} when there are too many */
+export async function* boundedBytes(
+  bytes: AsyncIterable<Buffer>,
+  maxBytes: number,
+  pay: (bytes: number) => Promise<void>,
+): AsyncGenerator<Buffer> {
+  let count = 0;
+  for await (const some of bytes) {
+    count += some.length;
+    if (count > maxBytes)
+      throw new RefusedFile(413, `The file is longer than ${maxBytes} bytes. Send it in parts.`);
+    await pay(some.length);
+    yield some;
+  }
+}
+
+/**
+ * Stores the rows of a file, a chunk at a time.
+ *
+ * @returns the number of rows
+ * @throws {RefusedFile} when there are too many, or none
+ */
+export async function storeRows(
+  storage: BulkStorage,
+  upload: BegunUpload,
+  rows: AsyncIterable<readonly FileRow[]>,
+  { maxRows, maxStoredBytes }: BulkLimits,
+): Promise<number> {
+  let count = 0;
+  for await (const chunk of chunksOf(rows)) {
+    count += chunk.length;
+    if (count > maxRows)
+      throw new RefusedFile(413, `The file has more than ${maxRows} rows. Send it in parts.`);
+    const outcome = await storage.add(upload, chunk.length, await pack(chunk), maxStoredBytes);
+    if (outcome === "gone") throw goneUpload();
+    if (outcome === "full") throw noRoom();
+  }
+  if (count === 0) throw new RefusedFile(400, "The file has no rows.");
+  const stored = await storage.end(upload);
+  if (stored === null) throw goneUpload();
+  return stored;
+}
+
+const goneUpload = (): RefusedFile =>
+  new RefusedFile(409, "The upload was cancelled, or the same idempotency key began another one meanwhile.");
+
+const noRoom = (): RefusedFile =>
+  new RefusedFile(
+    503,
+    "There is no room for more files now. Send it again when other bulk operations have ended.",
+    "SERVICE_UNAVAILABLE",
+  );

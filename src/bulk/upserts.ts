@@ -1,0 +1,114 @@
+import type {} from "postgraphile";
+import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
+import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
+import { isApiError } from "../errors/api-error.ts";
+import type { MutationSource } from "../mutations/source.ts";
+import { textOfInput } from "../mutations/run.ts";
+import type { FileRow } from "./chunks.ts";
+import type { Resource } from "./resources.ts";
+
+/** Why a row can't even be read, in the form of user errors. */
+export interface Fault {
+  line: number;
+  code: string;
+  message: string;
+  field: string[];
+}
+
+/** Rows as `bulk.import_chunk` takes them. */
+export interface ReadRows {
+  /** A list in JSON, fields named as columns. */
+  json: string;
+  /** The line of each. */
+  lines: number[];
+  faults: Fault[];
+}
+
+/** The upsert that takes in the rows of a resource. */
+export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
+  /** The type of a row. */
+  rowType: GraphQLInputObjectType;
+  read(rows: readonly FileRow[]): ReadRows;
+}
+
+const known = new WeakMap<GraphQLSchema, Map<Resource, Upsert>>();
+
+/** The upsert of a resource in a schema. */
+export function upsertOf(schema: GraphQLSchema, resource: Resource): Upsert {
+  let ofSchema = known.get(schema);
+  if (!ofSchema) known.set(schema, (ofSchema = new Map<Resource, Upsert>()));
+  let upsert = ofSchema.get(resource);
+  if (!upsert) ofSchema.set(resource, (upsert = makeUpsert(schema, resource)));
+  return upsert;
+}
+
+function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
+  const field = schema.getMutationType()?.getFields()[`${resource}Upsert`];
+  const source = field?.extensions.mutation;
+  const input = field && getNamedType(field.args[0]!.type);
+  if (!source || !isInputObjectType(input)) throw new Error(`There is no upsert of ${resource}`);
+  const rowType = getNamedType(input.getFields()[resource]!.type) as GraphQLInputObjectType;
+  const encode = (row: unknown): string => {
+    const encoded = source.encode({ [resource]: [row] }) as Record<string, unknown[]>;
+    return textOfInput(encoded[resource]![0]);
+  };
+  const { version, operation } = source;
+  return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };
+}
+
+function readRows(
+  rows: readonly FileRow[],
+  rowType: GraphQLInputObjectType,
+  encode: (row: unknown) => string,
+): ReadRows {
+  const texts: string[] = [];
+  const lines: number[] = [];
+  const faults: Fault[] = [];
+  for (const { line, text } of rows) {
+    const found: Fault[] = [];
+    const fault = (message: string, field: string[] = []) =>
+      void found.push({ line, code: "INVALID", message, field });
+    const encoded = readRow(text, rowType, encode, fault);
+    if (found.length === 0) {
+      texts.push(encoded!);
+      lines.push(line);
+    } else faults.push(...found.slice(0, maxFaults));
+  }
+  return { json: `[${texts.join()}]`, lines, faults };
+}
+
+/** Faults of a row that are told. */
+const maxFaults = 20;
+
+/** The null character, which Postgres doesn't keep, in JSON as `JSON.stringify` writes it. */
+const nullCharacter = /(?<!\\)(?:\\\\)*\\u0000/;
+
+function readRow(
+  text: string,
+  rowType: GraphQLInputObjectType,
+  encode: (row: unknown) => string,
+  fault: (message: string, field?: string[]) => void,
+): string | null {
+  let row: unknown;
+  try {
+    row = JSON.parse(text);
+  } catch {
+    fault("The line is not valid JSON.");
+    return null;
+  }
+  let isRight = true;
+  const coerced = coerceInputValue(row, rowType, (path, _value, { message }) => {
+    isRight = false;
+    fault(message, path.map(String));
+  });
+  if (!isRight) return null;
+  try {
+    const encoded = encode(coerced);
+    if (nullCharacter.test(encoded)) fault("A text holds a null character.");
+    return encoded;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    fault(error.message);
+    return null;
+  }
+}

@@ -1,0 +1,196 @@
+import { createGunzip } from "node:zlib";
+import type { Readable } from "node:stream";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import typeIs from "type-is";
+import { refuse, sendJson } from "../answers.ts";
+import type { Spend } from "../../auth/rate-limits/spend.ts";
+import { csvRows } from "../../bulk/csv.ts";
+import type { FileRow } from "../../bulk/chunks.ts";
+import { jsonLines } from "../../bulk/json-lines.ts";
+import type { BulkLimits } from "../../bulk/limits.ts";
+import { RefusedFile } from "../../bulk/refused-file.ts";
+import { isResource } from "../../bulk/resources.ts";
+import type { Format, Resource } from "../../bulk/resources.ts";
+import type { BegunUpload, BulkStorage } from "../../bulk/storage.ts";
+import { boundedBytes, storeRows } from "../../bulk/upload.ts";
+import { upsertOf } from "../../bulk/upserts.ts";
+import { encodeGlobalId } from "../../graphql/global-id.ts";
+import { pause } from "../../lib/retry.ts";
+import { allowLongBody } from "../connections.ts";
+import type { Middleware, Request, Response } from "../pipeline.ts";
+
+/** Path of uploads. */
+export const bulkUploadPath = "/api/bulk/:resource";
+
+const pathPattern = /^\/api\/bulk\/([a-z]+)(?:$|\?)/;
+const formats: Record<string, Format> = {
+  "application/jsonl": "jsonl",
+  "application/x-ndjson": "jsonl",
+  "application/ndjson": "jsonl",
+  "text/csv": "csv",
+};
+
+/** Points for beginning an upload, and bytes that cost one more. */
+const [pointsToBegin, bytesPerPoint] = [10, 100_000];
+/** Uploads that a process takes at a time, and of them those of one credential. */
+const [maxUploads, maxOfCredential] = [4, 1];
+/** Longest idempotency key. */
+const maxKeyCharacters = 255;
+
+export interface UploadTools {
+  storage: BulkStorage;
+  limits: BulkLimits;
+  /** The schema of the head. */
+  schema: () => GraphQLSchema;
+  spend: Spend;
+}
+
+/**
+ * `POST /api/bulk/{resource}`: stores the rows of a file, to be taken in by background work. The file is never held as a
+ * whole: what has arrived is stored before more is read.
+ */
+export function bulkUpload(tools: UploadTools): Middleware {
+  const underWay = new Map<string, number>();
+  return async (request, response, next) => {
+    const resource = pathPattern.exec(request.url!)?.[1];
+    if (!isResource(resource)) return next();
+    const { credentialId } = response.locals.caller!;
+    try {
+      const wanted = wantedOf(request, response, resource);
+      await pay(tools.spend, credentialId, response);
+      const own = underWay.get(credentialId) ?? 0;
+      const all = [...underWay.values()].reduce((sum, count) => sum + count, 0);
+      if (own >= maxOfCredential || all >= maxUploads) throw tooMany(response, own >= maxOfCredential);
+      underWay.set(credentialId, own + 1);
+      try {
+        await receive(request, response, wanted, tools);
+      } finally {
+        if (own === 0) underWay.delete(credentialId);
+        else underWay.set(credentialId, own);
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedFile)) throw error;
+      refuse(request, response, error.status, error.code, error.message);
+    } finally {
+      // What is left of a refused file
+      request.resume();
+    }
+  };
+}
+
+/** What a request wants to upload. */
+interface Wanted {
+  resource: Resource;
+  format: Format;
+  isCompressed: boolean;
+  idempotencyKey: string | null;
+}
+
+/** @throws {RefusedFile} when it may not, or its headers are wrong */
+function wantedOf(request: Request, response: Response, resource: Resource): Wanted {
+  if (request.method !== "POST") {
+    response.setHeader("allow", "POST");
+    throw new RefusedFile(405, "Send files by POST.");
+  }
+  const { scopes } = response.locals.caller!;
+  const missing = ["bulk_operations:write", `${resource}:write`].filter((scope) => !scopes.has(scope));
+  if (missing.length > 0)
+    throw new RefusedFile(403, `The token lacks ${missing.join(" and ")}.`, "FORBIDDEN");
+  if (response.locals.merchantPlan!.name !== "full")
+    throw new RefusedFile(403, "The merchant's plan allows queries only.", "FORBIDDEN");
+  const type = typeIs(request, Object.keys(formats));
+  if (!type) throw new RefusedFile(415, "Send the file as application/jsonl or text/csv.");
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity" && encoding !== "gzip")
+    throw new RefusedFile(415, "Send the file as it is, or compressed by gzip.");
+  const idempotencyKey = (request.headers["idempotency-key"] as string | undefined) ?? null;
+  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > maxKeyCharacters))
+    throw new RefusedFile(400, `An idempotency key has 1 to ${maxKeyCharacters} characters.`);
+  return { resource, format: formats[type]!, isCompressed: encoding === "gzip", idempotencyKey };
+}
+
+async function pay(spend: Spend, credentialId: string, response: Response): Promise<void> {
+  const { isAllowed, retryAfterMs } = await spend(credentialId, pointsToBegin);
+  if (isAllowed) return;
+  response.setHeader("retry-after", Math.ceil(retryAfterMs / 1_000));
+  throw new RefusedFile(429, `An upload costs ${pointsToBegin} points; the token has fewer.`, "THROTTLED");
+}
+
+function tooMany(response: Response, isOwn: boolean): RefusedFile {
+  response.setHeader("retry-after", "5");
+  const message = isOwn ? "The token uploads another file now." : "Too many files are being uploaded now.";
+  return new RefusedFile(429, message, "THROTTLED");
+}
+
+async function receive(
+  request: Request,
+  response: Response,
+  wanted: Wanted,
+  tools: UploadTools,
+): Promise<void> {
+  const { storage, limits } = tools;
+  const { credentialId, scopes } = response.locals.caller!;
+  const upload = await storage.begin({ ...wanted, credentialId, scopes: [...scopes] });
+  if (!upload.isSame)
+    throw new RefusedFile(409, "The idempotency key stands for a file of another kind already.");
+  if (!upload.isOurs) return answer(response, upload, null);
+  const end = allowLongBody(request);
+  try {
+    const bytes = bytesOf(request, wanted.isCompressed);
+    const paid = boundedBytes(bytes, limits.maxBytes, payer(tools.spend, credentialId));
+    const count = await storeRows(storage, upload, rowsOf(paid, wanted, tools), limits);
+    answer(response, upload, count);
+  } catch (error) {
+    await storage.drop(upload);
+    // Nobody is there to be answered
+    if (!request.complete && request.destroyed) return;
+    throw isBadGzip(error) ? new RefusedFile(400, "The file is damaged: it can't be decompressed.") : error;
+  } finally {
+    end();
+  }
+}
+
+function answer(response: Response, { id }: BegunUpload, rowCount: number | null): void {
+  const bulkOperation = { id: encodeGlobalId("BulkOperation", id), ...(rowCount !== null && { rowCount }) };
+  sendJson(response, 202, { bulkOperation });
+}
+
+function rowsOf(
+  bytes: AsyncIterable<Buffer>,
+  { format, resource }: Wanted,
+  { schema }: UploadTools,
+): AsyncIterable<FileRow[]> {
+  return format === "csv" ? csvRows(bytes, upsertOf(schema(), resource).rowType) : jsonLines(bytes);
+}
+
+/** The bytes of a body, decompressed. Whoever stops reading them leaves the request open for an answer. */
+function bytesOf(request: Request, isCompressed: boolean): AsyncIterable<Buffer> {
+  let source: Readable = request;
+  if (isCompressed) {
+    const gunzip = createGunzip();
+    request.once("close", () => {
+      if (!request.complete) gunzip.destroy(new Error("The client has gone."));
+    });
+    source = request.pipe(gunzip);
+  }
+  return source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
+const isBadGzip = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^Z_/.test(String(error.code));
+
+/** Pays for the bytes of a file; without enough points it waits, and so does the client. */
+function payer(spend: Spend, credentialId: string): (bytes: number) => Promise<void> {
+  let owed = 0;
+  return async (bytes) => {
+    owed += bytes;
+    const points = Math.floor(owed / bytesPerPoint);
+    if (points === 0) return;
+    owed -= points * bytesPerPoint;
+    for (;;) {
+      const { isAllowed, retryAfterMs } = await spend(credentialId, points);
+      if (isAllowed) return;
+      await pause(retryAfterMs);
+    }
+  };
+}

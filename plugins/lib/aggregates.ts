@@ -25,7 +25,7 @@ export type GroupSpec = GraphileBuild.Build["pgAggregateGroupBySpecs"][number];
 function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
   const columns = (tagText(codec, tag) ?? "").split(/[\s,]+/).filter(Boolean);
   for (const column of columns) {
-    const attribute = codec.attributes?.[column] as PgCodecAttribute | undefined;
+    const attribute = codec.attributes?.[column];
     if (!attribute) throw new Error(`@${tag} of ${codec.name}: no column ${column}`);
     // An aggregate would reveal its values
     if (requirementOf(attribute))

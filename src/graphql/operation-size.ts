@@ -31,7 +31,13 @@ const rowsPerSearch = 50;
 
 type Measured = Map<SelectionSetNode, OperationSize>;
 
-const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, mutations: 0 };
+const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, counts: 0, mutations: 0 };
+
+/** Rows that counting a list counts as. */
+const rowsPerCount = 50;
+/** Aggregates read up to ten times as many rows as a count, and groups are sorted. */
+const figuresPerCount = 10;
+const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
 
 /** The `first` of a list. An invalid one counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
@@ -141,6 +147,7 @@ class Measurement {
       sum.relations += part.relations;
       sum.rows += part.rows;
       sum.values += part.values;
+      sum.counts += part.counts;
       sum.mutations += part.mutations;
     }
     measured.set(set, sum);
@@ -168,14 +175,21 @@ class Measurement {
     const target = getNamedType(field.type);
     if (type === this.#schema.getMutationType()) return this.#ofMutation(target, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
-    const { depth, relations, rows, values } = this.#ofSet(target, node.selectionSet);
+    const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
+    const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
+    if (isAggregate)
+      return {
+        ...nothing,
+        depth: depth + 1,
+        counts: countsOf[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
+      };
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariable(node)) this.dependence = "values";
-    const compared = isList ? this.#comparisons(node) : 0;
+    const compared = isList ? this.#comparisons(node) + counts * rowsPerCount : 0;
     // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { ...nothing, depth: depth + 1, relations, rows, values };

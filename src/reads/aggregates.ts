@@ -51,7 +51,7 @@ export const valueOf = (rows: SQL, column: string, { expression: made }: PgCodec
 
 /** The text of a group's value, as its field shows it. */
 export function groupText({ attribute, wrap }: Group, column: SQL): SQL {
-  const codec = attribute.codec as PgCodec;
+  const codec = attribute.codec;
   const value = wrap(column);
   const text = codec.castFromPg ? codec.castFromPg(value, false) : sql`${value}::text`;
   const { globalIdOf } = codec.extensions ?? {};

@@ -31,6 +31,7 @@ import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
+import { narrow, WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -152,6 +153,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Scopes

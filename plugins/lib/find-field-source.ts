@@ -45,6 +45,7 @@ export function findSource(
   if (scope.isConnectionType && (fieldName === "edges" || fieldName === "pageInfo"))
     return { kind: fieldName };
   if (isAggregatePart(scope)) return findAggregatePart(build, scope);
+  if (scope.countField) return { kind: scope.countField };
   if (scope.isCursorField) return { kind: "cursor" };
   if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
   if (scope.isPageInfo && isPageInfoField(fieldName)) return { kind: fieldName };
@@ -110,8 +111,9 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (target !== undefined && target !== resource) return undefined;
   const filterColumns = build.filterColumns.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
+  const orders = build.listOrders?.get(rows.resource.codec);
   const search = scope.isRootQuery ? searchOf(rows.resource) : undefined;
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, search };
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders, search };
 }
 
 function findFunction(
@@ -122,18 +124,9 @@ function findFunction(
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
-  return (
-    rows && {
-      kind: "list",
-      ...rows,
-      list,
-      hops: [],
-      call,
-      filterColumns,
-      followed: undefined,
-      search: undefined,
-    }
-  );
+  const orders = build.listOrders?.get(returned.codec);
+  const none = { followed: undefined, search: undefined };
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, orders, ...none };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

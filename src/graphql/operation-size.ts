@@ -1,4 +1,5 @@
 import type {
+  ArgumentNode,
   FieldNode,
   FragmentDefinitionNode,
   FragmentSpreadNode,
@@ -8,6 +9,7 @@ import type {
   InlineFragmentNode,
   OperationDefinitionNode,
   SelectionSetNode,
+  ValueNode,
 } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -39,9 +41,19 @@ const rowsPerCount = 50;
 const figuresPerCount = 10;
 const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
 
-/** The `first` of a list. An invalid one counts as one: the list itself will refuse it. */
+/** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
-  let value = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
+  const given = sizes.filter((size) => size !== undefined);
+  return given.length > 0 ? Math.max(...given) : defaultPageSize;
+}
+
+function sizeOf(
+  given: ValueNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number | undefined {
+  let value: ValueNode | undefined = given;
   let size: unknown;
   if (value?.kind === Kind.VARIABLE) {
     const name = value.name.value;
@@ -49,7 +61,7 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
     value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
   }
   if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
-  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : defaultPageSize;
+  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : undefined;
 }
 
 // Most operations have their page sizes in the document, so their size depends only on which variables are given
@@ -183,6 +195,7 @@ class Measurement {
         depth: depth + 1,
         counts: countsOf[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
       };
+    if (target.name === "TotalCount") return { ...nothing, depth: depth + 1, values, counts: 1 };
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
@@ -226,8 +239,10 @@ class Measurement {
   }
 }
 
+const isSize = ({ name }: ArgumentNode): boolean => name.value === "first" || name.value === "last";
+
 const hasVariable = ({ arguments: given = [] }: FieldNode): boolean =>
-  given.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE);
+  given.some((argument) => isSize(argument) && argument.value.kind === Kind.VARIABLE);
 
 function isEntity(type: GraphQLNamedType): boolean {
   return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);

@@ -170,7 +170,9 @@ class Maker {
     if (!locations.test(name)) {
       const isLeftOut = !isNonNullType(type) && this.#chance(3);
       const isNull = !isNonNullType(type) && this.#chance(12);
-      return isLeftOut ? undefined : this.#given(type, isNull ? null : this.#value(type), !isNonNullType(type));
+      return isLeftOut
+        ? undefined
+        : this.#given(type, isNull ? null : this.#value(type), !isNonNullType(type));
     }
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")

@@ -154,6 +154,19 @@ const AggregatesPlugin: GraphileConfig.Plugin = {
         others.splice(0, Infinity, ...groupSpecs);
         return build;
       },
+      GraphQLObjectType(config, _build, { scope }) {
+        if (scope.isPgAggregateContainerType) config.description = "Figures of several entries together.";
+        if (scope.isPgAggregateType) config.description = descriptions[scope.pgAggregateSpec!.id]!(null);
+        return config;
+      },
+      GraphQLEnumType(config, build, { scope }) {
+        if (!scope.isPgAggregateGroupEnum) return config;
+        const { codec } = scope.pgTypeResource as PgResource;
+        return {
+          ...config,
+          description: `What entries of the type ${build.inflection.tableType(codec)} can be grouped by.`,
+        };
+      },
       GraphQLObjectType_fields(fields, _build, { scope, fieldWithHooks }) {
         if (!scope.isPgAggregateContainerType) return fields;
         const { keys, ...others } = fields;

@@ -52,6 +52,7 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   const { fieldName } = scope;
   if (scope.readFunction) return scope.readFunction.resource.description ?? `The ${inWords(fieldName)}.`;
   if (scope.isPageInfo) return pageInfoFields[fieldName];
+  if (scope.isSubscription) return "Each new entry of the log, once it is committed.";
   if (scope.isRootNodeField)
     return "Anything with a global id, whatever its type; null when the caller may not read it.";
   if (scope.nodeAccessorTypeName) {
@@ -103,6 +104,12 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
   id: "Global id, of the form gid://service/<Type>/<uuid>.",
 };
 
+const subscriptionArguments: Readonly<Record<string, string>> = {
+  topics: "Topics to be told of; without them, all that the caller may read.",
+  after:
+    "Cursor of the list of the same name, after which to begin; without it, with what happens from now on.",
+};
+
 /**
  * Describes fields that no SQL object stands for: root fields, relations, connections and their arguments. Comments
  * describe what exists in SQL. A view's comment can replace the generated description of a relation: `@describe
@@ -120,6 +127,8 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
         if (isRootQuery) config.description = "What can be read: each type by id and as a list.";
         if (isRootMutation)
           config.description = "What can be changed. A mutation does all that its input says, or nothing.";
+        if (scope.isRootSubscription)
+          config.description = "What is sent as it happens. Ask for it as text/event-stream.";
         if (isPageInfo) config.description = "Where a page stands in its list.";
         if ((isConnectionType || isConnectionEdgeType) && pgCodec) {
           const words = inWords(build.inflection.tableType(pgCodec));
@@ -157,6 +166,8 @@ export const DescriptionsPlugin: GraphileConfig.Plugin = {
         const description = argumentDescriptions[scope.argName];
         const called = describeArgument(scope);
         if (called) argument.description = called;
+        const ofSubscription = scope.isSubscription && subscriptionArguments[scope.argName];
+        if (ofSubscription) argument.description = ofSubscription;
         const isOurs = scope.isPgFieldConnection || scope.isRootNodeField || scope.nodeAccessorTypeName;
         if (isOurs && description) argument.description = description;
         return argument;

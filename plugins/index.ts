@@ -28,6 +28,7 @@ import { ScopeCheckPlugin } from "./scope-check.ts";
 import { ScopesPlugin } from "./scopes.ts";
 import { SearchPlugin } from "./search.ts";
 import { SpecifiedScalarsPlugin, unspecified } from "./specified-scalars.ts";
+import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
@@ -85,8 +86,7 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgConditionArgumentPlugin",
   "PgConnectionArgOrderByPlugin",
   // They search every view and column for features that we don't offer, which takes half of the time of a start:
-  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, subscriptions,
-  // tokens
+  // look-ups by other unique columns, functions as fields, orders, conditions, generated mutations, tokens
   "PgRowByUniquePlugin",
   "PgCustomTypeFieldPlugin",
   "PgOrderAllAttributesPlugin",
@@ -98,7 +98,6 @@ const switchedOff: GraphileConfig.Preset["disablePlugins"] = [
   "PgMutationUpdateDeletePlugin",
   "PgMutationPayloadEdgePlugin",
   "ClientMutationIdDescriptionPlugin",
-  "SubscriptionPlugin",
   "PgJWTPlugin",
   "PgInterfaceModeUnionAllRowsPlugin",
   "PgPolymorphismOnlyArgumentPlugin",
@@ -156,6 +155,8 @@ export function createPreset({
       ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
+      // Subscriptions
+      ...(unspecified.has(schemaName) ? [] : [SubscriptionsPlugin]),
       // Scopes
       ScopesPlugin,
       ScopeCheckPlugin,

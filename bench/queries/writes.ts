@@ -23,11 +23,12 @@ export interface WriteQuery {
   prepare(database: BenchDatabase, count: number): Promise<Record<Writer, PreparedRequest>[]>;
 }
 
-const stockAdjust = (lines: number): WriteQuery => ({
-  title: `stockAdjust of ${lines === 1 ? "one line" : `${lines} lines`}`,
+/** @param calls how many different calls there are, at most */
+const stockAdjust = (lines: number, calls: number): WriteQuery => ({
+  title: `stockAdjust of ${lines === 1 ? "one line" : `${lines} lines`}${calls === 1 ? ", always of the same product" : ""}`,
   once: false,
   async prepare({ adminUrl }, count) {
-    const places = await stockedPlaces(adminUrl, Math.min(count, lines === 1 ? 1_000 : 60) * lines);
+    const places = await stockedPlaces(adminUrl, Math.min(count, calls) * lines);
     const chunks = Array.from({ length: Math.floor(places.length / lines) }, (_, index) =>
       places.slice(index * lines, (index + 1) * lines),
     );
@@ -69,8 +70,8 @@ const stockAdjust = (lines: number): WriteQuery => ({
 });
 
 export const writeQueries: Record<string, WriteQuery> = {
-  W1: stockAdjust(1),
-  W2: stockAdjust(50),
+  W1: stockAdjust(1, 1_000),
+  W2: stockAdjust(50, 60),
   W3: {
     title: "orderShipmentComplete of open orders, with stock",
     once: true,
@@ -88,6 +89,7 @@ export const writeQueries: Record<string, WriteQuery> = {
       }));
     },
   },
+  W4: stockAdjust(1, 1),
 };
 
 /** The answers of both, in one form. */

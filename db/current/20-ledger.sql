@@ -33,3 +33,11 @@ create constraint trigger keep_figures_of_counts after insert on ledger.stock_mo
   deferrable initially deferred for each row
   when (current_user <> 'service_booker'::text and new.process_type_technical_name in ('api', 'stocktaking'))
   execute function ledger.keep_count();
+
+-- What needs each index (db/lint/index-use.sql).
+drop view if exists api_meta.index_use;
+--!include api_meta/index_use.sql
+comment on index ledger.stock_in_warehouses_idx is
+  'For picking: a product may have stock in thousands of orders, and in a dozen bins.';
+comment on index ledger.stock_movement_product_id_created_at_idx is
+  'For ledger.moved_since, and for a time of a product.';

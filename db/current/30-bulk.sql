@@ -130,5 +130,11 @@ select api_meta.allow('service_writer', 'bulk.refusal', 'select', 'insert', 'del
 --!include bulk/cancel.sql
 --!include bulk/open_errors.sql
 --!include bulk/prune.sql
+--!include bulk/run_export.sql
+--!include bulk/begin_result.sql
+--!include bulk/add_result.sql
+--!include bulk/renew.sql
+--!include bulk/open_result.sql
 --!include api/bulk_operation_cancel.sql
+--!include api/bulk_operation_run.sql
 --!include events/topics.sql

@@ -1,4 +1,6 @@
 -- Which operations credentials send, how often, and how long their statements take
+drop function if exists administration.operations(text);
+drop view if exists auth.operation_overview;
 drop table if exists auth.operation_use;
 drop table if exists auth.operation;
 create table auth.operation (
@@ -41,3 +43,6 @@ select api_meta.allow('service_registrar', 'auth.operation_use', 'select', 'inse
   'update (requests, ms, slowest_ms)', 'delete');
 --!include auth/record_operations.sql
 --!include auth/prune_operations.sql
+--!include auth/operation_overview.sql
+--!include administration/operations.sql
+--!include administration/operation_senders.sql

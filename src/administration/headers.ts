@@ -1,15 +1,20 @@
 import type { RequestHandler } from "express";
 import { isSecure } from "./cookies.ts";
 
-const contentPolicy = [
-  "default-src 'none'",
-  ...["style-src", "script-src", "img-src", "form-action"].map((directive) => `${directive} 'self'`),
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const ownOnly = ["style-src", "script-src", "img-src", "form-action"];
 
-/** Tells browsers that pages of the administration may only load things from here and send forms here. */
-export function pageHeaders(publicUrl: string | undefined): RequestHandler {
+/**
+ * Tells browsers that pages may only load things from here and send forms here.
+ *
+ * @param more directives for what else they load from here
+ */
+export function pageHeaders(publicUrl: string | undefined, more: readonly string[] = []): RequestHandler {
+  const contentPolicy = [
+    "default-src 'none'",
+    ...[...ownOnly, ...more].map((directive) => `${directive} 'self'`),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
   return (request, response, next) => {
     response.setHeader("content-security-policy", contentPolicy);
     response.setHeader("cache-control", "no-store");

@@ -1,13 +1,19 @@
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { ChangeListener } from "./change-listener.ts";
+import { ChangeListener } from "../database/change-listener.ts";
 
 /** Cached answers to questions of one kind. */
 export interface CachedAnswers<Key, Answer> {
   /** The current answer: from the cache, or from the database. */
   of(key: Key): Promise<Answer>;
 }
+
+const changesOfRights = {
+  channel: "service_credential_change",
+  name: "changes of credentials",
+  applicationName: "service credential listener",
+};
 
 /**
  * Caches rights: credentials, the plan, and the keys that verify tokens.
@@ -23,7 +29,7 @@ export class InvalidatedCache {
   #era = 0;
 
   constructor(pool: Pool, logger: Logger) {
-    this.#listener = new ChangeListener(pool, logger, () => this.outdate());
+    this.#listener = new ChangeListener(pool, logger, changesOfRights, () => this.outdate());
   }
 
   /**

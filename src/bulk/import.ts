@@ -1,34 +1,14 @@
-import type { Pool } from "pg";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { retry } from "../lib/retry.ts";
 import { unpack } from "./chunks.ts";
+import type { Failure, TakenOperation, WorkTools } from "./operation.ts";
 import type { Resource } from "./resources.ts";
 import { upsertOf } from "./upserts.ts";
 import type { ReadRows } from "./upserts.ts";
 
-/** A bulk operation that this process works on. */
-export interface TakenOperation {
-  id: string;
-  claim: string;
-  kind: "import" | "export";
-  resource: string;
-  next_chunk: number;
-}
-
-/** Why an operation has to stop. */
-export interface Failure {
-  code: string;
-  message: string;
-}
-
-export interface ImportTools {
-  /** Connections of service_worker: two for each operation. */
-  pool: Pool;
+export interface ImportTools extends WorkTools {
   /** The present schema of the head. @throws when it can't be built */
   schema: () => GraphQLSchema;
-  /** Milliseconds for which it is ours without anything new. */
-  leaseMs: number;
-  stopping: AbortSignal;
 }
 
 /** How often a chunk is tried that collides with other writes. */

@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
-import type { GraphQLSchema } from "postgraphile/graphql";
 import type { Logger } from "pino";
 import { createBackgroundPool } from "../database/background-pool.ts";
 import { growingPause, pause } from "../lib/retry.ts";
 import { within } from "../lib/within.ts";
+import type { Spend } from "../auth/rate-limits/spend.ts";
+import { createPool } from "../database/pool.ts";
+import type { Reader } from "../versions/reader.ts";
+import { exportRows } from "./export.ts";
+import type { ExportTools, TakenExport } from "./export.ts";
 import { importRows } from "./import.ts";
-import type { Failure, ImportTools, TakenOperation } from "./import.ts";
+import type { ImportTools } from "./import.ts";
+import type { BulkLimits } from "./limits.ts";
 
 /**
  * Milliseconds for which an operation is left alone that nothing is heard of: how long it rests after a process was
@@ -15,6 +20,8 @@ import type { Failure, ImportTools, TakenOperation } from "./import.ts";
 const defaultLeaseMs = 20_000;
 /** Milliseconds between two looks for work. */
 const defaultPollMs = 1_000;
+/** How long Postgres may work on a page of an export. */
+const readTimeoutsMs = { statement: 60_000, lock: 3_000 };
 const pauses = { firstMs: 500, longestMs: 15_000 };
 /** Milliseconds that a stop waits for a chunk, and for closing connections. */
 const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
@@ -22,12 +29,14 @@ const [stopTimeoutMs, closingTimeoutMs] = [4_000, 1_000];
 export interface BulkOptions {
   /** URL of the database, with the role that the service logs in as. */
   url: string;
+  /** The same with the role for clients' operations, to read lists. */
+  apiUrl: string;
   /** Operations that this process works on at a time. */
   concurrency: number;
-  /** The same of all processes together. */
-  atOnce: number;
-  /** The present schema of the head. */
-  schema: () => GraphQLSchema;
+  limits: BulkLimits;
+  /** Runs queries in the head. @throws when it isn't served */
+  reader: () => Reader;
+  spend: Spend;
   logger: Logger;
   /** For tests. */
   leaseMs?: number;
@@ -42,26 +51,36 @@ export interface BulkWork {
 
 /** Begins to work on bulk operations. While the database can't be reached, it keeps trying. */
 export function startBulk(options: BulkOptions): BulkWork {
-  const { url, concurrency } = options;
+  const { url, apiUrl, concurrency, limits, reader, spend, leaseMs = defaultLeaseMs } = options;
   // For each operation one that writes, and one that reads ahead
   const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk");
+  const readPool = createPool(apiUrl, {
+    ...{ max: concurrency, timeoutsMs: readTimeoutsMs, name: "bulk exports" },
+  });
   const stop = new AbortController();
-  const workers = Array.from({ length: concurrency }, () => work(pool, options, stop.signal));
+  const tools: Tools = {
+    ...{ pool, readPool, reader, leaseMs, spend, stopping: stop.signal },
+    schema: () => reader().schema,
+    maxStoredBytes: limits.maxStoredBytes,
+  };
+  const workers = Array.from({ length: concurrency }, () => work(tools, options));
   return {
     async stop() {
       stop.abort();
       await within(stopTimeoutMs, Promise.all(workers));
-      await within(closingTimeoutMs, pool.end());
+      await within(closingTimeoutMs, Promise.all([pool.end(), readPool.end()]));
     },
   };
 }
 
-async function work(pool: Pool, options: BulkOptions, stopping: AbortSignal): Promise<void> {
-  const { logger, leaseMs = defaultLeaseMs, pollMs = defaultPollMs, schema, atOnce } = options;
-  const tools: ImportTools = { pool, schema, leaseMs, stopping };
+type Tools = ImportTools & ExportTools;
+
+async function work(tools: Tools, options: BulkOptions): Promise<void> {
+  const { pool, leaseMs, stopping } = tools;
+  const { logger, pollMs = defaultPollMs, limits } = options;
   for (let failures = 0; !stopping.aborted;) {
     try {
-      const taken = await take(pool, atOnce, leaseMs);
+      const taken = await take(pool, limits.atOnce, leaseMs);
       if (taken) await workOn(taken, tools, logger);
       else await pause(pollMs, stopping);
       failures = 0;
@@ -73,19 +92,20 @@ async function work(pool: Pool, options: BulkOptions, stopping: AbortSignal): Pr
   }
 }
 
-async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenOperation | null> {
+/** An operation of either kind: what only exports have is null of others. */
+async function take(pool: Pool, atOnce: number, leaseMs: number): Promise<TakenExport | null> {
   const claim = randomUUID();
-  const { rows } = await pool.query<Omit<TakenOperation, "claim">>("select * from bulk.take($1, $2, $3)", [
+  const { rows } = await pool.query<Omit<TakenExport, "claim">>("select * from bulk.take($1, $2, $3)", [
     ...[claim, atOnce, leaseMs],
   ]);
   return rows[0] ? { ...rows[0], claim } : null;
 }
 
-async function workOn(taken: TakenOperation, tools: ImportTools, logger: Logger): Promise<void> {
+async function workOn(taken: TakenExport, tools: Tools, logger: Logger): Promise<void> {
   const { id, claim, kind, resource } = taken;
   const { pool } = tools;
   logger.info({ bulkOperation: { id, kind, resource, chunk: taken.next_chunk } }, "a bulk operation begins");
-  const outcome: Failure | "left" | null = await importRows(taken, tools);
+  const outcome = await (kind === "export" ? exportRows(taken, tools) : importRows(taken, tools));
   if (outcome === "left") {
     await pool.query("select bulk.release($1, $2)", [id, claim]);
     return;

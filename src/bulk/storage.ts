@@ -90,7 +90,22 @@ export class BulkStorage {
       this.#query<Refusal>("select * from bulk.open_errors($1, $2, $3, $4)", [
         ...[id, hash, last?.line ?? -1, last?.number ?? 0],
       ]);
-    return opened(page);
+    return (await opened(page))?.pages ?? null;
+  }
+
+  /** The parts of the file that an export has written; null when the id or the code is wrong. */
+  async openResult(
+    id: string,
+    code: string,
+  ): Promise<{ format: Format; parts: AsyncIterable<Buffer> } | null> {
+    if (!isUuid(id.toLowerCase())) return null;
+    const hash = createHash("sha256").update(code).digest();
+    const part = async (last?: Part) => {
+      const values = [id, hash, last?.number ?? -1];
+      return this.#query<Part>("select * from bulk.open_result($1, $2, $3)", values);
+    };
+    const file = await opened(part);
+    return file && { format: file.first[0]!.format, parts: contentsOf(file.pages) };
   }
 
   async #query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
@@ -99,8 +114,24 @@ export class BulkStorage {
   }
 }
 
-/** The pages of a file; null when the first can't be opened. */
-async function opened<Row>(page: (last?: Row) => Promise<Row[]>): Promise<AsyncIterable<Row[]> | null> {
+/** A part of a file. */
+interface Part {
+  number: number | null;
+  content: Buffer | null;
+  format: Format;
+}
+
+async function* contentsOf(pages: AsyncIterable<Part[]>): AsyncGenerator<Buffer> {
+  for await (const [part] of pages) {
+    if (part?.content == null) return;
+    yield part.content;
+  }
+}
+
+/** The pages of a file, and the first of them; null when that can't be opened. */
+async function opened<Row>(
+  page: (last?: Row) => Promise<Row[]>,
+): Promise<{ first: Row[]; pages: AsyncIterable<Row[]> } | null> {
   let first: Row[];
   try {
     first = await page();
@@ -108,7 +139,8 @@ async function opened<Row>(page: (last?: Row) => Promise<Row[]>): Promise<AsyncI
     if (error instanceof Error && "code" in error && error.code === "P0002") return null; // no_data_found
     throw error;
   }
-  return (async function* () {
+  const pages = async function* () {
     for (let rows = first; rows.length > 0; rows = await page(rows.at(-1))) yield rows;
-  })();
+  };
+  return { first, pages: pages() };
 }

@@ -29,6 +29,7 @@ const usage = `Usage: npm run db:<command>
   db:check [-- --json]           what in db/current, or made by it, is dangerous or against the rules
   db:backfill [-- --run]         how far background work is with what migrations have it fill; --run works it off here
   db:reset [-- --erase]          make the development database anew, with demonstration data; --erase for DATABASE_URL's
+  db:slow [-- ID]                which operations take the database's time
   db:psql [-- -c SQL]            a psql in the database, as the owner of its tables
   db:env                         variables for other programs: DATABASE_URL, SHADOW_DATABASE_URL, ROOT_DATABASE_URL
   db:schema                      write db/schema.sql anew, as db:commit does: what all committed migrations make

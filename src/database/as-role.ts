@@ -2,7 +2,8 @@ import type { Pool, PoolClient } from "pg";
 import { isConnectionBroken } from "../database/broken.ts";
 
 /** Roles for one task each, see db/roles.sql. */
-export type NarrowRole = "service_auth" | "service_document" | "service_administration" | "service_worker";
+export type NarrowRole =
+  "service_auth" | "service_document" | "service_administration" | "service_delivery" | "service_worker";
 
 /** Runs statements in a transaction of a narrow role. */
 export async function asRole<T>(

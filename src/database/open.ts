@@ -8,6 +8,7 @@ import { checkDatabase, findApiLogin, requireVersion } from "./requirements.ts";
 import type { PoolerUses } from "./requirements.ts";
 import { asApiLogin, requireOwner, setUpRoles, urlAsOwner } from "./roles.ts";
 import type { Identity } from "./cluster/postgres-user.ts";
+import { offerStatistics, statisticsModule } from "./statement-statistics.ts";
 import { waitingFor } from "./wait.ts";
 import { installQueueSchema } from "./worker-schema.ts";
 
@@ -66,7 +67,10 @@ export async function openDatabase(
     return { url, apiUrl, adminUrl: null, runBy: null, warnings, close: async () => {} };
   }
   onProgress("Starting Postgres");
-  const cluster = await startCluster({ directory: settings.dataDirectory, runAs: settings.runAs });
+  const cluster = await startCluster({
+    ...{ directory: settings.dataDirectory, runAs: settings.runAs },
+    flags: { shared_preload_libraries: statisticsModule },
+  });
   try {
     await makeDatabase(cluster.adminUrl("postgres"));
     const adminUrl = cluster.adminUrl(databaseName);
@@ -119,6 +123,7 @@ export async function setUpDatabase(
   onProgress("Migrating");
   await migrateDatabase(adminUrl, { ...(locks && { locks }), onWait: onProgress });
   await installQueueSchema(adminUrl);
+  await offerStatistics(adminUrl);
   return url;
 }
 

@@ -5,11 +5,13 @@ import type {
   DocumentNode,
   FragmentDefinitionNode,
   GraphQLSchema,
+  ObjectFieldNode,
   OperationDefinitionNode,
   SelectionNode,
   SelectionSetNode,
+  ValueNode,
 } from "postgraphile/graphql";
-import { getOperationAST, Kind } from "postgraphile/graphql";
+import { getOperationAST, isInputObjectType, Kind, parse, print } from "postgraphile/graphql";
 import { findOperation } from "./operation.ts";
 
 /** An operation as logs, statements and statistics name it: the same for all that differ only in what clients choose. */
@@ -56,7 +58,7 @@ export function nameOperation(
   let named = known.get(definition);
   if (!named) {
     const version = schema.extensions.version ?? "";
-    const signature = signatureOf(definition, fragments);
+    const signature = signatureOf(schema, definition, fragments);
     const id = hash("sha256", `${version} ${signature}`, "hex").slice(0, 16);
     const name = definition.name?.value.slice(0, maxName) ?? null;
     known.set(definition, (named = { id, version, name, signature }));
@@ -66,50 +68,96 @@ export function nameOperation(
 
 /**
  * An operation without anything that its client made up: only words of GraphQL and of the schema are left. Values become
- * variables named after their arguments; fragments are numbered.
+ * variables named after what they are given for; fragments are numbered.
  */
-export function signatureOf(
+function signatureOf(
+  schema: GraphQLSchema,
   { operation, directives, selectionSet }: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): string {
-  const numbers = new Map<string, number>();
-  const numberOf = (name: string) => {
-    if (!numbers.has(name)) numbers.set(name, numbers.size + 1);
-    return numbers.get(name)!;
-  };
-  const texts = [`${operation}${ofDirectives(directives)}${ofSet(selectionSet, numberOf)}`];
+  const writer = new SignatureWriter(inputNamesOf(schema));
+  const texts = [operation + writer.directives(directives) + writer.set(selectionSet)];
   // A map goes on with what is added meanwhile
-  for (const [name, number] of numbers) {
+  for (const [name, number] of writer.fragments) {
     const { typeCondition, directives: own, selectionSet: set } = fragments.get(name)!;
-    texts.push(
-      `fragment f${number} on ${typeCondition.name.value}${ofDirectives(own)}${ofSet(set, numberOf)}`,
-    );
+    const rest = writer.directives(own) + writer.set(set);
+    texts.push(`fragment f${number} on ${typeCondition.name.value}${rest}`);
   }
   return texts.join(" ");
 }
 
-type NumberOf = (fragment: string) => number;
+const inputNames = new WeakMap<GraphQLSchema, ReadonlySet<string>>();
 
-const ofSet = ({ selections }: SelectionSetNode, numberOf: NumberOf): string =>
-  `{${selections.map((selection) => ofSelection(selection, numberOf)).join(" ")}}`;
-
-function ofSelection(selection: SelectionNode, numberOf: NumberOf): string {
-  const directives = ofDirectives(selection.directives);
-  if (selection.kind === Kind.FRAGMENT_SPREAD) return `...f${numberOf(selection.name.value)}${directives}`;
-  if (selection.kind === Kind.INLINE_FRAGMENT) {
-    const { typeCondition, selectionSet } = selection;
-    const condition = typeCondition ? ` on ${typeCondition.name.value}` : "";
-    return `...${condition}${directives}${ofSet(selectionSet, numberOf)}`;
+/** The names of all fields of input types. */
+function inputNamesOf(schema: GraphQLSchema): ReadonlySet<string> {
+  let names = inputNames.get(schema);
+  if (!names) {
+    const types = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+    inputNames.set(schema, (names = new Set(types.flatMap((type) => Object.keys(type.getFields())))));
   }
-  const { name, arguments: given, selectionSet } = selection;
-  return `${name.value}${ofArguments(given)}${directives}${selectionSet ? ofSet(selectionSet, numberOf) : ""}`;
+  return names;
 }
 
-function ofArguments(given: readonly ArgumentNode[] = []): string {
-  if (given.length === 0) return "";
-  const names = given.map(({ name }) => name.value).sort();
-  return `(${names.map((name) => `${name}:$${name}`).join(" ")})`;
+class SignatureWriter {
+  /** Numbers of fragments, by their names. */
+  readonly fragments = new Map<string, number>();
+  readonly #inputNames: ReadonlySet<string>;
+
+  constructor(names: ReadonlySet<string>) {
+    this.#inputNames = names;
+  }
+
+  set({ selections }: SelectionSetNode): string {
+    return `{${selections.map((selection) => this.#selection(selection)).join(" ")}}`;
+  }
+
+  directives(directives: readonly DirectiveNode[] = []): string {
+    return directives.map(({ name, arguments: given }) => `@${name.value}${this.#arguments(given)}`).join("");
+  }
+
+  #selection(selection: SelectionNode): string {
+    const directives = this.directives(selection.directives);
+    if (selection.kind === Kind.FRAGMENT_SPREAD)
+      return `...f${this.#fragment(selection.name.value)}${directives}`;
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const { typeCondition, selectionSet } = selection;
+      const condition = typeCondition ? ` on ${typeCondition.name.value}` : "";
+      return `...${condition}${directives}${this.set(selectionSet)}`;
+    }
+    const { name, arguments: given, selectionSet } = selection;
+    return name.value + this.#arguments(given) + directives + (selectionSet ? this.set(selectionSet) : "");
+  }
+
+  #fragment(name: string): number {
+    if (!this.fragments.has(name)) this.fragments.set(name, this.fragments.size + 1);
+    return this.fragments.get(name)!;
+  }
+
+  #arguments(given: readonly ArgumentNode[] = []): string {
+    return given.length === 0 ? "" : `(${this.#values(given)})`;
+  }
+
+  /** Arguments or fields, in the order of their names. */
+  #values(given: readonly (ArgumentNode | ObjectFieldNode)[]): string {
+    const texts = given.map(({ name, value }) => `${name.value}:${this.#value(name.value, value)}`);
+    return texts.sort().join(" ");
+  }
+
+  #value(name: string, value: ValueNode): string {
+    if (value.kind === Kind.LIST && value.values.length > 0)
+      return `[${this.#value(name, value.values[0]!)}]`;
+    // Other names are a client's, in JSON
+    if (value.kind !== Kind.OBJECT || value.fields.some((field) => !this.#inputNames.has(field.name.value)))
+      return `$${name}`;
+    return `{${this.#values(value.fields)}}`;
+  }
 }
 
-const ofDirectives = (directives: readonly DirectiveNode[] = []): string =>
-  directives.map(({ name, arguments: given }) => `@${name.value}${ofArguments(given)}`).join("");
+/** A signature on several lines, as people read it. */
+export function readableSignature(signature: string): string {
+  try {
+    return print(parse(signature, { noLocation: true }));
+  } catch {
+    return signature; // It was too long to be kept in full
+  }
+}

@@ -20,8 +20,8 @@ export interface OperationSize {
   mutations: number;
 }
 
-const pointsPerMutation = 10;
-const rowsPerPoint = 10;
+export const pointsPerMutation = 10;
+export const rowsPerPoint = 10;
 
 /**
  * Cost of an operation in points: one for each relation or list, one for every ten rows in answer or input, ten for

@@ -3,17 +3,20 @@ import express from "express";
 import { administration } from "../administration/administration.ts";
 import { addressBy, trustOf } from "./address-of.ts";
 import { LoopTurns } from "../lib/loop-turns.ts";
+import { documentation, schemaFile } from "./documentation.ts";
 import { explorers } from "./explorer.ts";
 import { answerIntrospection } from "./middleware/answer-introspection.ts";
 import { answerMutations } from "./middleware/answer-mutations.ts";
 import { answerReads } from "./middleware/answer-reads.ts";
-import { bulkErrors, bulkErrorsPath } from "./middleware/bulk-download.ts";
+import { bulkFile, bulkFilePath } from "./middleware/bulk-download.ts";
+import { answerStreams } from "./middleware/answer-streams.ts";
 import { bulkUpload, bulkUploadPath } from "./middleware/bulk-upload.ts";
 import { costlyTurns } from "./middleware/costly-turns.ts";
 import { countFields } from "./middleware/count-fields.ts";
 import { countUse } from "./middleware/count-use.ts";
 import { crossOrigin } from "./middleware/cross-origin.ts";
 import { pdfDownload, pdfPath } from "./middleware/pdf-download.ts";
+import { eventsEndpoint, isForEvents } from "./middleware/events-endpoint.ts";
 import { executeOperation } from "./middleware/execute-operation.ts";
 import { fairTurns } from "./middleware/fair-turns.ts";
 import { getOrPost, noMutationByGet } from "./middleware/get-or-post.ts";
@@ -24,20 +27,21 @@ import { listVersions, versionsPath } from "./middleware/list-versions.ts";
 import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
+import { negotiateStream } from "./middleware/negotiate-stream.ts";
 import { oneHost } from "./middleware/one-host.ts";
 import { persistedQueries } from "./middleware/persisted-queries.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
 import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requireMerchantPlan } from "./middleware/require-merchant-plan.ts";
-import { requireToken } from "./middleware/require-token.ts";
-import { schemaFile, schemaFilePath } from "./middleware/schema-file.ts";
+import { identifier, requireToken } from "./middleware/require-token.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { metadata, metadataPath, tokenPath } from "./oauth/metadata.ts";
 import { tellCost } from "./middleware/tell-cost.ts";
 import { tokenEndpoint } from "./oauth/token-endpoint.ts";
 import { mutationAnswerer } from "../mutations/answer.ts";
 import type { Parts } from "./parts.ts";
+import { pathOf } from "../versions/versions.ts";
 import { pipeline } from "./pipeline.ts";
 import type { Middleware, Request } from "./pipeline.ts";
 
@@ -61,18 +65,21 @@ export function createApp(parts: Parts): RequestListener {
   app.get(metadataPath, metadata(served, settings.publicUrl));
   app.all(tokenPath, tokenEndpoint({ ...parts, perMinute: settings.tokenRequestsPerMinute }));
   app.all(pdfPath, pdfDownload(pool, parts.renderer));
-  app.all(bulkErrorsPath, bulkErrors(parts.bulk.storage));
+  app.all(bulkFilePath, bulkFile(parts.bulk.storage));
   app.all(bulkUploadPath, ofUploads(parts, addressBy(trust)));
   app.get(versionsPath, listVersions(versions, now));
-  app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(served));
+  const schemaFilePath = `${pathOf({ slug: ":version" })}/schema.graphql`;
+  app.get(schemaFilePath, findVersion(versions, now, parts.availability), schemaFile(parts.documentation));
+  app.use("/docs", documentation(parts.documentation, settings.publicUrl));
   app.use("/admin", administration({ ...parts, ...settings, webhookAllow: settings.webhookAllow.join() }));
   if (settings.explorer) app.use(explorers(served));
   app.use(notFound, onError);
 
   const ofOperations = middlewaresOfOperations(parts, addressBy(trust));
-  const operations = pipeline([...ofEveryRequest, ...ofOperations, notFound], onError);
+  const head = versions.filter(({ kind }) => kind === "floating").map(eventsEndpoint);
+  const operations = pipeline([...ofEveryRequest, ...head, ...ofOperations, notFound], onError);
   return (request, response) => {
-    if (isForEndpoint(request.url!)) operations(request, response);
+    if (isForEndpoint(request.url!) || isForEvents(request.url!)) operations(request, response);
     else app(request, response);
   };
 }
@@ -101,6 +108,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
     unread.bound,
     countUse(usage),
+    negotiateStream(served),
     negotiateMediaType,
     negotiateLocale(parts.locales),
     spending.forBody,
@@ -116,6 +124,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     noMutationByGet,
     refuseMissingScopes(served),
     nameOperation(usage.operations, served),
+    answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { readCounts } from "../reads/counts.ts";
+import { eventStream } from "./http-server.ts";
 import type { Middleware } from "./pipeline.ts";
 
 /** Metrics of a process, for Prometheus. */
@@ -31,7 +32,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, streams: { readonly count: number }) {
     collectDefaultMetrics({ register: this.registry });
     new Counter({
       name: "service_reads_total",
@@ -54,6 +55,14 @@ export class Metrics {
         this.set({ state: "wanted" }, pool.waitingCount);
       },
     });
+    new Gauge({
+      name: "service_streams",
+      help: "Open streams of server-sent events.",
+      registers: [this.registry],
+      collect() {
+        this.set(streams.count);
+      },
+    });
   }
 
   /** Counts an attempt to send a webhook. */
@@ -63,7 +72,8 @@ export class Metrics {
   readonly count: Middleware = (_request, response, next) => {
     const end = this.#durations.startTimer();
     response.once("close", () => {
-      end();
+      // A stream lasts as long as its client wants
+      if (response.getHeader("content-type") !== eventStream) end();
       const { version, operation } = response.locals;
       // Versions that don't exist would make an unlimited number of labels
       this.#requests.inc({ version: version?.slug ?? "none", status: response.statusCode });

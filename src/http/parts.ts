@@ -9,6 +9,8 @@ import type { SessionCheck } from "../auth/session-token.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { ReadRow, ReadText } from "../database/pipeline/read-text.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
+import type { Live } from "../live/live.ts";
+import type { Documentation } from "../documentation/documentation.ts";
 import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
@@ -58,6 +60,8 @@ export interface Parts {
   thread: SchemaThread;
   unread: UnreadAnswers;
   renderer: Renderer;
+  live: Live;
+  documentation: Documentation;
   /** For uploads of files. */
   bulk: UploadTools;
 }

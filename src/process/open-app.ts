@@ -8,15 +8,18 @@ import { openSigningKeys } from "../auth/open-signing-keys.ts";
 import { currentMerchantPlan } from "../auth/merchant-plan.ts";
 import { Meter } from "../auth/rate-limits/meter.ts";
 import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
+import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
+import { Live } from "../live/live.ts";
+import { Documentation } from "../documentation/documentation.ts";
+import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
-import type { GraphQLSchema } from "postgraphile/graphql";
 import { defaultBulkLimits } from "../bulk/limits.ts";
 import type { BulkLimits } from "../bulk/limits.ts";
 import { BulkStorage } from "../bulk/storage.ts";
@@ -32,6 +35,7 @@ import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Availability } from "../versions/availability.ts";
+import type { Reader } from "../versions/reader.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
 import { defaultWebhookLimits } from "../webhooks/limits.ts";
@@ -77,8 +81,10 @@ export interface App {
   readiness: Readiness;
   /** Decrypts secrets from the database. */
   secrets: Secrets;
-  /** The present schema of the head, whose upserts take in files. @throws when it can't be built */
-  headSchema: () => GraphQLSchema;
+  /** Runs the service's own queries in the head. @throws SERVICE_UNAVAILABLE when it isn't served */
+  headReader: () => Reader;
+  /** Takes points for work without a request. */
+  spend: Spend;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -128,35 +134,35 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
-  const { merchantPlan, ...auth } = await openAuth(forAuth);
+  const { merchantPlan, rights, ...auth } = await openAuth(forAuth);
   const limitsNow = async () => (await merchantPlan.of("current")).limits;
   const forVersions = { settings, versions, now, pool, access, secrets, logger, limitsNow, closing };
-  const { served, availability, readerOf, headSchema } = await openVersions(forVersions);
+  const { served, availability, readerOf, headReader } = await openVersions(forVersions);
   const locales = new Locales(pool, logger);
   await locales.refresh();
-  const metrics = new Metrics(apiPool);
+  const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
+  closing.add(() => live.close());
+  const metrics = new Metrics(apiPool, live.open);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
-  const thread = new SchemaThread(meter.used);
-  closing.add(() => thread.close());
-  const renderer = new Renderer();
-  closing.add(() => renderer.close());
+  const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
   const database = databaseCheck(pool);
   closing.add(() => database.close());
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
   const spend = spender(rates, limitsNow);
+  const forBulk = { storage: new BulkStorage(pool), limits: settings.bulkLimits };
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, renderer, thread },
+    ...{ rates, meter, live, ...threads },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
-    bulk: { storage: new BulkStorage(pool), limits: settings.bulkLimits, schema: headSchema, spend },
+    bulk: { ...forBulk, schema: () => headReader().schema, spend },
   });
   return {
-    ...{ metrics, readiness, secrets, headSchema, listener },
+    ...{ metrics, readiness, secrets, headReader, spend, listener },
     payloadReader: (payloadPool) =>
       payloadReader({
         readerOf,
@@ -175,6 +181,17 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   };
 }
 
+/** What works in threads of its own. */
+function openThreads(meter: Meter, forDocumentation: DocumentationOptions, closing: Closing) {
+  const thread = new SchemaThread(meter.used);
+  closing.add(() => thread.close());
+  const renderer = new Renderer();
+  closing.add(() => renderer.close());
+  const documentation = new Documentation(forDocumentation);
+  closing.add(() => documentation.close());
+  return { thread, renderer, documentation };
+}
+
 /** Rights: credentials, tokens, the plan. */
 async function openAuth({ pool, logger, settings, secrets, readiness, now, closing }: AuthOptions) {
   const { tokenSigningKeys, limits } = settings;
@@ -190,6 +207,7 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
   const forKeys = { pool, cache, secrets, logger, now, readiness };
   return {
     usage,
+    rights: cache,
     outdateRights: () => cache.outdate(),
     credentials: activeCredentials(pool, cache),
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),

@@ -2,10 +2,10 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { DatabaseAccess } from "../database/pg-service.ts";
 import { defaultMutationTimeoutMs } from "../graphql/context.ts";
-import type { GraphQLSchema } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
+import { exportCheck } from "../bulk/check-export.ts";
 import { explorerPathOf } from "../http/explorer.ts";
 import { passedRequestOf } from "../http/passed-request.ts";
 import type { Closing } from "../lib/closing.ts";
@@ -57,8 +57,8 @@ export interface OpenVersions {
   availability: Availability;
   /** Runs the service's own queries in a version; undefined when it isn't served. */
   readerOf: (slug: string) => Reader | undefined;
-  /** The present schema of the head. @throws SERVICE_UNAVAILABLE when it isn't served, or could not be built */
-  headSchema: () => GraphQLSchema;
+  /** The same in the head. @throws SERVICE_UNAVAILABLE when it isn't served */
+  headReader: () => Reader;
 }
 
 /**
@@ -79,11 +79,11 @@ export async function openVersions(options: VersionsOptions): Promise<OpenVersio
   closing.add(() => availability.close());
   await availability.check();
   const head = served.find(({ version }) => version.kind === "floating");
-  const headSchema = () => {
+  const headReader = () => {
     if (!head) throw apiError("SERVICE_UNAVAILABLE", "The newest version of the API is not served here.");
-    return head.current().schema;
+    return readerOf(head.version.slug)!;
   };
-  return { served, availability, readerOf, headSchema };
+  return { served, availability, readerOf, headReader };
 }
 
 function serveAll(
@@ -99,7 +99,10 @@ function serveAll(
     logger,
     documentCache: new DocumentCache(),
     requestOf: passedRequestOf,
-    mutationChecks: subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
+    mutationChecks: {
+      ...subscriptionChecks({ allowed, readerOf, maxCost: webhookLimits.maxQueryCost }),
+      bulk_operation_run: exportCheck(readerOf),
+    },
     mutationSettings: webhookSettings(webhookAllow, webhookLimits),
     newSecret: () => newWebhookSecret(secrets),
     mutationTimeoutMs: settings.timeoutsMs?.mutation ?? defaultMutationTimeoutMs,

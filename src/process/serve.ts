@@ -110,7 +110,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */
 function startBackground(
-  { metrics, payloadReader, secrets, headSchema }: App,
+  { metrics, payloadReader, secrets, headReader, spend }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
@@ -131,8 +131,7 @@ function startBackground(
       startBulk({
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
-        atOnce: settings.bulkLimits.atOnce,
-        schema: headSchema,
+        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
         logger,
       }),
     );

@@ -4,6 +4,7 @@ import type {
   DocumentNode,
   ExecutionResult,
   GraphQLError,
+  GraphQLSchema,
   OperationDefinitionNode,
 } from "postgraphile/graphql";
 import { getVariableValues, Kind, OperationTypeNode } from "postgraphile/graphql";
@@ -62,6 +63,11 @@ export class Reader {
     return missingScopes(requiringFields(schema, document, null, variables), scopes);
   }
 
+  /** The present schema. */
+  get schema(): GraphQLSchema {
+    return this.#version.current().schema;
+  }
+
   /** The cost of a document, for any caller. */
   async price(source: string, variables: Variables): Promise<Price> {
     const { cost, error } = await this.#read(source, variables);
@@ -79,10 +85,22 @@ export class Reader {
     context: ServiceContext,
     withPgClient?: WithClients,
   ): Promise<ExecutionResult> {
+    const { document, error } = await this.#read(source, variables).catch((cause: unknown): QueryReading => ({
+      ...{ document: null, cost: null },
+      error: clientError(cause, { requestId: context.requestId, logger: this.#logger }),
+    }));
+    return error ? { errors: [error] } : this.execute(document, variables, context, withPgClient);
+  }
+
+  /** The same for a document that is known to be valid, without limits. */
+  async execute(
+    document: DocumentNode,
+    variables: Variables,
+    context: ServiceContext,
+    withPgClient?: WithClients,
+  ): Promise<ExecutionResult> {
     const scene = { requestId: context.requestId, logger: this.#logger };
     try {
-      const { document, error } = await this.#read(source, variables);
-      if (error) return { errors: [error] };
       const { schema, resolvedPreset } = this.#version.current();
       const args = await hookArgs({
         ...{ schema, resolvedPreset, document, rootValue: null, contextValue: {}, variableValues: variables },

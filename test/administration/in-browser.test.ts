@@ -141,6 +141,20 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
       await page.getByRole("heading", { name, level: 1 }).waitFor();
       await inspect(page, name);
     }
+    await service.owner.query(
+      `select auth.record_operations(jsonb_build_array(jsonb_build_object('id', '0123456789abcdef', 'version', 'unstable', 'name', repeat('Long', 16),
+         'document', 'query{' || repeat('products{edges{node{id}}} ', 40) || '}', 'credential_id', $1::text, 'day', current_date, 'requests', 12345, 'ms', 98765.4,
+         'slowest_ms', 4321, 'statement', 'select id from api_unstable.customers where first_name = $1 /*<script>throw new Error("run")</script>' || repeat('w', 500) || '*/')))`,
+      [path.split("/").at(-1)],
+    );
+    for (const [path, name] of [
+      ["/operations", "operations"],
+      ["/operations/0123456789abcdef", "operation"],
+    ]) {
+      await page.goto(`/admin${path}`);
+      await page.getByText("LongLong").first().waitFor();
+      await inspect(page, name!);
+    }
     const webhook = await hostileWebhook();
     for (const path of ["/admin/webhooks", webhook, `${webhook}/disable`, `${webhook}/stop`]) {
       await page.goto(path);
@@ -298,6 +312,7 @@ const sections = [
   { path: "/webhooks", name: "Webhooks" },
   { path: "/versions", name: "Versions" },
   { path: "/plan", name: "Plan" },
+  { path: "/operations", name: "Operations" },
   { path: "/activity", name: "Activity" },
   { path: "/account", name: "Account" },
 ];

@@ -47,6 +47,7 @@ const tables = [
   "auth.field_use",
   "auth.operation",
   "auth.operation_use",
+  "auth.operation_overview",
   "auth.administrator",
   "auth.administrator_session",
   "auth.live_session",

@@ -2,6 +2,8 @@ import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import { startBulk } from "../../src/bulk/start.ts";
 import type { BulkOptions, BulkWork } from "../../src/bulk/start.ts";
+import { defaultBulkLimits } from "../../src/bulk/limits.ts";
+import { asApiLogin } from "../../src/database/roles.ts";
 import { gid } from "../lib/ids.ts";
 import type { HttpAnswer, TestProcess } from "../lib/service.ts";
 import { read } from "../lib/service.ts";
@@ -13,8 +15,9 @@ export function startTestBulk(
   { app, loginUrl: url }: Pick<ShippingShop, "app" | "loginUrl">,
   options: Partial<BulkOptions> = {},
 ): BulkWork {
-  const usual = { url, concurrency: 1, atOnce: 2, schema: app.headSchema, pollMs: 20 };
-  return startBulk({ ...usual, logger: pino({ level: "silent" }), ...options });
+  const { headReader: reader, spend } = app;
+  const usual = { url, apiUrl: asApiLogin(url)!, concurrency: 1, limits: defaultBulkLimits, reader, spend };
+  return startBulk({ ...usual, pollMs: 20, logger: pino({ level: "silent" }), ...options });
 }
 
 export interface UploadOptions {

@@ -15,6 +15,7 @@ import { hasCurrentMigration, runCurrentMigration } from "../../src/database/mig
 import { committedKeys, templateName } from "../../src/database/migrations/templates.ts";
 import { setUpDatabase } from "../../src/database/open.ts";
 import { urlAsOwner } from "../../src/database/roles.ts";
+import { statisticsModule } from "../../src/database/statement-statistics.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -23,7 +24,10 @@ const home = join(root, ".data/prepared");
 const sources = ["db", "src/database", "src/commands/demo.ts", "test/lib/prepared.ts", "package-lock.json"];
 
 /** Nothing that tests write needs to be safe on disk. */
-export const unsafe = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+export const unsafe = {
+  ...{ fsync: "off", synchronous_commit: "off", full_page_writes: "off" },
+  shared_preload_libraries: statisticsModule,
+};
 
 /**
  * Makes the data of a Postgres, unless it is there: the service's own database `erp` with demonstration data and without

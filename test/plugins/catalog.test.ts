@@ -4,7 +4,7 @@ import { makeSchema } from "postgraphile";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { makeIntrospectionQuery } from "postgraphile/graphile-build-pg/pg-introspection";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
-import { printSdl } from "../../src/versions/sdl.ts";
+import { printSdl } from "../../src/graphql/print-sdl.ts";
 import { rowsOf, useDatabase } from "../lib/database.ts";
 
 const used = useDatabase("template_schema");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { buildSchema } from "postgraphile/graphql";
-import { printSdl } from "../../src/versions/sdl.ts";
+import { printSdl } from "../../src/graphql/print-sdl.ts";
 import { describedThings } from "../schema/described-things.ts";
 import { openSample } from "./support.ts";
 import type { Sample } from "./support.ts";

@@ -9,13 +9,13 @@ export interface Room {
 export const floors: readonly (readonly Room[])[] = [
   [{ name: "commands", holds: "what is run at the terminal" }],
   [{ name: "process", holds: "one process and several: settings, start, stop" }],
-  [
-    { name: "http", holds: "the order of the middlewares, and each of them" },
-    { name: "check", holds: "what a migration would break, and for whom" },
-  ],
+  [{ name: "http", holds: "the order of the middlewares, and each of them" }],
+  [{ name: "documentation", holds: "guides and reference, as pages" }],
+  [{ name: "check", holds: "what a migration would break, and for whom" }],
   [
     { name: "administration", holds: "pages in the browser" },
     { name: "webhooks", holds: "delivery of events" },
+    { name: "live", holds: "answers that are sent as things happen" },
     { name: "bulk", holds: "files of many rows, in and out" },
     { name: "pdf", holds: "documents of the merchant, as PDF" },
     { name: "jobs", holds: "background work" },

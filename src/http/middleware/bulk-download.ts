@@ -1,36 +1,67 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
 import type { RequestHandler } from "express";
 import type { BulkStorage, Refusal } from "../../bulk/storage.ts";
-import { refuse } from "../answers.ts";
+import { unpackText } from "../../bulk/chunks.ts";
+import { addVary, refuse } from "../answers.ts";
+import { encodingFor } from "../compression.ts";
 
-/** Path of the errors of an import: `BulkOperation.errorsUrl`, which the view api_unstable.bulk_operations writes. */
-export const bulkErrorsPath = "/api/bulk/:id/errors";
+/** Paths of files: `BulkOperation.errorsUrl` and `resultUrl`, which the view api_unstable.bulk_operations writes. */
+export const bulkFilePath = "/api/bulk/:id/:file";
+
+/** A file that is ready to be sent. */
+interface File {
+  name: string;
+  type: string;
+  content: AsyncIterable<string>;
+}
 
 /**
  * Opens a file of a bulk operation by its address, without a token. A wrong address is passed on, so it gets the same
  * answer as any unknown path, whichever part of it is wrong.
  */
-export function bulkErrors(storage: BulkStorage): RequestHandler<{ id: string }> {
+export function bulkFile(storage: BulkStorage): RequestHandler<{ id: string; file: string }> {
   return async (request, response, next) => {
     const { code } = request.query;
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD");
       return refuse(request, response, 405, "BAD_USER_INPUT", "Files can only be read. Use GET.");
     }
-    const pages = typeof code === "string" ? await storage.openErrors(request.params.id, code) : null;
-    if (pages === null) return next();
+    const { id, file } = request.params;
+    const opened = typeof code === "string" ? await openFile(storage, id, file, code) : null;
+    if (opened === null) return next();
+    const isCompressed = encodingFor(request, Infinity) === "gzip";
+    addVary(response, "Accept-Encoding");
     response
       .status(200)
-      .setHeader("content-type", "application/jsonl; charset=utf-8")
-      .setHeader("content-disposition", 'attachment; filename="errors.jsonl"')
+      .setHeader("content-type", `${opened.type}; charset=utf-8`)
+      .setHeader("content-disposition", `attachment; filename="${opened.name}"`)
       .setHeader("cache-control", "private, no-store")
       .setHeader("x-robots-tag", "noindex");
+    if (isCompressed) response.setHeader("content-encoding", "gzip");
     if (request.method === "HEAD") return void response.end();
-    const lines = Readable.from(linesOf(pages), { objectMode: false });
+    const content = Readable.from(opened.content, { objectMode: false });
+    const parts = isCompressed ? [content, createGzip({ level: 1 }), response] : [content, response];
     // A client that goes away is no failure; one that gets half of a file sees that by the connection
-    await pipeline(lines, response).catch(() => response.destroy());
+    await pipeline(parts as [Readable, NodeJS.WritableStream]).catch(() => response.destroy());
   };
+}
+
+async function openFile(storage: BulkStorage, id: string, file: string, code: string): Promise<File | null> {
+  if (file === "errors") {
+    const pages = await storage.openErrors(id, code);
+    return pages && { name: "errors.jsonl", type: "application/jsonl", content: linesOf(pages) };
+  }
+  const result = file === "result" ? await storage.openResult(id, code) : null;
+  if (result === null) return null;
+  const { format, parts } = result;
+  const type = format === "csv" ? "text/csv" : "application/jsonl";
+  return { name: `result.${format}`, type, content: textsOf(parts) };
+}
+
+async function* textsOf(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const part of parts) yield await unpackText(part);
 }
 
 async function* linesOf(pages: AsyncIterable<Refusal[]>): AsyncGenerator<string> {

@@ -23,6 +23,18 @@ declare global {
 /** The line of all whose token isn't known yet, in place of a credential's id. */
 const strangers = "";
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+/**
+ * Finds out the caller of a request.
+ *
+ * @throws {TokenRefusal} when its token is missing or not valid by now
+ */
+export type Identify = (request: Request) => Promise<Caller>;
+
+export const identifier =
+  (tokens: AccessTokens, credentials: ActiveCredentials): Identify =>
+  (request) =>
+    identify(tokenOf(request), tokens, credentials);
+
 /** What a credential consists of; it is exchanged for access tokens. */
 const credentialPart = /^(ak|sk)_/;
 /** Longest possible token, in characters. */

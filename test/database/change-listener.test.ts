@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { createPool } from "../../src/database/pool.ts";
-import { ChangeListener } from "../../src/auth/change-listener.ts";
+import { ChangeListener } from "../../src/database/change-listener.ts";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { until } from "../lib/until.ts";
@@ -15,9 +15,10 @@ let database: TestDatabase;
 before(async () => void (database = await openTestDatabase("template_schema")));
 after(() => database.close());
 
+const changes = { channel: "service_credential_change", name: "changes", applicationName: "test listener" };
 const quiet = pino({ level: "silent" });
 const listenAt = (connectionString: string, onChange = () => {}) =>
-  new ChangeListener(createPool(connectionString, { max: 1 }), quiet, onChange);
+  new ChangeListener(createPool(connectionString, { max: 1 }), quiet, changes, onChange);
 
 async function assertClosesAtOnce(listener: ChangeListener): Promise<void> {
   const start = performance.now();

@@ -1,13 +1,17 @@
+import { loadModule, parseSync } from "libpg-query";
 import type { ClientBase, DatabaseError } from "pg";
 
 /** A node of a plan, as `explain (format json)` prints it. */
 export interface PlanNode {
   "Node Type": string;
+  "Total Cost": number;
   "Parent Relationship"?: string;
   "Subplan Name"?: string;
   "Index Cond"?: string;
   "Recheck Cond"?: string;
   "Relation Name"?: string;
+  Schema?: string;
+  Alias?: string;
   Filter?: string;
   Plans?: PlanNode[];
 }
@@ -15,7 +19,7 @@ export interface PlanNode {
 const codeOf = (error: unknown) => (error as DatabaseError).code;
 
 /** Runs work and undoes what it did to the session, within the transaction that there may be. */
-async function undone<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+export async function undone<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   const isWithin = await client.query("savepoint planning").then(
     () => true,
     (error: unknown) => {
@@ -46,21 +50,45 @@ export async function planOf(
   try {
     return await undone(client, async () => {
       await client.query(
-        // Settings of a caller: estimates may ask for them
-        `set local enable_seqscan = off; set local enable_sort = off; set local search_path = pg_catalog;
-         set local service.scopes = ''; set local service.locale = '';
-         ${role ? `set local role ${role}` : ""}`,
+        `set local enable_seqscan = off; set local enable_sort = off; ${settings} ${role ? `set local role ${role}` : ""}`,
       );
-      const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
-        `explain (format json, generic_plan, verbose) ${query}`,
-      );
-      return [...nodesOf(rows[0]!["QUERY PLAN"][0].Plan)];
+      return [...nodesOf(await explain(client, query))];
     });
   } catch (error) {
     // insufficient_privilege
     if (codeOf(error) === "42501") return null;
     throw error;
   }
+}
+
+// Those of a caller: estimates may ask for them
+const settings =
+  "set local search_path = pg_catalog; set local service.scopes = ''; set local service.locale = '';";
+
+/** Statements with parameters can only be explained by the protocol that takes several at once. @throws unless it is one query */
+async function requireOneQuery(text: string): Promise<void> {
+  await loadModule();
+  const { stmts = [] } = parseSync(text);
+  const [only] = stmts;
+  if (stmts.length !== 1 || !("SelectStmt" in only!.stmt!)) throw new Error("Only one query is explained.");
+}
+
+async function explain(client: ClientBase, query: string): Promise<PlanNode> {
+  await requireOneQuery(query);
+  const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+    `explain (format json, generic_plan, verbose) ${query}`,
+  );
+  return rows[0]!["QUERY PLAN"][0].Plan;
+}
+
+/** How Postgres runs a statement of the API for any values: its plan as text, and the cost that it expects. */
+export function usualPlan(client: ClientBase, statement: string): Promise<{ text: string; cost: number }> {
+  return undone(client, async () => {
+    await client.query(`${settings} set local role service_api`);
+    const plan = await explain(client, statement);
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (generic_plan) ${statement}`);
+    return { text: rows.map((row) => row["QUERY PLAN"]).join("\n"), cost: plan["Total Cost"] };
+  });
 }
 
 function* nodesOf(node: PlanNode): Generator<PlanNode> {

@@ -4,9 +4,6 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { retry } from "../lib/retry.ts";
 
-const changeChannel = "service_credential_change";
-/** Its application_name in pg_stat_activity. */
-const listenerName = "service credential listener";
 /** Milliseconds between two checks of the connection. */
 const checkIntervalMs = 5_000;
 /** Milliseconds without an echo after which the connection counts as lost. */
@@ -14,8 +11,18 @@ const checkTimeoutMs = 5_000;
 /** Milliseconds before the next attempt to connect. */
 const retryPauseMs = 500;
 
+/** What is listened for. */
+export interface Changes {
+  /** The channel of its notifications. */
+  channel: string;
+  /** Its name in the log: “not listening for …”. */
+  name: string;
+  /** The application_name of the connection. */
+  applicationName: string;
+}
+
 /**
- * Listens, on its own connection, to notifications from the database that a credential has changed.
+ * Listens, on its own connection, to notifications from the database that something has changed.
  *
  * Every few seconds it sends a notification and waits for its echo, to detect a dead network or a pooler that swallows
  * notifications. It sends on another connection, because a pooler may return what a connection notifies itself.
@@ -23,6 +30,7 @@ const retryPauseMs = 500;
 export class ChangeListener {
   readonly #pool: pg.Pool;
   readonly #logger: Logger;
+  readonly #changes: Changes;
   readonly #onChange: () => void;
   readonly #echoChannel = `service_echo_${randomUUID().replaceAll("-", "")}`;
   readonly #closing = new AbortController();
@@ -36,9 +44,10 @@ export class ChangeListener {
    * @param pool pool of the database; the listener opens its own connection
    * @param onChange called on each change, and whenever one may have been missed
    */
-  constructor(pool: pg.Pool, logger: Logger, onChange: () => void) {
+  constructor(pool: pg.Pool, logger: Logger, changes: Changes, onChange: () => void) {
     this.#pool = pool;
     this.#logger = logger;
+    this.#changes = changes;
     this.#onChange = onChange;
     this.#ended = this.#run();
   }
@@ -67,7 +76,7 @@ export class ChangeListener {
       pauseMs: (error) => {
         const { message } = error as Error;
         if (this.#hasHeard || message !== told)
-          this.#logger.warn({ err: error }, "not listening for changes of credentials; trying again");
+          this.#logger.warn({ err: error }, `not listening for ${this.#changes.name}; trying again`);
         told = message;
         this.#hasHeard = false;
         return retryPauseMs;
@@ -90,12 +99,12 @@ export class ChangeListener {
     client.on("end", hangUp);
     closing.addEventListener("abort", hangUp);
     client.on("notification", ({ channel }) =>
-      channel === changeChannel ? this.#onChange() : this.#echo.resolve(),
+      channel === this.#changes.channel ? this.#onChange() : this.#echo.resolve(),
     );
     try {
       await connectUnless(line.signal, client);
       await client.query(
-        `set application_name = '${listenerName}'; listen ${changeChannel}; listen ${this.#echoChannel}`,
+        `set application_name = '${this.#changes.applicationName}'; listen ${this.#changes.channel}; listen ${this.#echoChannel}`,
       );
       for (;;) {
         await this.#checkLine();

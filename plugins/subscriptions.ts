@@ -1,0 +1,55 @@
+import type {} from "postgraphile";
+import type { PgResource } from "postgraphile/@dataplan/pg";
+import { GraphQLList, GraphQLNonNull, GraphQLString, specifiedDirectives } from "postgraphile/graphql";
+import { liveDirective } from "../src/graphql/live-directive.ts";
+import { hasTag } from "./lib/tags.ts";
+
+declare global {
+  namespace GraphileBuild {
+    interface ScopeObjectFieldsField {
+      /** Whether the field sends the entries of a log. */
+      isSubscription?: boolean;
+    }
+  }
+}
+
+const logsOf = (build: GraphileBuild.Build): PgResource[] =>
+  Object.values(build.pgResources as Record<string, PgResource>).filter(
+    ({ codec, parameters }) => !parameters && hasTag(codec, "log"),
+  );
+
+/**
+ * Subscriptions to the views with the tag `@log`, whose list is the log of events, and the directive `@live`. They only
+ * appear here: src/live answers them, by pages of the list that the field is called after.
+ */
+export const SubscriptionsPlugin: GraphileConfig.Plugin = {
+  name: "SubscriptionsPlugin",
+  description: "Offers subscriptions to the log of events, and queries that are kept up to date",
+  version: "1.0.0",
+  schema: {
+    hooks: {
+      GraphQLSchema(config, build) {
+        if (logsOf(build).length === 0) return config;
+        return { ...config, directives: [...(config.directives ?? specifiedDirectives), liveDirective] };
+      },
+      GraphQLObjectType_fields(fields, build, { scope, fieldWithHooks }) {
+        if (!scope.isRootSubscription) return fields;
+        return logsOf(build).reduce((before, resource) => {
+          const fieldName = build.inflection.allRowsConnection(resource);
+          const type = build.getOutputTypeByName(build.inflection.tableType(resource.codec));
+          const field = fieldWithHooks(
+            { fieldName, isSubscription: true, pgFieldResource: resource },
+            {
+              type: new GraphQLNonNull(type),
+              args: {
+                topics: { type: new GraphQLList(new GraphQLNonNull(GraphQLString)) },
+                after: { type: GraphQLString },
+              },
+            },
+          );
+          return build.extend(before, { [fieldName]: field }, `Subscribing to ${resource.name}`);
+        }, fields);
+      },
+    },
+  },
+};

@@ -1,0 +1,25 @@
+import type { Pool } from "pg";
+
+/** A bulk operation that this process works on. */
+export interface TakenOperation {
+  id: string;
+  claim: string;
+  kind: "import" | "export";
+  resource: string;
+  next_chunk: number;
+}
+
+/** Why an operation has to stop. */
+export interface Failure {
+  code: string;
+  message: string;
+}
+
+/** What work on any operation needs. */
+export interface WorkTools {
+  /** Connections of service_worker: two for each operation. */
+  pool: Pool;
+  /** Milliseconds for which it is ours without anything new. */
+  leaseMs: number;
+  stopping: AbortSignal;
+}

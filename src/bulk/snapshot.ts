@@ -1,0 +1,54 @@
+import type { Pool } from "pg";
+import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
+import type { WithClients } from "../database/pg-service.ts";
+import { settingsStatement } from "../database/pipeline/settings.ts";
+
+/** Reads of one moment, one at a time. */
+export interface Snapshot {
+  withPgClient: WithClients;
+  close(): Promise<void>;
+}
+
+type Work = (client: NodePostgresPgClient) => unknown;
+
+/** Begins a transaction that sees the database as it is now, and changes nothing. */
+export async function openSnapshot(pool: Pool): Promise<Snapshot> {
+  const client = await pool.connect();
+  let last: Promise<unknown> = Promise.resolve();
+  try {
+    await client.query("begin isolation level repeatable read, read only");
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  const inside = {
+    rawClient: client,
+    query: ({ text, name, values, arrayMode }: Parameters<NodePostgresPgClient["query"]>[0]) =>
+      client.query({
+        text,
+        name,
+        values: values as unknown[],
+        ...(arrayMode && { rowMode: "array" }),
+      } as never),
+  } as unknown as NodePostgresPgClient;
+  const withPgClient = (settings: Record<string, string | undefined> | null, work: Work) => {
+    const next = last.then(async () => {
+      const statement = settingsStatement(settings);
+      if (statement) await client.query(statement);
+      return work(inside);
+    });
+    last = next.catch(() => {});
+    return next;
+  };
+  return {
+    withPgClient: withPgClient as WithClients,
+    async close() {
+      await last;
+      const failed = await client.query("rollback").then(
+        () => false,
+        () => true,
+      );
+      client.release(failed);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import "../process/graphile-env.ts";
+import { resolve } from "node:path";
+import { makePgService } from "postgraphile/adaptors/pg";
+import { withClient } from "../database/client.ts";
+import { openForCommand } from "../database/open.ts";
+import type { Edition } from "../documentation/edition.ts";
+import { describeSchema, readTopics } from "../documentation/edition.ts";
+import { writeStatic } from "../documentation/static.ts";
+import { readSettings } from "../process/settings.ts";
+import { buildVersion } from "../versions/sdl.ts";
+import { timetable } from "../versions/timetable.ts";
+import { versions } from "../versions/versions.ts";
+import { atTheCommandLine } from "./command-line.ts";
+
+const usage = `Writes the documentation that the service shows at /docs as files, for any web server.
+
+Usage: npm run docs [-- FOLDER]
+
+  FOLDER   where to; by default .data/docs
+
+Works on the embedded Postgres, or on DATABASE_URL.
+`;
+
+await atTheCommandLine({ usage, arguments: 1 }, async (_options, [folder = ".data/docs"]) => {
+  const { url, close } = await openForCommand(readSettings());
+  const pgService = makePgService({ connectionString: url });
+  try {
+    const topics = await withClient(url, readTopics);
+    const editions: Edition[] = [];
+    for (const version of versions) {
+      const schema = await buildVersion(version, pgService);
+      editions.push({
+        ...{ id: editions.length, slug: version.slug, topics },
+        ...(await describeSchema(schema)),
+      });
+    }
+    const site = { versions: timetable(versions, Date.now()), explorer: false };
+    const count = await writeStatic(site, editions, resolve(folder));
+    console.log(`${count} files in ${folder}`);
+  } finally {
+    await pgService.release?.();
+    await close();
+  }
+});

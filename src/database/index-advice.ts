@@ -1,0 +1,137 @@
+import type { ClientBase } from "pg";
+import pg from "pg";
+import type { PlanNode } from "./explain.ts";
+import { planOf, undone, usualPlan } from "./explain.ts";
+
+/** Columns by which a statement looks for rows of a table without an index. */
+export interface IndexAdvice {
+  schema: string;
+  table: string;
+  columns: readonly string[];
+  /** Rows of the table, as Postgres estimates them, and bytes. */
+  rows: number;
+  bytes: number;
+  /** Whether an index would help: no, when policies come before comparisons that aren't leakproof. */
+  helps: boolean;
+  /** Makes the index. */
+  ddl: string;
+}
+
+/** What a trial found: costs, as Postgres expects them, and whether it would use the index. */
+export interface IndexTrial {
+  before: number;
+  after: number;
+}
+
+/** A comparison of a table's column with something that isn't in the row. */
+interface Comparison {
+  column: string;
+  isEqual: boolean;
+}
+
+const name = String.raw`"(?:[^"]|"")+"|[a-z_][\w$]*`;
+
+/** The comparisons in a filter of a node, such as `((a.b = $1) AND ((a.c)::text > $2))`. */
+function comparisonsIn({ Filter = "", Alias = "" }: PlanNode): Comparison[] {
+  const alias = RegExp.escape(pg.escapeIdentifier(Alias).replace(/^"([a-z_][\w$]*)"$/, "$1"));
+  const pattern = new RegExp(
+    String.raw`\(?\b${alias}\.(${name})\)?(?:::[\w ]+)? (=|<|>|<=|>=) \(?(ANY|\$\d|(?!${alias}\.)(?:${name})\.)`,
+    "g",
+  );
+  return [...Filter.matchAll(pattern)].map(([, column = "", operator]) => ({
+    column: column.replace(/^"(.*)"$/, "$1").replaceAll('""', '"'),
+    isEqual: operator === "=",
+  }));
+}
+
+/** Columns of an index: those that are compared for equality, and then one that is compared by order. */
+function columnsOf(node: PlanNode): string[] {
+  const comparisons = comparisonsIn(node);
+  const equal = comparisons.filter(({ isEqual }) => isEqual).map(({ column }) => column);
+  const ranged = comparisons.filter(({ isEqual }) => !isEqual).map(({ column }) => column);
+  return [...new Set([...equal.sort(), ...ranged.slice(0, 1)])];
+}
+
+const tableQuery = `
+  select greatest(c.reltuples, 0)::float8 as rows, pg_table_size(c.oid)::float8 as bytes,
+    exists (
+      select from pg_catalog.pg_index i join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+      where i.indrelid = c.oid and i.indisvalid and i.indpred is null and a.attname = $3
+    ) as "isIndexed",
+    array(
+      select a.attname::text from pg_catalog.pg_index i, unnest(i.indkey::smallint[]) with ordinality k (number, place)
+      join pg_catalog.pg_attribute a on a.attnum = k.number
+      where i.indrelid = c.oid and i.indisprimary and a.attrelid = c.oid order by k.place
+    ) as key,
+    not c.relrowsecurity or (
+      select bool_and(f.proleakproof) from pg_catalog.pg_attribute a
+      join pg_catalog.pg_operator o on o.oprname = '=' and o.oprleft = o.oprright
+        and o.oprleft = case a.atttypid when 'varchar'::regtype then 'text'::regtype else a.atttypid end
+      join pg_catalog.pg_proc f on f.oid = o.oprcode
+      where a.attrelid = c.oid and a.attname = any ($4)
+    ) as helps
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p')`;
+
+type TableRow = Pick<IndexAdvice, "rows" | "bytes" | "helps"> & { isIndexed: boolean; key: string[] };
+
+/** The indexes that a statement lacks, judged by the plan that Postgres makes when it has to use indexes. Reads the catalog only. */
+export async function indexAdvice(client: ClientBase, statement: string): Promise<IndexAdvice[]> {
+  const advice = new Map<string, IndexAdvice>();
+  for (const node of (await planOf(client, statement, "service_api")) ?? []) {
+    const { Schema: schema, "Relation Name": table, "Index Cond": byIndex = "" } = node;
+    const columns = columnsOf(node);
+    // An index finds few enough rows already
+    if (!schema || !table || columns.length === 0 || byIndex !== "") continue;
+    const { rows } = await client.query<TableRow>(tableQuery, [schema, table, columns[0], columns]);
+    const [found] = rows;
+    if (!found || (found.isIndexed && found.helps)) continue;
+    // With the key, it has the order of a page too
+    const list = [...new Set([...columns, ...found.key])]
+      .map((column) => pg.escapeIdentifier(column))
+      .join(", ");
+    const on = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)} (${list})`;
+    const { rows: count, bytes, helps } = found;
+    advice.set(on, {
+      schema,
+      table,
+      columns,
+      rows: count,
+      bytes,
+      helps,
+      ddl: `create index concurrently on ${on};`,
+    });
+  }
+  return [...advice.values()];
+}
+
+/** The largest table on which an index is tried, in bytes: until it is undone, nobody can write to it. */
+export const maxTriedBytes = 64_000_000;
+
+/**
+ * What an index would change. It is planned with where hypopg is installed; else it is made in a transaction that is undone,
+ * which locks a table of at most {@link maxTriedBytes} against writing.
+ *
+ * @param client of the table's owner
+ * @returns null when the table is too large
+ */
+export async function tryIndex(
+  client: ClientBase,
+  statement: string,
+  { ddl, bytes }: IndexAdvice,
+): Promise<IndexTrial | null> {
+  const { rows } = await client.query<{ isHypothetical: boolean }>(
+    `select to_regprocedure('hypopg_create_index(text)') is not null as "isHypothetical"`,
+  );
+  const { isHypothetical } = rows[0]!;
+  if (!isHypothetical && bytes > maxTriedBytes) return null;
+  const index = ddl.replace(" concurrently", "").replace(/;$/, "");
+  return undone(client, async () => {
+    await client.query("set local lock_timeout = '200ms'; set local statement_timeout = '5s'");
+    const { cost: before } = await usualPlan(client, statement);
+    if (isHypothetical) await client.query("select hypopg_create_index($1)", [index]);
+    else await client.query(index);
+    const { cost: after } = await usualPlan(client, statement);
+    return { before, after };
+  });
+}

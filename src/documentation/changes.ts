@@ -1,0 +1,52 @@
+import { html } from "../administration/html.ts";
+import type { Content, Html } from "../administration/html.ts";
+import type { Edition } from "./edition.ts";
+import { printSdl } from "../graphql/print-sdl.ts";
+import { renderText } from "./markdown.ts";
+import { Model } from "./model.ts";
+import type { Page, Site } from "./page.ts";
+import { home } from "./page.ts";
+
+export const changesPath = `${home}/changes`;
+const pathBetween = (from: string, to: string): string => `${changesPath}/${from}/${to}`;
+
+/** The page that offers to compare any two versions. */
+export const changesIndex = ({ versions }: Site): Page => ({
+  title: "Changes between versions",
+  kind: "Reference",
+  body: html`<p class="lead">
+      What a client has to change that goes from one version to another, and what it gains.
+    </p>
+    ${comparisons(versions.map(({ slug }) => slug))}`,
+});
+
+function comparisons(slugs: readonly string[]): Content {
+  const pairs = slugs.flatMap((from) => slugs.filter((to) => to !== from).map((to) => [from, to] as const));
+  if (pairs.length === 0) return html`<p>There is only one version.</p>`;
+  return html`<ul class="index">
+    ${pairs.map(([from, to]) => html`<li><a href="${pathBetween(from, to)}">${arrow(from, to)}</a></li>`)}
+  </ul>`;
+}
+
+const arrow = (from: string, to: string): Html =>
+  html`<code>${from}</code> <span aria-hidden="true">→</span><span class="unseen"> to </span>
+    <code>${to}</code>`;
+
+/** The page of what differs between two versions. */
+export async function changesPage(site: Site, from: Edition, to: Edition): Promise<Page> {
+  // Comparing schemas takes a library that nothing else here needs
+  const { printDifference } = await import("../check/changelog.ts");
+  const difference = await printDifference(sdlOf(from), sdlOf(to));
+  const { content, headings } = renderText(`# Changes\n\n${difference}`, () => null);
+  return {
+    title: `From ${from.slug} to ${to.slug}`,
+    kind: "Changes",
+    aside: html`<a class="button" href="${pathBetween(to.slug, from.slug)}">The other way round</a>`,
+    headings: headings.filter(({ level }) => level === 2),
+    body: html`<div class="prose">${content}</div>
+      <h2>Other comparisons</h2>
+      ${comparisons(site.versions.map(({ slug }) => slug))}`,
+  };
+}
+
+const sdlOf = (edition: Edition): string => printSdl(new Model(edition).schema);

@@ -1,0 +1,27 @@
+import {
+  getNamedType,
+  getNullableType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+} from "postgraphile/graphql";
+import { defaultPageSize, maxPageSize } from "../graphql/page-size.ts";
+import { pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
+import type { Field, Model } from "./model.ts";
+import { entryOf } from "./model.ts";
+
+/** What a field costs, in words; null when it is free. src/graphql/operation-size.ts counts. */
+export function costText(model: Model, owner: string, field: Field): string | null {
+  if (owner === model.schema.getMutationType()?.name)
+    return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and those of its payload`;
+  const target = getNamedType(field.type);
+  if (owner.endsWith("Edge")) return null;
+  if (entryOf(target) !== null)
+    return `1 point, and one for every ${rowsPerPoint} rows of a page (${defaultPageSize} by default, at most ${maxPageSize})`;
+  if (!isInterfaceType(target) && !(isObjectType(target) && target.getInterfaces().length > 0)) return null;
+  if (!isListType(getNullableType(field.type))) return "1 point, and its row";
+  const { payloadBound: bound } = field.extensions;
+  const lines = [...(bound?.perLine ?? [])].map(([name, times]) => `${times} for each of \`${name}\``);
+  const most = bound === undefined ? [`${maxPageSize}`] : bound.atMost > 0 ? [String(bound.atMost)] : [];
+  return `1 point, and one for every ${rowsPerPoint} rows, of which there are at most ${[...lines, ...most].join(" and ")}`;
+}

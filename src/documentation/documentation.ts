@@ -1,0 +1,106 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Pool } from "pg";
+import type { GraphQLSchema } from "postgraphile/graphql";
+import { asAuthRole } from "../database/as-role.ts";
+import type { ServedVersion } from "../versions/serve-version.ts";
+import { timetable } from "../versions/timetable.ts";
+import type { Version } from "../versions/versions.ts";
+import type { Edition } from "./edition.ts";
+import { describeSchema, readTopics } from "./edition.ts";
+import type { Site } from "./page.ts";
+import type { Rendered } from "./render.ts";
+import { DocumentationThread } from "./thread.ts";
+
+/** Bytes of the pages that are kept. */
+const maxKeptBytes = 16_000_000;
+
+/** A page as it is sent. */
+export interface StoredPage extends Rendered {
+  /** Weak, because it is the same for each encoding. */
+  etag: string;
+}
+
+export interface DocumentationOptions {
+  served: readonly ServedVersion[];
+  versions: readonly Version[];
+  pool: Pool;
+  /** The time in milliseconds since 1970. */
+  now: () => number;
+  explorer: boolean;
+}
+
+/** The documentation of the versions as they are built at the moment. Pages are rendered when they are asked for. */
+export class Documentation {
+  readonly #options: DocumentationOptions;
+  readonly #thread = new DocumentationThread();
+  readonly #editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
+  #made = 0;
+  /** What the kept pages were made from. */
+  #keptOf = "";
+  readonly #kept = new LRUCache<string, StoredPage>({
+    maxSize: maxKeptBytes,
+    sizeCalculation: ({ content }, path) => 2 * content.length + path.length + 200,
+  });
+
+  constructor(options: DocumentationOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it has so much to do that another page can't be asked for. */
+  get isBusy(): boolean {
+    return this.#thread.isBusy;
+  }
+
+  /** The page at a path, without a query; null when there is none. */
+  async page(path: string): Promise<StoredPage | null> {
+    const editions = await this.#present();
+    const site = this.#site(editions);
+    const madeOf = JSON.stringify([site, editions.map(({ id }) => id)]);
+    if (madeOf !== this.#keptOf) {
+      this.#kept.clear();
+      this.#keptOf = madeOf;
+    }
+    const before = this.#kept.get(path);
+    if (before) return before;
+    const rendered = await this.#thread.render(site, editions, path);
+    if (rendered === null) return null;
+    const page = { ...rendered, etag: `W/"${hash("sha256", rendered.content, "base64url")}"` };
+    if (madeOf === this.#keptOf) this.#kept.set(path, page);
+    return page;
+  }
+
+  /** Ends the thread. Pages that wait fail. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  #site(editions: readonly Edition[]): Site {
+    const { versions, now, explorer } = this.#options;
+    const shown = timetable(versions, now()).filter(({ slug }) =>
+      editions.some((each) => each.slug === slug),
+    );
+    return { versions: shown, explorer };
+  }
+
+  #present(): Promise<Edition[]> {
+    const built = this.#options.served.filter(({ failure }) => failure() === null);
+    return Promise.all(built.map((version) => this.#editionOf(version)));
+  }
+
+  #editionOf({ version: { slug }, current }: ServedVersion): Promise<Edition> {
+    const { schema } = current();
+    let edition = this.#editions.get(schema);
+    if (!edition) {
+      this.#editions.set(schema, (edition = this.#make(slug, schema)));
+      edition.catch(() => this.#editions.delete(schema));
+    }
+    return edition;
+  }
+
+  async #make(slug: string, schema: GraphQLSchema): Promise<Edition> {
+    const id = this.#made++;
+    const topics = await asAuthRole(this.#options.pool, readTopics);
+    return { id, slug, topics, ...(await describeSchema(schema)) };
+  }
+}

@@ -1,0 +1,77 @@
+import type { ClientBase } from "pg";
+import type { GraphQLFieldExtensions, GraphQLNamedType, GraphQLSchema } from "postgraphile/graphql";
+import {
+  GraphQLSchema as Schema,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  printSchema,
+  printType,
+} from "postgraphile/graphql";
+
+/** What introspection doesn't show of a field: the scopes that it needs, and how many rows a payload's list can have. */
+export type FieldFacts = Pick<GraphQLFieldExtensions<unknown, unknown>, "requiresScopes" | "payloadBound">;
+
+/** A topic of events. */
+export interface Topic {
+  name: string;
+  description: string;
+  scope: string;
+  /** The JSON Schema of its messages. */
+  schema: TopicSchema;
+}
+
+/** The parts of a JSON Schema that pages show. */
+export interface TopicSchema {
+  description?: string;
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, TopicSchema>;
+  required?: string[];
+  items?: TopicSchema;
+}
+
+/** A version as it is built at the moment, as data: all that its pages are made from. */
+export interface Edition {
+  /** Another one for each schema. */
+  id: number;
+  slug: string;
+  sdl: string;
+  /** By `Type.field`. */
+  fields: ReadonlyMap<string, FieldFacts>;
+  topics: readonly Topic[];
+}
+
+/** Types that are printed before other work gets a turn: a few milliseconds. */
+const typesAtOnce = 25;
+
+const isOwn = (type: GraphQLNamedType): boolean => !isIntrospectionType(type) && !isSpecifiedScalarType(type);
+
+/** Describes a schema, in pieces, so that no request has to wait for the whole of it. */
+export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Edition, "sdl" | "fields">> {
+  const parts = [printSchema(new Schema({ directives: schema.getDirectives() }))];
+  const fields = new Map<string, FieldFacts>();
+  const types = Object.values(schema.getTypeMap()).filter(isOwn);
+  for (const [index, type] of types.entries()) {
+    if (index % typesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+    parts.push(printType(type));
+    if (!isObjectType(type)) continue;
+    for (const { name, extensions } of Object.values(type.getFields())) {
+      const { requiresScopes, payloadBound } = extensions;
+      if (requiresScopes || payloadBound)
+        fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound });
+    }
+  }
+  return { sdl: parts.join("\n\n"), fields };
+}
+
+/** The topics of events that the database has. */
+export async function readTopics(client: ClientBase): Promise<Topic[]> {
+  const { rows } = await client.query<Topic>(
+    "select name, description, scope, schema from auth.documented_topics()",
+  );
+  return rows;
+}

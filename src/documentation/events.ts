@@ -1,0 +1,91 @@
+import { html } from "../administration/html.ts";
+import type { Content, Html } from "../administration/html.ts";
+import type { Topic, TopicSchema } from "./edition.ts";
+import { codeBlock, renderDescription, renderSummary } from "./markdown.ts";
+import type { Page } from "./page.ts";
+import { home } from "./page.ts";
+
+export const eventsPath = `${home}/events`;
+export const eventPath = (topic: string): string => `${eventsPath}/${topic}`;
+export const eventLink = (topic: string): Html =>
+  html`<a href="${eventPath(topic)}"><code>${topic}</code></a>`;
+
+const scopeOf = (topic: Topic): Html => html`<span class="badge scope">${topic.scope}</span>`;
+
+/** The page of all topics. */
+export const eventsPage = (topics: readonly Topic[]): Page => ({
+  title: "Events",
+  kind: "Reference",
+  body: html`<p class="lead">
+      The topics of webhooks and of the log of events. They are the same for all versions. Fields may be added
+      without notice. The guides <a href="${home}/guides/webhooks">to webhooks</a> and
+      <a href="${home}/guides/api#events">to the log</a> say how to receive them.
+    </p>
+    <ul class="index">
+      ${topics.map(
+        (topic) =>
+          html`<li>
+            <span>${eventLink(topic.name)}</span>
+            <span class="about">${renderSummary(topic.description)}</span>
+            <span class="scopes">${scopeOf(topic)}</span>
+          </li>`,
+      )}
+    </ul>`,
+});
+
+/** The page of a topic: the fields of its messages. */
+export function eventPage(topics: readonly Topic[], topic: Topic): Page {
+  const { name, description, schema } = topic;
+  return {
+    title: name,
+    kind: "Event",
+    aside: scopeOf(topic),
+    neighbours: {
+      title: "Events",
+      pages: topics.map((each) => ({ title: each.name, path: eventPath(each.name) })),
+    },
+    headings: [
+      { title: "Fields", id: "fields" },
+      { title: "JSON Schema", id: "schema" },
+    ],
+    body: html`<div class="lead">${renderDescription(description)}</div>
+      <h2 id="fields">Fields</h2>
+      ${propertiesOf(schema)}
+      <h2 id="schema">JSON Schema</h2>
+      <p><a href="${eventPath(name)}.json">${name}.json</a></p>
+      <details>
+        <summary>Show it</summary>
+        ${codeBlock(JSON.stringify(schema, null, 2), "json")}
+      </details>`,
+  };
+}
+
+function propertiesOf({ properties = {}, required = [] }: TopicSchema, prefix = ""): Content {
+  return html`<dl class="inputs">
+    ${Object.entries(properties).map(([name, property]) => {
+      const path = `${prefix}${name}`;
+      return html`<div id="${path}">
+        <dt>
+          <code class="signature"
+            ><strong>${path}</strong>: <span class="type">${typeOf(property)}</span></code
+          >
+          ${!required.includes(name) && html`<span class="badge off">may be missing</span>`}
+        </dt>
+        <dd>
+          ${renderDescription(property.description)}
+          ${property.pattern && html`<p class="quiet">Like <code>${property.pattern}</code></p>`}
+          ${property.properties && propertiesOf(property, `${path}.`)}
+        </dd>
+      </div>`;
+    })}
+  </dl>`;
+}
+
+function typeOf({ type, format, const: only, enum: values, items }: TopicSchema): string {
+  if (only !== undefined) return JSON.stringify(only);
+  if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
+  const names = [type ?? "any"]
+    .flat()
+    .map((name) => (name === "array" && items ? `[${typeOf(items)}]` : name));
+  return names.join(" | ") + (format === undefined ? "" : ` (${format})`);
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { anchorOf, renderText } from "./markdown.ts";
+import type { FindLink } from "./markdown.ts";
+
+const root = new URL("../../", import.meta.url);
+
+/** A guide: a page that is written by hand, or a generated one beside those. */
+export interface Guide {
+  slug: string;
+  /** From the root of the project. */
+  file: string;
+}
+
+export interface GuideGroup {
+  title: string;
+  /** For whom. */
+  about: string;
+  guides: readonly Guide[];
+}
+
+const inDocs = (...slugs: string[]): Guide[] => slugs.map((slug) => ({ slug, file: `docs/${slug}.md` }));
+
+/** The guides, by who reads them. A guide that isn't listed is not shown, which a test finds. */
+export const guideGroups: readonly GuideGroup[] = [
+  {
+    title: "Using the API",
+    about: "You write a program that calls the API, or receives its webhooks.",
+    guides: inDocs("api", "loading", "stock", "purchasing", "shipping", "webhooks", "errors"),
+  },
+  {
+    title: "Running it",
+    about: "You operate the service, or own its database.",
+    guides: [
+      ...inDocs("operating", "settings", "administration", "upgrading"),
+      { slug: "security", file: "SECURITY.md" },
+      ...inDocs("performance"),
+    ],
+  },
+  {
+    title: "Changing it",
+    about: "You add tables, fields and mutations, or change the service itself.",
+    guides: [
+      { slug: "contributing", file: "CONTRIBUTING.md" },
+      ...inDocs("evolving", "check"),
+      { slug: "database", file: "db/README.md" },
+      ...inDocs("data-model", "architecture", "decisions"),
+    ],
+  },
+];
+
+export const guides: readonly Guide[] = guideGroups.flatMap((group) => group.guides);
+
+/** The changelog, which is a page of its own. */
+export const changelogFile = "CHANGELOG.md";
+
+const pathsOfFiles = new Map([
+  ...guides.map(({ slug, file }): [string, string] => [file, `/docs/guides/${slug}`]),
+  [changelogFile, "/docs/changelog"],
+  ["README.md", "/docs"],
+  ["docs/events/README.md", "/docs/events"],
+]);
+
+/** Pictures that guides show. */
+export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png)$/;
+
+/** Where links of a file lead on these pages. */
+export function linksOf(file: string): FindLink {
+  return (address) => {
+    if (/^https?:/.test(address) || address.startsWith("#")) return address;
+    const [path = "", anchor] = address.split("#");
+    const target = posix.join(posix.dirname(file), path);
+    const hash = anchor === undefined ? "" : `#${anchor}`;
+    const page = pathsOfFiles.get(target);
+    if (page !== undefined) return page + hash;
+    const picture = /^docs\/((?:administration\/)?[\w-]+\.png)$/.exec(target);
+    if (picture) return `/docs/pictures/${picture[1]}`;
+    const event = /^docs\/events\/([\w.]+)\.json$/.exec(target);
+    if (event) return `/docs/events/${event[1]}`;
+    return null;
+  };
+}
+
+const read = (file: string): string => readFileSync(fileURLToPath(new URL(file, root)), "utf8");
+
+/** A file as a page. */
+export const renderFile = (file: string) => renderText(read(file), linksOf(file));
+
+const known = new Map<string, { title: string; headings: { title: string; id: string }[] }>();
+
+/** The title of a guide, and its headings, without rendering it. */
+export function outlineOf({ file }: Guide) {
+  let outline = known.get(file);
+  if (!outline) {
+    const text = read(file).replace(/^```[^]*?^```$/gm, "");
+    const found = [...text.matchAll(/^(#{1,2}) (.+)$/gm)];
+    const plain = (title: string) => title.replace(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1");
+    outline = {
+      title: plain(found[0]?.[2] ?? file),
+      headings: found.slice(1).map(([, , title]) => ({ title: plain(title!), id: anchorOf(plain(title!)) })),
+    };
+    known.set(file, outline);
+  }
+  return outline;
+}

@@ -1,0 +1,63 @@
+import { html } from "../administration/html.ts";
+import type { Content } from "../administration/html.ts";
+
+/** Kinds of words in code, each with the class that colours it; what is found first counts. */
+type Kind = "comment" | "text" | "number" | "name" | "word";
+
+const keywords: Record<string, string> = {
+  graphql:
+    "query|mutation|subscription|fragment|on|type|input|enum|scalar|interface|union|directive|implements|true|false|null",
+  json: "true|false|null",
+  sh: "export|if|then|fi|for|do|done|curl|npm|node|npx|git|cd|python3|php",
+  sql: "add|alter|and|as|begin|by|check|column|comment|constraint|create|default|delete|drop|exists|false|foreign|from|function|grant|group|if|in|index|insert|into|is|join|key|language|not|null|on|or|order|primary|references|returns|revoke|select|set|table|then|to|true|unique|update|using|values|view|when|where|with",
+  ts: "async|await|const|else|export|for|from|function|if|import|interface|let|new|null|of|return|throw|true|false|type|while",
+  python: "as|def|else|False|for|from|if|import|in|None|not|print|raise|return|True|while|with",
+  php: "as|echo|else|false|foreach|function|if|new|null|return|true|use",
+};
+const sameAs: Record<string, string> = {
+  js: "ts",
+  javascript: "ts",
+  typescript: "ts",
+  bash: "sh",
+  py: "python",
+};
+
+const comment: Record<string, string> = { sql: "--.*", ts: "\\/\\/.*", php: "(?:\\/\\/|#).*", json: "(?!)" };
+const text = String.raw`"""[^]*?"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|` + "`[^`]*`";
+
+const patterns = new Map<string, RegExp>();
+
+function patternOf(language: string): RegExp | null {
+  const name = sameAs[language] ?? language;
+  const words = keywords[name];
+  if (words === undefined) return null;
+  let pattern = patterns.get(name);
+  if (!pattern) {
+    // A number sign in a shell is a comment only after a blank
+    const comments = comment[name] ?? (name === "sh" ? "(?<=^|\\s)#.*" : "#.*");
+    const parts: [Kind, string][] = [
+      ["comment", comments],
+      ["text", text],
+      ["name", "[$@][A-Za-z_]\\w*"],
+      ["number", "\\b\\d[\\d_.]*\\b"],
+      ["word", `\\b(?:${words})\\b`],
+    ];
+    pattern = new RegExp(parts.map(([kind, source]) => `(?<${kind}>${source})`).join("|"), "gm");
+    patterns.set(name, pattern);
+  }
+  return pattern;
+}
+
+/** Code with coloured words. Languages that it doesn't know stay plain. */
+export function highlight(code: string, language: string): Content {
+  const pattern = patternOf(language);
+  if (pattern === null) return code;
+  const parts: Content[] = [];
+  let end = 0;
+  for (const match of code.matchAll(pattern)) {
+    const [kind, found] = Object.entries(match.groups!).find(([, value]) => value !== undefined)!;
+    parts.push(code.slice(end, match.index), html`<span class="c-${kind}">${found}</span>`);
+    end = match.index + found.length;
+  }
+  return [...parts, code.slice(end)];
+}

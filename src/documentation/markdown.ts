@@ -1,0 +1,139 @@
+import { raw } from "hono/html";
+import MarkdownIt from "markdown-it";
+import { html } from "../administration/html.ts";
+import type { Html } from "../administration/html.ts";
+import { highlight } from "./highlight.ts";
+
+/** A heading of a text, for the list of what is on the page. */
+export interface Heading {
+  level: number;
+  title: string;
+  id: string;
+}
+
+/** Where a link of a text leads; null when there is no such page, and the text stands without a link. */
+export type FindLink = (address: string) => string | null;
+
+interface Environment extends Record<PropertyKey, unknown> {
+  findLink: FindLink;
+  headings: Heading[];
+  ids: Map<string, number>;
+}
+
+const ofRendering = (env: unknown): Environment => env as Environment;
+
+// HTML in texts is shown as text, and links to scripts are no links: both are the library's defaults
+const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
+
+/** HTML that markdown-it has made, which escapes all that it takes from the text. */
+const fromMarkdown = (text: string): Html => raw(text);
+
+const languages: Record<string, string> = {
+  ...{ sh: "Shell", graphql: "GraphQL", json: "JSON", sql: "SQL", python: "Python", php: "PHP" },
+  ...{ ts: "TypeScript", js: "JavaScript", mermaid: "Diagram (Mermaid)", http: "HTTP" },
+};
+
+/** A block of code, with its language. Tabs of several blocks are made by the page's script. */
+export function codeBlock(code: string, language = ""): Html {
+  const title = languages[language] ?? language;
+  const block = html`<pre tabindex="0"><code>${highlight(code, language)}</code></pre>`;
+  if (language === "mermaid")
+    return html`<details class="diagram">
+      <summary>${title}: the source of a drawing</summary>
+      ${block}
+    </details>`;
+  return html`<figure class="code" data-language="${title}">
+    ${title && html`<figcaption>${title}</figcaption>`}${block}
+  </figure>`;
+}
+
+const { rules } = markdown.renderer;
+rules.fence = (tokens, index) => {
+  const { content, info } = tokens[index]!;
+  return codeBlock(content.replace(/\n$/, ""), info.trim().split(/\s/)[0]).toString();
+};
+rules.code_block = (tokens, index) => codeBlock(tokens[index]!.content.replace(/\n$/, ""), "sh").toString();
+rules.table_open = () => '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>';
+rules.table_close = () => "</table></div>";
+
+rules.heading_open = (tokens, index, options, env, renderer) => {
+  const environment = ofRendering(env);
+  const token = tokens[index]!;
+  const title = plainText(tokens[index + 1]!.children ?? []);
+  const base = anchorOf(title);
+  const times = environment.ids.get(base) ?? 0;
+  environment.ids.set(base, times + 1);
+  const id = times === 0 ? base : `${base}-${times}`;
+  token.attrSet("id", id);
+  environment.headings.push({ level: Number(token.tag.slice(1)), title, id });
+  return renderer.renderToken(tokens, index, options);
+};
+
+rules.link_open = (tokens, index, options, env, renderer) => {
+  const environment = ofRendering(env);
+  const token = tokens[index]!;
+  const found = environment.findLink(String(token.attrGet("href")));
+  const close = tokens.slice(index).find(({ type, level }) => type === "link_close" && level === token.level);
+  if (found !== null) token.attrSet("href", found);
+  else {
+    token.attrs = [["class", "file"]];
+    token.tag = "span";
+    if (close) close.tag = "span";
+  }
+  return renderer.renderToken(tokens, index, options);
+};
+
+rules.image = (tokens, index, _options, env) => {
+  const environment = ofRendering(env);
+  const token = tokens[index]!;
+  const source = environment.findLink(String(token.attrGet("src")));
+  if (source === null) return "";
+  const image = html`<img src="${source}" alt="${token.content}" loading="lazy" />`;
+  return html`<a class="picture" href="${source}">${image}</a>`.toString();
+};
+
+type Token = ReturnType<typeof markdown.parse>[number];
+
+const plainText = (tokens: readonly Token[]): string =>
+  tokens.map(({ type, content }) => (type === "text" || type === "code_inline" ? content : "")).join("");
+
+/** The anchor of a heading, as GitHub makes it. */
+export const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+
+/** Comments, which are for those who write a text and for tools; not those in blocks of code. */
+const comments = /(^```[^]*?^```$)|<!--[^]*?-->/gm;
+
+/** A whole text: its first heading is the title, and not part of the content. */
+export function renderText(source: string, findLink: FindLink) {
+  const environment: Environment = { findLink, headings: [], ids: new Map() };
+  const text = source.replace(comments, (_all, code?: string) => code ?? "");
+  const tokens = markdown.parse(text, environment);
+  const end = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
+  const title = plainText(tokens[1]?.children ?? []);
+  const content = markdown.renderer.render(tokens.slice(end + 1), markdown.options, environment);
+  return { title, content: fromMarkdown(content), headings: environment.headings };
+}
+
+/** A description out of the schema: some words, or some paragraphs. */
+export function renderDescription(text: string | null | undefined): Html | null {
+  if (!text) return null;
+  const environment: Environment = { findLink: () => null, headings: [], ids: new Map() };
+  return fromMarkdown(markdown.render(text, environment));
+}
+
+/** The first sentence of a description, in one line. */
+export function renderSummary(text: string | null | undefined): Html | null {
+  if (!text) return null;
+  const environment: Environment = { findLink: () => null, headings: [], ids: new Map() };
+  return fromMarkdown(markdown.renderInline(summaryOf(text), environment));
+}
+
+/** The first sentence. */
+export const summaryOf = (text: string): string => {
+  const [paragraph = ""] = text.split("\n\n");
+  return /^.*?[.](?=\s|$)/s.exec(paragraph)?.[0].replaceAll("\n", " ") ?? paragraph;
+};

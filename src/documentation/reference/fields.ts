@@ -1,0 +1,117 @@
+import { html } from "../../administration/html.ts";
+import type { Content, Html } from "../../administration/html.ts";
+import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
+import { costText } from "../costs.ts";
+import type { Field, Model } from "../model.ts";
+import { inputFieldsOf, scopesOf } from "../model.ts";
+import type { Page } from "../page.ts";
+import { sampleOf } from "../sample.ts";
+import { isInputObjectType } from "postgraphile/graphql";
+import {
+  codeLinks,
+  deprecation,
+  facts,
+  inputs,
+  joined,
+  namedTypeOf,
+  rootPath,
+  scopeBadges,
+  typeLink,
+  typeText,
+} from "./parts.ts";
+import { eventLink } from "../events.ts";
+
+/** A field of a type: its signature, scopes, cost, arguments. */
+export function fieldSection(model: Model, owner: string, field: Field): Html {
+  const { name, type, args, description, deprecationReason } = field;
+  const cost = costText(model, owner, field);
+  return html`<section class="member" id="${name}">
+    <h3>
+      <a class="anchor" href="#${name}"
+        ><code class="signature"><strong>${name}</strong></code></a
+      ><code class="signature">: ${typeText(model, type)}</code>
+    </h3>
+    ${deprecation(deprecationReason)} ${renderDescription(description)}
+    ${facts([
+      ["Scope", scopeBadges(model, field)],
+      ["Cost", cost && renderSummary(cost)],
+    ])}
+    ${
+      args.length > 0 &&
+      html`<details class="arguments">
+        <summary>${args.length} arguments</summary>
+        ${inputs(model, args)}
+      </details>`
+    }
+  </section>`;
+}
+
+/** The sentence that descriptions of mutations end with: the page shows its parts itself. */
+const ofMutation = /(?:^|\n\n)Scope: [^\n]*$/;
+const codesAfter = (word: string, text: string): string[] =>
+  new RegExp(`${word}: ([A-Z_, ]+)\\.`).exec(text)?.[1]?.split(", ") ?? [];
+
+/** The page of a query or a mutation. */
+export function rootFieldPage(model: Model, field: Field): Page {
+  const { description, args, type, deprecationReason } = field;
+  const isMutation = model.mutations.includes(field);
+  const sample = sampleOf(model, isMutation ? "mutation" : "query", field);
+  const [, scopeSentence] = [null, ofMutation.exec(description ?? "")?.[0] ?? ""];
+  const written = [...new Set(model.types.filter((each) => model.writersOf(each).includes(field)))];
+  const events = written.flatMap((each) => model.topicsOf(each));
+  const errors = codesAfter("User errors", scopeSentence);
+  const warnings = codesAfter("Warnings", scopeSentence);
+  const siblings = isMutation ? model.mutations : model.queries;
+  return {
+    title: field.name,
+    kind: isMutation ? "Mutation" : "Query",
+    version: model.edition.slug,
+    neighbours: {
+      title: isMutation ? "Mutations" : "Queries",
+      pages: siblings.map((each) => ({ title: each.name, path: rootPath(model, each) })),
+    },
+    headings: [
+      { title: "Arguments", id: "arguments" },
+      ...(isMutation ? [{ title: "Input", id: "input" }] : []),
+      { title: "Answer", id: "answer" },
+      { title: "Example", id: "example" },
+    ],
+    body: html`
+      ${deprecation(deprecationReason)}
+      <div class="lead">${renderDescription(description?.replace(ofMutation, ""))}</div>
+      ${facts([
+        ["Scope", scopesOf(field).length > 0 ? scopeBadges(model, field) : "none"],
+        ["Cost", renderSummary(costText(model, isMutation ? "Mutation" : "Query", field) ?? "1 point")],
+        ["Writes", joined(written.map((each) => typeLink(model, each)))],
+        ["Events", isMutation && joined(events.map(({ name }) => eventLink(name)))],
+        ["User errors", errors.length > 0 && codeLinks(model, errors)],
+        ["Warnings", warnings.length > 0 && codeLinks(model, warnings)],
+      ])}
+      <h2 id="arguments">Arguments</h2>
+      ${args.length > 0 ? inputs(model, args) : html`<p>None.</p>`}
+      ${isMutation && inputsOfMutation(model, field)}
+      <h2 id="answer">Answer</h2>
+      <p><code class="signature">${typeText(model, type)}</code></p>
+      ${answerFields(model, field)}
+      <h2 id="example">Example</h2>
+      <p>${sample.points === 1 ? "It costs one point." : html`It costs ${sample.points} points.`}</p>
+      ${codeBlock(sample.query, "graphql")}
+      ${Object.keys(sample.variables).length > 0 && codeBlock(JSON.stringify(sample.variables, null, 2), "json")}
+    `,
+  };
+}
+
+function inputsOfMutation(model: Model, { args }: Field): Content {
+  const input = args.map(({ type }) => namedTypeOf(type)).find(isInputObjectType);
+  if (!input) return null;
+  return html`<h2 id="input">Input</h2>
+    <p>${typeLink(model, input)}</p>
+    ${inputs(model, inputFieldsOf(input))}`;
+}
+
+function answerFields(model: Model, { type }: Field): Content {
+  const answered = namedTypeOf(type);
+  if (!("getFields" in answered) || model.kindOf(answered) !== "payloads") return null;
+  const fields = Object.values(answered.getFields()) as Field[];
+  return fields.map((field) => fieldSection(model, answered.name, field));
+}

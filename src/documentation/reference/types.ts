@@ -1,0 +1,117 @@
+import type { GraphQLEnumType, GraphQLNamedType } from "postgraphile/graphql";
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+} from "postgraphile/graphql";
+import { html } from "../../administration/html.ts";
+import type { Content } from "../../administration/html.ts";
+import { eventLink } from "../events.ts";
+import { renderDescription } from "../markdown.ts";
+import type { Field, Model } from "../model.ts";
+import { entryOf, inputFieldsOf, kinds, sorted } from "../model.ts";
+import type { Page } from "../page.ts";
+import { fieldSection } from "./fields.ts";
+import { deprecation, facts, inputs, joined, rootLink, typeLink, typePath, useLink } from "./parts.ts";
+
+const names = {
+  ...{ objects: "Object", lists: "List", payloads: "Payload", inputs: "Input" },
+  ...{ filters: "Filter", enums: "Enum", scalars: "Scalar", queries: "Query", mutations: "Mutation" },
+} as const;
+
+/** Uses that are listed before the rest is folded away. */
+const shownUses = 12;
+
+/** The page of a type. */
+export function typePage(model: Model, type: GraphQLNamedType): Page {
+  const kind = model.kindOf(type);
+  const filter = model.filterOf(type);
+  const entry = entryOf(type);
+  const siblings = model.ofKind(kind) as readonly GraphQLNamedType[];
+  return {
+    title: type.name,
+    kind: names[kind],
+    version: model.edition.slug,
+    neighbours: {
+      title: kinds[kind],
+      pages: siblings.map((each) => ({ title: each.name, path: typePath(model, each) })),
+    },
+    headings: membersOf(type).map((name) => ({ title: name, id: name })),
+    body: html`
+      <div class="lead">${renderDescription(type.description)}</div>
+      ${facts([
+        ["Entries", entry && typeLink(model, entry)],
+        ["Read by", joined(model.readersOf(type).map((field) => rootLink(model, field)))],
+        ["Written by", joined(model.writersOf(type).map((field) => rootLink(model, field)))],
+        ["Events", joined(model.topicsOf(type).map(({ name }) => eventLink(name)))],
+        ["Filter", filter && typeLink(model, filter)],
+        [
+          "Interfaces",
+          isObjectType(type) && joined(type.getInterfaces().map((each) => typeLink(model, each))),
+        ],
+        ["Implemented by", isInterfaceType(type) && joined(implementations(model, type))],
+        ["Specified by", isScalarType(type) && specification(type.specifiedByURL)],
+      ])}
+      ${members(model, type)} ${uses(model, type)}
+    `,
+  };
+}
+
+const specification = (url: string | null | undefined): Content => url && html`<a href="${url}">${url}</a>`;
+
+const implementations = (model: Model, type: GraphQLNamedType) =>
+  isInterfaceType(type)
+    ? sorted(model.schema.getPossibleTypes(type)).map((each) => typeLink(model, each))
+    : [];
+
+function membersOf(type: GraphQLNamedType): string[] {
+  if (isEnumType(type)) return type.getValues().map(({ name }) => name);
+  return "getFields" in type
+    ? sorted(Object.values<{ name: string }>(type.getFields())).map(({ name }) => name)
+    : [];
+}
+
+function members(model: Model, type: GraphQLNamedType): Content {
+  if (isEnumType(type))
+    return html`<h2>Values</h2>
+      ${values(type)}`;
+  if (isInputObjectType(type))
+    return html`<h2>Fields</h2>
+      ${inputs(model, inputFieldsOf(type), true)}`;
+  if (!isObjectType(type) && !isInterfaceType(type)) return null;
+  const fields = sorted(Object.values(type.getFields())) as Field[];
+  return html`<h2>Fields</h2>
+    ${fields.map((field) => fieldSection(model, type.name, field))}`;
+}
+
+const values = (type: GraphQLEnumType): Content =>
+  html`<dl class="inputs">
+    ${type.getValues().map(
+      ({ name, description, deprecationReason }) =>
+        html`<div id="${name}">
+          <dt>
+            <code class="signature"><strong>${name}</strong></code>
+          </dt>
+          <dd>${deprecation(deprecationReason)} ${renderDescription(description)}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+function uses(model: Model, type: GraphQLNamedType): Content {
+  const found = model.usesOf(type).map((use) => html`<li>${useLink(model, use)}</li>`);
+  if (found.length === 0) return null;
+  const list = html`<ul class="uses">
+    ${found}
+  </ul>`;
+  return html`<h2 id="used-by">Used by</h2>
+    ${
+      found.length > shownUses
+        ? html`<details>
+            <summary>${found.length} fields and arguments</summary>
+            ${list}
+          </details>`
+        : list
+    }`;
+}

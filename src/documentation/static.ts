@@ -1,0 +1,69 @@
+import { mkdir, writeFile, copyFile } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pathOf } from "../versions/versions.ts";
+import { assets } from "./assets.ts";
+import type { Edition } from "./edition.ts";
+import { picturePath } from "./guides.ts";
+import type { Site } from "./page.ts";
+import { home, nowhere, versionPath } from "./page.ts";
+import { pathsOf, render } from "./render.ts";
+
+/** Addresses of these pages and of schemas, in attributes. */
+const addresses = /\b(href|src|data-search|data-home)="(\/(?:docs|api\/graphql)(?:\/[^"#]*)?)(#[^"]*)?"/g;
+
+/** The file that a path becomes, from the folder of the copy. */
+function fileAt(path: string): string {
+  const [, slug] = /^\/api\/graphql\/([^/]+)\/schema\.graphql$/.exec(path) ?? [];
+  if (slug !== undefined) return `${slug}/schema.graphql`;
+  if (path === home) return "index.html";
+  const file = path.slice(home.length + 1);
+  return /\.(css|js|json|svg|png)$/.test(file) ? file : `${file}.html`;
+}
+
+/** A document whose links lead from its own file to those of others, wherever the folder is served. */
+function withFiles(document: string, path: string): string {
+  const folder = posix.dirname(fileAt(path));
+  return document.replace(addresses, (_all, name: string, target: string, hash = "") => {
+    // The script adds the paths of the index
+    const file = name === "data-home" ? "." : fileAt(target);
+    return `${name}="${posix.relative(folder, file) || "."}${hash}"`;
+  });
+}
+
+/** The same for the index of the search. */
+function indexWithFiles(content: string): string {
+  const entries = JSON.parse(content) as [string, string, string, ...string[]][];
+  return JSON.stringify(
+    entries.map(([title, kind, path, ...more]) => [title, kind, path.replace(/(#|$)/, ".html$1"), ...more]),
+  );
+}
+
+/** Writes the documentation as files, for any web server. @returns how many */
+export async function writeStatic(site: Site, editions: readonly Edition[], folder: string): Promise<number> {
+  const files = new Map<string, string>();
+  const pictures = new Set<string>();
+  const schemas = editions.map(({ slug }) => `${pathOf({ slug })}/schema.graphql`);
+  for (const path of [...pathsOf(editions), nowhere, ...schemas]) {
+    const { type, content } = (await render(site, editions, path))!;
+    for (const [, picture] of content.matchAll(/src="(\/docs\/pictures\/[^"]+)"/g)) pictures.add(picture!);
+    const isIndex = editions.some(({ slug }) => path === `${versionPath(slug)}/search.json`);
+    const text =
+      type === "text/html" ? withFiles(content, path) : isIndex ? indexWithFiles(content) : content;
+    files.set(fileAt(path), text);
+  }
+  for (const { url, content } of assets.values()) files.set(fileAt(url), content);
+  for (const [file, content] of files) await write(join(folder, file), content);
+  for (const picture of pictures) {
+    const source = new URL(`../../docs/${picturePath.exec(picture)![1]}`, import.meta.url);
+    const target = join(folder, fileAt(picture));
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(fileURLToPath(source), target);
+  }
+  return files.size + pictures.size;
+}
+
+async function write(file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
+}

@@ -1,0 +1,59 @@
+import type {
+  ArgumentNode,
+  ConstDirectiveNode,
+  DirectiveDefinitionNode,
+  GraphQLObjectType,
+  GraphQLSchema,
+  ObjectTypeDefinitionNode,
+} from "postgraphile/graphql";
+import {
+  Kind,
+  lexicographicSortSchema,
+  parse,
+  parseConstValue,
+  print,
+  printSchema,
+  visit,
+} from "postgraphile/graphql";
+import type { ScopeRequirement } from "./scopes.ts";
+import { requiresScopesDirective } from "./scopes.ts";
+
+/**
+ * Prints a schema, sorted, so that equal schemas give equal texts, with descriptions, and with the scopes that fields
+ * require, which `printSchema` of graphql-js leaves out.
+ */
+export function printSdl(schema: GraphQLSchema): string {
+  const sorted = lexicographicSortSchema(schema);
+  const document = visit(parse(printSchema(sorted), { noLocation: true }), {
+    // In the order of the definition, which is meant for readers: most important first.
+    DirectiveDefinition(node): DirectiveDefinitionNode {
+      const names = schema.getDirective(node.name.value)!.args.map((argument) => argument.name);
+      const args = node.arguments?.toSorted(
+        (a, b) => names.indexOf(a.name.value) - names.indexOf(b.name.value),
+      );
+      return { ...node, ...(args ? { arguments: args } : {}) };
+    },
+    ObjectTypeDefinition(node): ObjectTypeDefinitionNode {
+      const type = sorted.getType(node.name.value) as GraphQLObjectType;
+      const fields = node.fields?.map((field) => {
+        const requirement = type.getFields()[field.name.value]!.extensions.requiresScopes;
+        return requirement
+          ? { ...field, directives: [...(field.directives ?? []), directiveNode(requirement)] }
+          : field;
+      });
+      return { ...node, ...(fields ? { fields } : {}) };
+    },
+  });
+  return print(document) + "\n";
+}
+
+function directiveNode(requirement: ScopeRequirement): ConstDirectiveNode {
+  const name = { kind: Kind.NAME, value: requiresScopesDirective.name } as const;
+  const given = requiresScopesDirective.args.flatMap((argument): ArgumentNode[] => {
+    const scopes = requirement[argument.name as keyof ScopeRequirement];
+    if (!scopes) return [];
+    const value = parseConstValue(JSON.stringify(scopes), { noLocation: true });
+    return [{ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: argument.name }, value }];
+  });
+  return { kind: Kind.DIRECTIVE, name, arguments: given as ConstDirectiveNode["arguments"] & ArgumentNode[] };
+}

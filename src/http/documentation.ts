@@ -1,0 +1,70 @@
+import { createReadStream } from "node:fs";
+import { Router } from "express";
+import type { RequestHandler } from "express";
+import { pageHeaders } from "../administration/headers.ts";
+import { assets } from "../documentation/assets.ts";
+import type { Documentation } from "../documentation/documentation.ts";
+import { picturePath } from "../documentation/guides.ts";
+import { nowhere } from "../documentation/page.ts";
+import { sendJson } from "./answers.ts";
+import { sendPage, sendText } from "./send-page.ts";
+
+const pictures = new URL("../../docs/", import.meta.url);
+
+/** The documentation, at `/docs`. It is the same for everyone, has no secrets, and needs no token. */
+export function documentation(pages: Documentation, publicUrl: string | undefined): Router {
+  const router = Router();
+  // The search reads its index
+  router.use(pageHeaders(publicUrl, ["connect-src"]));
+  router.get("/assets/*file", sendAsset);
+  router.get("/pictures/*file", sendPicture);
+  router.get("/*page", sendPageOf(pages));
+  router.get("/", sendPageOf(pages));
+  return router;
+}
+
+/** Whether the documentation can take a request; if not, that is answered. */
+function takes(pages: Documentation, response: Parameters<RequestHandler>[1]): boolean {
+  if (!pages.isBusy) return true;
+  response.setHeader("retry-after", 5);
+  sendJson(response, 503, { error: "Too many pages are asked for at the moment." });
+  return false;
+}
+
+const sendPageOf =
+  (pages: Documentation): RequestHandler =>
+  async (request, response) => {
+    response.removeHeader("x-robots-tag");
+    const path = request.baseUrl + (request.path === "/" ? "" : request.path);
+    if (request.originalUrl.split("?")[0] !== path) return response.redirect(301, path);
+    if (!takes(pages, response)) return;
+    const page = await pages.page(path);
+    if (page === null || path === nowhere) response.status(404);
+    sendPage(request, response, (page ?? (await pages.page(nowhere)))!);
+  };
+
+const sendAsset: RequestHandler = (request, response, next) => {
+  const asset = [...assets.values()].find(({ url }) => url === request.originalUrl);
+  if (!asset) return next();
+  response.setHeader("cache-control", "public, max-age=31536000, immutable");
+  response.setHeader("content-type", asset.type);
+  response.vary("Accept-Encoding");
+  sendText(request, response, asset.content);
+};
+
+const sendPicture: RequestHandler = (request, response, next) => {
+  const [, name] = picturePath.exec(request.originalUrl) ?? [];
+  if (name === undefined) return next();
+  response.setHeader("cache-control", "public, max-age=3600");
+  response.setHeader("content-type", "image/png");
+  createReadStream(new URL(name, pictures))
+    .once("error", () => next())
+    .pipe(response);
+};
+
+/** `GET /api/graphql/{version}/schema.graphql`: the schema of a version. Comes after `findVersion`. */
+export const schemaFile =
+  (pages: Documentation): RequestHandler =>
+  async (request, response) => {
+    if (takes(pages, response)) sendPage(request, response, (await pages.page(request.path))!);
+  };

@@ -1,0 +1,88 @@
+import type { GraphQLError } from "postgraphile/graphql";
+import { OperationTypeNode } from "postgraphile/graphql";
+import { completed } from "../../errors/client-errors.ts";
+import { EventStream } from "../../live/event-stream.ts";
+import { followEvents, refusalOfTopics, subscriptionOf } from "../../live/follow-events.ts";
+import { keepCurrent, refusalOfQuery, shownTypes } from "../../live/keep-current.ts";
+import type { Live, LiveRequest, Sink } from "../../live/live.ts";
+import { kindOf } from "../../live/live.ts";
+import { documentOfOperation } from "../../live/page-document.ts";
+import { graphqlSink, plainSink } from "../../live/sinks.ts";
+import type { ServedVersion } from "../../versions/serve-version.ts";
+import { refuse, sendErrors } from "../answers.ts";
+import type { Middleware, Request, Response } from "../pipeline.ts";
+import { graphqlBodyOf } from "./read-graphql-body.ts";
+import type { Identify } from "./require-token.ts";
+
+/**
+ * Answers operations as text/event-stream: subscriptions, queries that are kept up to date, and others with one message.
+ * All other requests go on.
+ */
+export function answerStreams(served: readonly ServedVersion[], live: Live, identify: Identify): Middleware {
+  const bySlug = new Map(served.map((version) => [version.version.slug, version]));
+  return async (request, response, next) => {
+    const { locals } = response;
+    const { requestId } = locals;
+    const { operationName, variables } = graphqlBodyOf(request);
+    const { document } = locals.operation!;
+    const { schema } = bySlug.get(locals.version!.slug)!.current();
+    const { operation, isLive } = kindOf({ document: document!, operationName });
+    const isSubscription = operation === OperationTypeNode.SUBSCRIPTION;
+    if (!locals.isStream) {
+      if (!isSubscription) return next();
+      const message = "Subscriptions are answered as text/event-stream. Accept that.";
+      return refuse(request, response, 406, "BAD_USER_INPUT", message);
+    }
+    if (operation === OperationTypeNode.MUTATION) {
+      const message = "Mutations are answered as JSON. Accept application/json.";
+      return refuse(request, response, 406, "BAD_USER_INPUT", message);
+    }
+    const asked: LiveRequest = {
+      ...{ version: locals.version!.slug, schema, document: document!, operationName },
+      ...{ variables: variables ?? {}, locale: locals.locale, requestId },
+      credentialId: locals.caller!.credentialId,
+      lastEventId: request.headers["last-event-id"] as string | undefined,
+      caller: () => identify(request),
+    };
+    if (isTooMuch(live, request, response)) return;
+    const answer = await answerOf(live, asked, locals.caller!.scopes, isSubscription, isLive);
+    if (answer instanceof Error) return sendErrors(request, response, 400, [completed(answer, requestId)]);
+    const stream = new EventStream(response);
+    const sink = locals.isPlainStream ? plainSink(stream) : graphqlSink(stream);
+    await live.run(asked, sink, () => answer(sink));
+  };
+}
+
+/** Refuses a stream of a credential, or a process, that has too many. */
+function isTooMuch(live: Live, request: Request, response: Response): boolean {
+  const obstacle = live.open.obstacle(response.locals.caller!.credentialId);
+  if (obstacle === null) return false;
+  response.setHeader("retry-after", "15");
+  if (obstacle === "ofOne")
+    refuse(request, response, 429, "THROTTLED", "This token has too many open streams. End one first.");
+  else
+    refuse(request, response, 503, "SERVICE_UNAVAILABLE", "Too many streams are open. Try again in a while.");
+  return true;
+}
+
+/** What sends the answer, or why there will be none. What happens from now on will be part of it. */
+async function answerOf(
+  live: Live,
+  asked: LiveRequest,
+  scopes: ReadonlySet<string>,
+  isSubscription: boolean,
+  isLive: boolean,
+): Promise<((sink: Sink) => Promise<void>) | GraphQLError> {
+  if (!isSubscription && !isLive) return (sink) => answerOnce(live, asked, sink);
+  const topics = await live.log.readTopics();
+  if (!isSubscription) return refusalOfQuery(shownTypes(asked), topics) ?? keepCurrent(live, asked);
+  const subscription = subscriptionOf(asked);
+  if (subscription instanceof Error) return subscription;
+  return refusalOfTopics(subscription.topics, topics, scopes) ?? followEvents(live, asked, subscription);
+}
+
+async function answerOnce(live: Live, asked: LiveRequest, sink: Sink): Promise<void> {
+  const text = documentOfOperation(asked.document, asked.operationName)!;
+  const result = await live.read(asked, text, asked.variables, sink.stream.ended);
+  if (result) await sink.next(result);
+}

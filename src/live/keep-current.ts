@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { GraphQLError } from "postgraphile/graphql";
+import { apiError } from "../errors/api-error.ts";
+import { usedFieldsOf } from "../graphql/used-fields.ts";
+import { Signal } from "../lib/signal.ts";
+import type { Live, LiveRequest, Sink } from "./live.ts";
+import type { Topic } from "./log-follower.ts";
+import { documentOfOperation } from "./page-document.ts";
+
+/** Milliseconds between two runs of a query at least. */
+const pauseMs = 1_000;
+/** Milliseconds after which a waiting stream looks again. */
+const longestWaitMs = 60_000;
+
+/** The types whose fields an operation shows. */
+export function shownTypes({ schema, document }: Pick<LiveRequest, "schema" | "document">): Set<string> {
+  return new Set(usedFieldsOf(schema, document).all.map((field) => field.slice(0, field.indexOf("."))));
+}
+
+/** Why a query can't be kept up to date: no event tells of what it shows; null when it can. */
+export function refusalOfQuery(
+  shown: ReadonlySet<string>,
+  topics: ReadonlyMap<string, Topic>,
+): GraphQLError | null {
+  const told = new Set([...topics.values()].map(({ type }) => type));
+  if ([...shown].some((type) => told.has(type))) return null;
+  const types = [...told].sort().join(", ");
+  return apiError(
+    "BAD_USER_INPUT",
+    `No event tells of what the query shows, so its answer can't be kept up to date. Events tell of ${types}.`,
+  );
+}
+
+/**
+ * Follows the log.
+ *
+ * @returns answers the query, and again after each event of what it shows, whenever the answer is another one
+ */
+export async function keepCurrent(live: Live, request: LiveRequest): Promise<(sink: Sink) => Promise<void>> {
+  const text = documentOfOperation(request.document, request.operationName)!;
+  const shown = shownTypes(request);
+  const signal = new Signal();
+  const stop = await live.log.follow((events) => {
+    if (events.some(({ type }) => type !== undefined && shown.has(type))) signal.notify();
+  });
+  let sent = "";
+  signal.notify();
+  const send = async (sink: Sink) => {
+    const { ended } = sink.stream;
+    while (!ended.aborted) {
+      await signal.wait(longestWaitMs, ended);
+      const result = await live.read(request, text, request.variables, ended);
+      if (result === null) return;
+      const answer = JSON.stringify(result);
+      if (answer !== sent) await sink.next(result);
+      sent = answer;
+      if (result.errors && !result.data) return;
+      await sleep(pauseMs, undefined, { signal: ended, ref: false }).catch(() => {});
+    }
+  };
+  return (sink) => send(sink).finally(stop);
+}

@@ -1,0 +1,112 @@
+import type {
+  DocumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionNode,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { Kind, OperationTypeNode, parse, print, visit } from "postgraphile/graphql";
+import { findOperation } from "../graphql/operation.ts";
+
+/** A query for pages of the list that a subscription is for. */
+export interface PageDocument {
+  /** A document with one query. Its variables: those of the subscription that it still uses, and {@link names}. */
+  text: string;
+  /** What the list is called in answers. */
+  responseName: string;
+  /** The field of the subscription, with its arguments. */
+  field: FieldNode;
+  /** Variables of the page: of its length, position and filter. */
+  names: { first: string; after: string; filter: string };
+  /** The variables of the subscription that it still uses. */
+  uses: ReadonlySet<string>;
+}
+
+/** Variables that a node uses, with those of the fragments that it spreads; and these fragments. */
+function usesOf(node: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+  const variables = new Set<string>();
+  const spread = new Set<FragmentDefinitionNode>();
+  const look = (within: SelectionSetNode) =>
+    visit(within, {
+      Variable: ({ name }) => void variables.add(name.value),
+      FragmentSpread({ name }) {
+        const fragment = fragments.get(name.value);
+        if (!fragment || spread.has(fragment)) return;
+        spread.add(fragment);
+        look(fragment.selectionSet);
+      },
+    });
+  look(node);
+  return { variables, spread: [...spread] };
+}
+
+/** The root fields, also those in fragments. In a valid subscription they all have the same name and arguments. */
+function rootFields(
+  { selectionSet }: { selectionSet: SelectionSetNode },
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): FieldNode[] {
+  return selectionSet.selections.flatMap((node: SelectionNode) => {
+    if (node.kind === Kind.FIELD) return [node];
+    const within = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
+    return within ? rootFields(within, fragments) : [];
+  });
+}
+
+/** A name that no variable of the operation has. */
+function freeName({ variableDefinitions = [] }: OperationDefinitionNode, wanted: string): string {
+  const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  let name = wanted;
+  while (taken.has(name)) name += "_";
+  return name;
+}
+
+/**
+ * Turns a valid subscription to a log into a query for pages of the list of the same name: `subscription { events { id } }`
+ * into `query ($first: Int, …) { events(first: $first, …) { edges { cursor node { id } } } }`.
+ *
+ * @returns null for an operation that isn't a subscription
+ */
+export function pageDocumentOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): PageDocument | null {
+  const { operation, fragments } = findOperation(document, operationName);
+  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return null;
+  const fields = rootFields(operation, fragments);
+  const field = fields[0]!;
+  const selections = fields.flatMap(({ selectionSet }) => selectionSet!.selections);
+  const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections };
+  const { variables, spread } = usesOf(selectionSet, fragments);
+  const names = {
+    first: freeName(operation, "first"),
+    after: freeName(operation, "after"),
+    filter: freeName(operation, "filter"),
+  };
+  const responseName = field.alias?.value ?? field.name.value;
+  const list = schema.getQueryType()!.getFields()[field.name.value]!;
+  const typeOf = (name: string) => String(list.args.find((each) => each.name === name)!.type);
+  const own = Object.entries(names).map(([argument, name]) => `$${name}: ${typeOf(argument)}`);
+  const kept = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+    variables.has(variable.name.value),
+  );
+  const text = [
+    `query (${[...own, ...kept.map(print)].join(", ")}) {`,
+    `${responseName}: ${field.name.value}(first: $${names.first}, after: $${names.after}, filter: $${names.filter}) {`,
+    `edges { cursor node ${print(selectionSet)} } } }`,
+    ...spread.map(print),
+  ].join("\n");
+  return { text: print(parse(text)), responseName, field, names, uses: variables };
+}
+
+/** A document with one of its operations, and the fragments that this uses. */
+export function documentOfOperation(
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): string | null {
+  const { operation, fragments } = findOperation(document, operationName);
+  if (!operation) return null;
+  return [operation, ...usesOf(operation.selectionSet, fragments).spread].map(print).join("\n");
+}

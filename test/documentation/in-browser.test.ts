@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { skipBrowser, startChromium } from "../lib/chromium.ts";
+import { startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+
+/** A page of each kind. */
+const paths = [
+  ...["", "/unstable", "/unstable/queries", "/unstable/queries/orders", "/unstable/mutations/stockAdjust"],
+  ...[
+    "/unstable/types/Order",
+    "/unstable/types/StringFilter",
+    "/unstable/types/UserErrorCode",
+    "/unstable/scopes",
+  ],
+  ...[
+    "/events",
+    "/events/stock.changed",
+    "/changes",
+    "/guides/api",
+    "/guides/administration",
+    "/guides/data-model",
+  ],
+  "/nowhere",
+].map((path) => `/docs${path}`);
+
+describe("the documentation in a browser", { skip: skipBrowser }, () => {
+  let service: TestService;
+  let browser: Browser;
+  before(async () => {
+    browser = await startChromium();
+    service = await startService();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  /** A new window, and the errors in it. */
+  async function open(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
+    const context = await browser.newContext({
+      baseURL: service.url,
+      reducedMotion: "reduce",
+      viewport: { width: 1440, height: 900 },
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const faults: string[] = [];
+    page.on("pageerror", ({ message }) => faults.push(message));
+    page.on("console", (line) => {
+      if (line.type() === "error" && !/status of 404/.test(line.text())) faults.push(line.text());
+    });
+    return { page, faults };
+  }
+
+  const violationsOn = (page: Page, runOnly?: string[]) =>
+    page.evaluate(
+      async (options) => {
+        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(options);
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      },
+      { resultTypes: ["violations" as const], ...(runOnly && { runOnly }) },
+    );
+
+  test("no page has a fault that axe knows of, in light and dark, and each fits a phone", async () => {
+    const { page, faults } = await open();
+    for (const path of paths) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(path);
+      await page.evaluate(axe.source);
+      assert.deepEqual(await violationsOn(page), [], path);
+      await page.emulateMedia({ colorScheme: "dark" });
+      assert.deepEqual(await violationsOn(page, ["color-contrast"]), [], `${path}, dark`);
+      await page.setViewportSize({ width: 360, height: 780 });
+      const width = await page.evaluate("document.documentElement.scrollWidth");
+      assert.equal(width, 360, `${path} fits a phone`);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  test("the search is used by the keyboard alone", async () => {
+    const { page, faults } = await open();
+    await page.goto("/docs/unstable");
+    await page.keyboard.press("/");
+    await page.keyboard.type("stockadj");
+    await page.getByRole("option", { name: /^stockAdjust Mutation/ }).waitFor();
+    const chosen = page.getByRole("option", { selected: true });
+    assert.match((await chosen.textContent())!, /^stockAdjustMutation/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "stockAdjust", level: 1 }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("no such thing at all");
+    await page.getByText("Nothing was found.").waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#found").isHidden(), true);
+    await page.keyboard.type("PRODUCT_HAS");
+    await page.getByRole("option", { name: /^UserErrorCode.PRODUCT_HAS_VARIANTS/ }).click();
+    await page.waitForURL("**/types/UserErrorCode#PRODUCT_HAS_VARIANTS");
+    assert.deepEqual(faults, []);
+  });
+
+  test("on a phone the menu is behind a button; without scripts it is there, and so is everything", async () => {
+    const phone = { viewport: { width: 390, height: 800 } };
+    const { page } = await open(phone);
+    await page.goto("/docs/guides/api");
+    const menu = page.getByRole("navigation", { name: "Documentation" });
+    assert.equal(await menu.isVisible(), false);
+    await page.getByRole("button", { name: "Menu" }).click();
+    await menu.getByRole("link", { name: "Mutations" }).click();
+    await page.getByRole("heading", { name: "Mutations", level: 1 }).waitFor();
+    const { page: plain } = await open({ ...phone, javaScriptEnabled: false });
+    await plain.goto("/docs/guides/api");
+    assert.equal(await plain.getByRole("searchbox").count(), 0);
+    await plain
+      .getByRole("navigation", { name: "Documentation" })
+      .getByRole("link", { name: "Queries" })
+      .click();
+    await plain.getByRole("link", { name: "orders", exact: true }).click();
+    await plain.getByRole("heading", { name: "orders", level: 1 }).waitFor();
+  });
+
+  test("code can be copied", async () => {
+    const { page } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
+    await page.goto("/docs/unstable/queries/orders");
+    await page.getByRole("button", { name: "Copy GraphQL" }).click();
+    await page.getByText("Copied.").waitFor();
+    assert.match(String(await page.evaluate("navigator.clipboard.readText()")), /^query Orders \{/);
+  });
+});

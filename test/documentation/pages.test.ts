@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { guides } from "../../src/documentation/guides.ts";
+import { renderText } from "../../src/documentation/markdown.ts";
+import { versions } from "../../src/versions/versions.ts";
+import { read, startService } from "../lib/service.ts";
+import type { TestService } from "../lib/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startService({ versions });
+});
+after(() => service.close());
+
+const get = async (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  read(await fetch(service.url + path, { headers, method, redirect: "manual" }));
+
+/** The words of a page, without its tags. */
+const wordsOf = (text: string): string =>
+  text
+    .replace(/<[^>]*>/g, "")
+    .replaceAll("&#39;", "'")
+    .replace(/\s+/g, " ");
+
+test("a field's page says its scope, cost, errors, what it writes and which events tell of it", async () => {
+  const { status, text } = await get("/docs/unstable/mutations/stockAdjust");
+  assert.equal(status, 200);
+  const words = wordsOf(text);
+  assert.match(words, /Scope stocks:write/);
+  assert.match(words, /Cost 10 points, one for every 10 elements of its input/);
+  assert.match(words, /Writes Stock, StockMovement/);
+  assert.match(words, /Events stock\.changed, stock_movement\.created/);
+  assert.match(words, /User errors REQUIRED .*INSUFFICIENT_STOCK/);
+  assert.match(words, /Warnings STOCK_PROMISED/);
+  assert.match(words, /input: StockAdjustInput! required/);
+  assert.match(text, /href="\/docs\/unstable\/types\/UserErrorCode#INSUFFICIENT_STOCK"/);
+});
+
+test("a type's page says what reads and writes it, its events, filter, and each field with arguments", async () => {
+  const { text } = await get("/docs/unstable/types/Order");
+  const words = wordsOf(text);
+  assert.match(words, /Read by order, orders/);
+  assert.match(words, /Written by .*ordersUpsert/);
+  assert.match(words, /Events order\.created, order\.state_changed, order\.updated/);
+  assert.match(words, /Filter OrderFilterInput/);
+  assert.match(
+    words,
+    /lineItems: OrderLineItemConnection!.*Scope orders:read Cost 1 point, and one for every 10 rows/,
+  );
+  assert.match(words, /first: Int = 10/);
+  const filter = wordsOf((await get("/docs/unstable/types/OrderFilterInput")).text);
+  assert.match(filter, /Filter OrderFilterInput .*orderNumber: StringFilter/);
+  const values = await get("/docs/unstable/types/UserErrorCode");
+  assert.match(values.text, /id="NOT_FOUND"/);
+});
+
+test("what is deprecated says so, on its page and on that of the version", async () => {
+  await service.owner.query(
+    "create view api_unstable.old_tags with (security_invoker = true) as select id, name from erp.tag",
+  );
+  await service.owner.query(
+    `comment on view api_unstable.old_tags is
+       E'@primaryKey id\\n@requiresScopes tags:read\\n@deprecated 2026-12-01 Use tags.\\nTags of before.'`,
+  );
+  await service.app.reload();
+  assert.match(wordsOf((await get("/docs/unstable")).text), /Deprecated oldTag .*Use tags/);
+  assert.match(wordsOf((await get("/docs/unstable/queries/oldTags")).text), /Deprecated\. .*Use tags/);
+  assert.equal((await get("/docs/2026-06-unstable/queries/oldTags")).status, 404, "others stay as they are");
+});
+
+test("an example of each query and mutation is valid, and costs what its page says", async () => {
+  const token = await service.token({ read: "all", write: "all" });
+  const { body } = await get("/docs/unstable/collection.json");
+  const items = body.item.flatMap(({ item = [] }: any) => item);
+  assert.ok(items.length > 120, `${items.length}`);
+  for (const { name, request } of items.filter((_: unknown, index: number) => index % 7 === 0)) {
+    const { query, variables } = request.body.graphql;
+    const { codes, text } = await service.ask(token, { query, variables: JSON.parse(variables) });
+    assert.ok(
+      codes.every((code) => code !== "GRAPHQL_VALIDATION_FAILED" && code !== "GRAPHQL_PARSE_FAILED"),
+      `${name} ${text}`,
+    );
+  }
+  const { text } = await get("/docs/unstable/queries/orders");
+  const [, points] = /It costs (\d+) points/.exec(wordsOf(text))!;
+  const { query } = items.find(({ name }: any) => name === "orders").request.body.graphql;
+  const { body: answer } = await service.ask(token, { query });
+  assert.equal(answer.extensions.cost.requested, Number(points));
+});
+
+test("events, scopes, the changelog and what differs between versions have pages", async () => {
+  assert.match(wordsOf((await get("/docs/events")).text), /product\.updated .* products:read/);
+  const event = await get("/docs/events/product.updated");
+  assert.match(wordsOf(event.text), /data\.availableStock: integer/);
+  const { body: schema } = await get("/docs/events/product.updated.json");
+  assert.equal(schema.title, "product.updated");
+  assert.match(wordsOf((await get("/docs/unstable/scopes")).text), /stocks:write .*stockAdjust/);
+  assert.match(wordsOf((await get("/docs/changelog")).text), /Unreleased/);
+  const changes = wordsOf((await get("/docs/changes/2026-06-unstable/unstable")).text);
+  assert.match(changes, /From 2026-06-unstable to unstable .*New .*Mutation\.productsUpsert/);
+  assert.match(wordsOf((await get("/docs/changes/unstable/2026-06-unstable")).text), /Breaking/);
+  assert.equal((await get("/docs/changes/unstable/unstable")).status, 404);
+});
+
+test("pages are sent once, compressed, with headers that let nothing in from elsewhere", async () => {
+  const first = await get("/docs/guides/api", { "accept-encoding": "gzip" });
+  assert.equal(first.headers.get("content-encoding"), "gzip");
+  assert.match(first.headers.get("vary")!, /Accept-Encoding/);
+  assert.equal(first.headers.get("cache-control"), "no-cache");
+  const policy = first.headers.get("content-security-policy")!;
+  assert.match(policy, /^default-src 'none'; .*script-src 'self'; .*frame-ancestors 'none'$/);
+  assert.doesNotMatch(policy, /unsafe/);
+  assert.doesNotMatch(first.text, /<script>|<style>| style="| on[a-z]+="/);
+  const etag = first.headers.get("etag")!;
+  assert.equal((await get("/docs/guides/api", { "if-none-match": etag })).status, 304);
+  assert.equal((await get("/docs/guides/api", {}, "HEAD")).status, 200);
+  const [, style] = /<link rel="stylesheet" href="([^"]+)"/.exec(first.text)!;
+  assert.match((await get(style!)).headers.get("cache-control")!, /immutable/);
+});
+
+test("what there is not, is told so, and nothing but pages can be read", async () => {
+  for (const path of [
+    ...["/docs/nothing", "/docs/unstable/types/Nothing", "/docs/2020-01", "/docs/guides/toString"],
+    ...[
+      "/docs/guides/..%2f..%2fpackage.json",
+      "/docs/pictures/..%2f..%2fpackage.json",
+      "/docs/assets/x/docs.js",
+    ],
+    ...["/docs/unstable/types/__Schema", "/docs/nowhere"],
+  ]) {
+    const { status, text } = await get(path);
+    assert.equal(status, 404, path);
+    assert.match(text, /There is no such page/, path);
+  }
+  const { status, headers } = await get("/docs/");
+  assert.deepEqual([status, headers.get("location")], [301, "/docs"]);
+  assert.equal((await get("/docs/pictures/explorer.png")).headers.get("content-type"), "image/png");
+  assert.equal((await get("/docs", {}, "POST")).status, 404);
+});
+
+test("every guide is listed", async () => {
+  const files = (await readdir(new URL("../../docs/", import.meta.url))).filter((name) =>
+    name.endsWith(".md"),
+  );
+  const listed = new Set(guides.map(({ file }) => file));
+  assert.deepEqual(
+    files.filter((name) => !listed.has(`docs/${name}`)),
+    [],
+  );
+});
+
+test("HTML and scripts in a text are shown as they are written", () => {
+  const source = `# Title <b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) ![b](x.svg)\n\n\`\`\`ts\n"<img>"\n\`\`\`\n`;
+  const { title, content } = renderText(source, (address) => address);
+  assert.equal(title, "Title <b>");
+  assert.doesNotMatch(String(content), /<script|href="javascript|<img>/);
+  assert.match(String(content), /&lt;script&gt;/);
+});

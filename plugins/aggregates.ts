@@ -16,7 +16,8 @@ import {
   isAggregated,
   specsOf,
 } from "./lib/aggregates.ts";
-import type { RowsStep, RowStep } from "./lib/page.ts";
+import type { RowsStep } from "./lib/page-rows.ts";
+import type { RowStep } from "./lib/page.ts";
 
 declare global {
   namespace GraphileBuild {

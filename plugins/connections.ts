@@ -13,7 +13,8 @@ import {
 } from "postgraphile/graphql";
 import { defaultPageSize } from "../src/graphql/page-size.ts";
 import { followedOf } from "./lib/followed.ts";
-import type { EdgeOfRows, RowsStep } from "./lib/page.ts";
+import type { EdgeOfRows } from "./lib/page.ts";
+import type { RowsStep } from "./lib/page-rows.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
 import type { Key } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/keys.ts";

@@ -1,4 +1,9 @@
-import type { PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
+import type {
+  PgCodecWithAttributes,
+  PgResource,
+  PgSelectQueryBuilder,
+  PgSelectStep,
+} from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
@@ -13,7 +18,10 @@ import { comparable, parameterType, rowOf } from "../../src/reads/keys.ts";
 import type { End, Order } from "../../src/reads/orders.ts";
 import { between, placeTextOf } from "../../src/reads/orders.ts";
 import type { PagedList, PageRequest } from "../../src/reads/page-request.ts";
-import type { RowsStep } from "./page.ts";
+
+export type View = PgResource<string, PgCodecWithAttributes>;
+/** The library's step for rows of a view. */
+export type RowsStep = PgSelectStep<View>;
 
 /** Changes a query of rows before it is run. */
 export type Condition = (rows: PgSelectQueryBuilder) => void;

@@ -1,9 +1,4 @@
-import type {
-  PgCodecWithAttributes,
-  PgResource,
-  PgSelectSingleStep,
-  PgSelectStep,
-} from "postgraphile/@dataplan/pg";
+import type { PgSelectSingleStep } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, Step } from "postgraphile/grafast";
 import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
@@ -15,13 +10,11 @@ import { splitGlobalId } from "../../src/graphql/global-id.ts";
 import { orderOf } from "../../src/reads/keys.ts";
 import type { PagedList, PageRequest, RawPage } from "../../src/reads/page-request.ts";
 import { cursorListOf } from "../../src/reads/page-request.ts";
-import type { Condition } from "./page-rows.ts";
+import type { Condition, RowsStep, View } from "./page-rows.ts";
 import { keep, orderRows, placeOf, stayWithin } from "./page-rows.ts";
 
-type View = PgResource<string, PgCodecWithAttributes>;
 /** The library's steps for rows of a view, and for edges of its pages. */
 export type RowStep = PgSelectSingleStep<View>;
-export type RowsStep = PgSelectStep<View>;
 export type EdgeOfRows = EdgeStep<unknown, RowStep>;
 
 /** The arguments of a list: raw, and checked. */

@@ -6,7 +6,7 @@ import { each, lambda } from "postgraphile/grafast";
 import type { GraphQLString } from "postgraphile/graphql";
 import { getNamedType, GraphQLInt, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
 import { sql } from "postgraphile/pg-sql2";
-import { maxAggregated, maxGroups, requireFew } from "../src/reads/aggregates.ts";
+import { maxAggregated, maxGroups, requireFew } from "../src/reads/groups.ts";
 import { preservesSource } from "../src/reads/field-source.ts";
 import {
   aggregatedColumns,

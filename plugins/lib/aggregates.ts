@@ -3,7 +3,7 @@ import type {} from "@graphile/pg-aggregates";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Aggregate, Group, Groups } from "../../src/reads/aggregates.ts";
+import type { Aggregate, Group, Groups } from "../../src/reads/groups.ts";
 import { requirementOf } from "../scopes.ts";
 import { exactCodecOf } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";

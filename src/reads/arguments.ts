@@ -3,7 +3,7 @@ import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } 
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import type { Position, Stage } from "../graphql/cursor.ts";
 import { openRanges, stageText } from "../graphql/cursor.ts";
-import type { Group, Groups } from "./aggregates.ts";
+import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";

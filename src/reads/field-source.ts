@@ -1,6 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
-import type { Aggregate, Groups } from "./aggregates.ts";
+import type { Aggregate, Groups } from "./groups.ts";
 import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";

@@ -21,4 +21,4 @@ union all
 select t.view::regclass, format('@%s is no tag of views', t.name)
 from tag t
 where t.name <> all ('{primaryKey,requiresScopes,filters,nullable,hidden,columnEnum,gid,foreignKey,ref,refVia,
-  noFilter,rootField,followed,search,aggregates,groupBy,deprecated,describe,behavior,name,unique}');
+  noFilter,rootField,followed,log,search,aggregates,groupBy,deprecated,describe,behavior,name,unique}');

@@ -14,4 +14,5 @@ create index customer_email_id_idx on erp.customer (email, id);
 drop index if exists erp.sales_order_state_order_date_time_id_idx;
 -- waive index-blocks-writes: a million orders take a second
 create index sales_order_state_order_date_time_id_idx on erp.sales_order (state, order_date_time, id);
-comment on index erp.sales_order_state_order_date_time_id_idx is 'For lists of orders in a state, newest first.';
+comment on index erp.sales_order_state_order_date_time_id_idx is
+  'For lists of orders in a state, newest first.';

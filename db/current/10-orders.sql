@@ -25,23 +25,23 @@ select api_meta.allow('service_booker', 'erp.fulfillment_order_line_item',
   'select', 'insert', 'update (fulfilled_quantity)');
 select api_meta.allow('service_booker', 'erp.sales_order_line_item', 'select', 'update (shipped_quantity)');
 create or replace trigger keep_figures_after_insert after insert on erp.fulfillment_line_item
-  referencing new table as new_rows for each statement when (current_user <> 'service_booker')
+  referencing new table as new_rows for each statement when (current_user <> 'service_booker'::text)
   execute function ledger.keep_fulfillment_line_figures();
 create or replace trigger keep_figures_after_insert after insert on erp.fulfillment_order_line_item
-  referencing new table as new_rows for each statement when (current_user <> 'service_booker')
+  referencing new table as new_rows for each statement when (current_user <> 'service_booker'::text)
   execute function ledger.keep_fulfillment_order_line_figures();
 create or replace trigger keep_figures_after_update after update on erp.fulfillment_order_line_item
   referencing old table as old_rows new table as new_rows for each statement
-  when (current_user <> 'service_booker') execute function ledger.keep_fulfillment_order_line_figures();
+  when (current_user <> 'service_booker'::text) execute function ledger.keep_fulfillment_order_line_figures();
 create or replace trigger keep_figures_after_update after update on erp.sales_order_line_item
   referencing old table as old_rows new table as new_rows for each statement
-  when (current_user <> 'service_booker') execute function ledger.keep_order_line_figures();
+  when (current_user <> 'service_booker'::text) execute function ledger.keep_order_line_figures();
 
 select api_meta.allow('service_booker', 'erp.supplier_order_line_item',
   'select', 'update (received_quantity, actual_delivery_date)');
 create or replace trigger keep_figures_on_update after update on erp.supplier_order_line_item
   referencing old table as gone new table as changed for each statement
-  when (current_user <> 'service_booker') execute function ledger.keep_purchase_figures();
+  when (current_user <> 'service_booker'::text) execute function ledger.keep_purchase_figures();
 
 --!include ledger/figure_change.sql
 drop function if exists ledger.write_figures(ledger.place_change[], boolean, boolean, boolean);

@@ -6,7 +6,7 @@ import { asAuthRole } from "../database/as-role.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import { timetable } from "../versions/timetable.ts";
 import type { Version } from "../versions/versions.ts";
-import type { Edition } from "./edition.ts";
+import type { Edition, Topic } from "./edition.ts";
 import { describeSchema, readTopics } from "./edition.ts";
 import type { Site } from "./page.ts";
 import type { Rendered } from "./render.ts";
@@ -36,6 +36,7 @@ export class Documentation {
   readonly #thread = new DocumentationThread();
   readonly #editions = new WeakMap<GraphQLSchema, Promise<Edition>>();
   #made = 0;
+  #reading: Promise<Topic[]> | null = null;
   /** What the kept pages were made from. */
   #keptOf = "";
   readonly #kept = new LRUCache<string, StoredPage>({
@@ -100,7 +101,14 @@ export class Documentation {
 
   async #make(slug: string, schema: GraphQLSchema): Promise<Edition> {
     const id = this.#made++;
-    const topics = await asAuthRole(this.#options.pool, readTopics);
+    const topics = await this.#topics();
     return { id, slug, topics, ...(await describeSchema(schema)) };
+  }
+
+  /** Editions that are made at the same time share what is read. */
+  #topics(): Promise<Topic[]> {
+    return (this.#reading ??= asAuthRole(this.#options.pool, readTopics).finally(() => {
+      this.#reading = null;
+    }));
   }
 }

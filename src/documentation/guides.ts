@@ -27,13 +27,13 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: "Using the API",
     about: "You write a program that calls the API, or receives its webhooks.",
-    guides: inDocs("api", "loading", "stock", "purchasing", "shipping", "webhooks", "errors"),
+    guides: inDocs("quickstart", "api", "loading", "stock", "purchasing", "shipping", "webhooks", "errors"),
   },
   {
     title: "Running it",
     about: "You operate the service, or own its database.",
     guides: [
-      ...inDocs("operating", "settings", "administration", "upgrading"),
+      ...inDocs("quickstart-database", "operating", "settings", "administration", "upgrading"),
       { slug: "security", file: "SECURITY.md" },
       ...inDocs("performance"),
     ],
@@ -42,6 +42,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: "Changing it",
     about: "You add tables, fields and mutations, or change the service itself.",
     guides: [
+      ...inDocs("quickstart-developer"),
       { slug: "contributing", file: "CONTRIBUTING.md" },
       ...inDocs("evolving", "check"),
       { slug: "database", file: "db/README.md" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import fc from "fast-check";
 import { rowsOf, useDatabase } from "../lib/database.ts";
+import { insertBookings } from "./insert-bookings.ts";
 
 // A booking writes everything itself; for whoever inserts into the ledger by hand, triggers do. Random bookings are done in
 // both ways, each undone again, and must leave the same rows and the same events behind.
@@ -36,14 +37,6 @@ const state = `
           - '{createdAt,updatedAt}'::text[]) order by o.position)
       from events.outbox o where o.position > $3)
   ) as state`;
-
-const columns = ["source", "destination"]
-  .flatMap((side) =>
-    ["location_type", "warehouse", "bin_location", "order", "goods_receipt", "special_stock_location"].map(
-      (what) => (/type|special/.test(what) ? `${side}_${what}_technical_name` : `${side}_${what}_id`),
-    ),
-  )
-  .join();
 
 describe("bookings, directly and by triggers", () => {
   const used = useDatabase("template_demo");
@@ -141,23 +134,6 @@ describe("bookings, directly and by triggers", () => {
            s.location_type_technical_name in ('warehouse', 'bin_location') order by s.place limit 2), 'counted')`,
       [product, quantity],
     );
-  /** Inserts by hand what a booking booked: its movements by one statement, their batches by another. */
-  const insert = async (movements: any[], batches: any[]) => {
-    const inserted = await rows(
-      `insert into ledger.stock_movement (product_id, quantity, process_type_technical_name, comment, ${columns})
-       select product_id, quantity, process_type_technical_name, comment, ${columns}
-       from jsonb_populate_recordset(null::ledger.stock_movement, $1) returning id`,
-      [JSON.stringify(movements)],
-    );
-    const named = batches.map(([batch_id, quantity, nth]) => ({ ...inserted[nth - 1], batch_id, quantity }));
-    if (named.length > 0)
-      await rows(
-        `insert into ledger.stock_movement_batch (stock_movement_id, batch_id, quantity)
-         select id, batch_id, quantity from jsonb_to_recordset($1) m (id uuid, batch_id uuid, quantity integer)`,
-        [JSON.stringify(named)],
-      );
-  };
-
   /** Does something from the present state on; answers what it leaves behind, and undoes it unless it is to stay. */
   const resultOf = async (work: () => Promise<unknown>, stays = false) => {
     const [from] = await rows(
@@ -185,7 +161,10 @@ describe("bookings, directly and by triggers", () => {
       return false;
     }
     if (directly.movements === null) return false;
-    const byTriggers = await resultOf(() => insert(directly.movements, directly.batches ?? []), true);
+    const byTriggers = await resultOf(
+      () => insertBookings(rows, directly.movements, directly.batches ?? []),
+      true,
+    );
     assert.deepEqual(byTriggers, directly);
     return true;
   };

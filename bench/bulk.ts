@@ -18,7 +18,7 @@ import { writeResults } from "./report/write.ts";
 import { openCluster, openTestbed } from "./testbed.ts";
 
 /** Rows of the files that are loaded, and of the list that is written. */
-const sizes = { full: { rows: 100_000, movements: 1_000_000 }, quick: { rows: 1_000, movements: 10_000 } };
+const sizes = { full: { rows: 100_000, movements: 1_000_000 }, quick: { rows: 5_000, movements: 100_000 } };
 /** Milliseconds between two looks at the memory. */
 const lookEveryMs = 250;
 

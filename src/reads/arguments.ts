@@ -3,6 +3,7 @@ import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } 
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import type { Position, Stage } from "../graphql/cursor.ts";
 import { openRanges, stageText } from "../graphql/cursor.ts";
+import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
@@ -27,6 +28,8 @@ export interface Given {
   page?: PageArguments;
   /** The arguments of the function that the field calls, as many as are given. */
   call?: readonly CallValue[];
+  /** What the rows are grouped by. */
+  groups?: readonly Group[];
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
@@ -94,6 +97,10 @@ export function argumentsReader(
       const values: unknown[] = [];
       return { ...readCall(variables, values), values };
     };
+  if (source.kind === "groupedAggregates") {
+    const readNames = value("groupBy");
+    return (variables) => readGroups(source.groups, readNames(variables) as string[]);
+  }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const readers = pageArguments.map((name) => [name, value(name)] as const);
   const readWanted = value("filter");
@@ -125,7 +132,7 @@ export function argumentsReader(
 }
 
 const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
-const knownArguments = new Set<string>(["id", "filter", "search", ...pageArguments]);
+const knownArguments = new Set<string>(["id", "filter", "search", "groupBy", ...pageArguments]);
 const patternsCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
@@ -179,6 +186,10 @@ function hasVariables(value: ValueNode): boolean {
   if (value.kind === Kind.VARIABLE) return true;
   if (value.kind === Kind.LIST) return value.values.some(hasVariables);
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
+}
+
+function readGroups(groups: Groups, names: readonly string[]): Given {
+  return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
 }
 
 /** Adds the form of a cursor and its values. */

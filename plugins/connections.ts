@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import type { PgResource } from "postgraphile/@dataplan/pg";
 import type { FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
-import { lambda } from "postgraphile/grafast";
+import { constant, lambda } from "postgraphile/grafast";
 import type { GraphQLOutputType } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -11,14 +11,16 @@ import {
   GraphQLNonNull,
   GraphQLString,
 } from "postgraphile/graphql";
-import { decodeCursor } from "../src/graphql/cursor.ts";
-import { checkPageSize, defaultPageSize } from "../src/graphql/page-size.ts";
+import { defaultPageSize } from "../src/graphql/page-size.ts";
 import { followedOf } from "./lib/followed.ts";
-import type { EdgeOfRows, ListDetails, RowsStep } from "./lib/page.ts";
+import type { EdgeOfRows } from "./lib/page.ts";
+import type { RowsStep } from "./lib/page-rows.ts";
 import { cursorOf, PageInfoOfRows, PageOfRows } from "./lib/page.ts";
 import type { Key } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/keys.ts";
 import { preservesSource } from "../src/reads/field-source.ts";
+import type { PagedList, RawPage } from "../src/reads/page-request.ts";
+import { readPage } from "../src/reads/page-request.ts";
 
 const nonNull = (type: GraphQLOutputType) => new GraphQLNonNull(getNullableType(type));
 
@@ -30,18 +32,24 @@ function keyOf(resource: PgResource): Key {
 }
 
 /** The page that the arguments of a list request. */
-function planPage($rows: RowsStep, details: ListDetails, args: FieldArgs): PageOfRows {
-  const $rawFirst = args.getRaw("first");
-  const $rawAfter = args.getRaw("after");
-  const decode = (cursor: string | null | undefined) =>
-    cursor == null ? null : decodeCursor(details, cursor);
-  const $first = lambda($rawFirst, checkPageSize);
-  const $after = lambda($rawAfter, decode);
-  return new PageOfRows($rows, details, { $rawFirst, $rawAfter, $first, $after });
+function planPage($rows: RowsStep, list: PagedList, args: FieldArgs): PageOfRows {
+  const raw = (name: keyof RawPage) =>
+    list.orders || name === "first" || name === "after" ? args.getRaw(name) : constant(undefined);
+  const [$first, $last, $after, $before, $orderBy] = [
+    ...[raw("first"), raw("last"), raw("after"), raw("before"), raw("orderBy")],
+  ] as [Step, Step, Step, Step, Step];
+  const $page = lambda(
+    [$first, $last, $after, $before, $orderBy] as const,
+    ([first, last, after, before, orderBy]: readonly unknown[]) =>
+      readPage(list, { first, last, after, before, orderBy } as RawPage),
+  );
+  const $raw = { first: $first, last: $last, after: $after, before: $before, orderBy: $orderBy };
+  return new PageOfRows($rows, list, { $raw, $page });
 }
 
 /**
- * Relay connections, forward only: `edges` and `pageInfo`, `first` and `after`.
+ * Relay connections: `edges` and `pageInfo`, `first` and `after`. WiderListsPlugin adds the other direction, orders and
+ * counts.
  *
  * Lists are ordered by primary key. Keys grow with time, so the oldest rows come first, and rows that are added while a
  * client reads pages come after the last page. Rows of followed lists may also come late (src/reads/followed.ts).
@@ -59,7 +67,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
         delete shown.nodes;
         return shown;
       },
-      GraphQLObjectType_fields_field(field, _build, { Self, scope }) {
+      GraphQLObjectType_fields_field(field, build, { Self, scope }) {
         const { fieldName } = scope;
         if (scope.isPgFieldConnection) {
           const { plan } = field;
@@ -67,7 +75,10 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
           const list = `${Self.name}.${fieldName}`;
           // A function may leave out what came late
           const followed = scope.readFunction ? undefined : followedOf(resource);
-          const details = { list, key: keyOf(resource), followed };
+          const details = {
+            ...{ list, key: keyOf(resource), followed },
+            orders: build.listOrders?.get(resource.codec),
+          };
           field.type = nonNull(field.type);
           field.plan = preservesSource(plan, ($parent: Step, args: FieldArgs, info: FieldInfo) => {
             const $connection = plan!($parent, args, info) as Pick<PageOfRows, "getSubplan">;

@@ -97,6 +97,10 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
   first: `How many entries the page has at most: 0 to ${maxPageSize}.`,
   after:
     "Cursor of the entry after which the page begins, from the same list; without it, the page is the first.",
+  last: `How many entries the page has at most, counted from the end: 0 to ${maxPageSize}. Not together with \`first\`.`,
+  before:
+    "Cursor of the entry before which the page ends, from the same list and order. Without `first` or `last` the page is the one that ends there.",
+  orderBy: "The order of the list. Its cursors are valid for the same order only.",
   id: "Global id, of the form gid://service/<Type>/<uuid>.",
 };
 

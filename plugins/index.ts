@@ -1,6 +1,7 @@
 import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
+import { aggregatesPreset } from "./aggregates.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";
@@ -31,6 +32,7 @@ import { SubscriptionsPlugin } from "./subscriptions.ts";
 import { SurfacePlugin } from "./surface.ts";
 import { TextAnswersPlugin } from "./text-answers.ts";
 import { ValueTypesPlugin } from "./value-types.ts";
+import { narrow, WiderListsPlugin } from "./wider-lists.ts";
 
 export { catalogQuery, readCatalog };
 
@@ -126,6 +128,7 @@ export function createPreset({
       { plugins: [BehaviorsPlugin] },
       PostGraphileAmberPreset,
       ShortNamesPreset,
+      aggregatesPreset,
     ],
     plugins: [
       // What is known of the database
@@ -149,6 +152,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions

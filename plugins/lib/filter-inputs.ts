@@ -19,7 +19,8 @@ import { requireKey } from "../../src/graphql/global-id.ts";
 import { orderOf, rowOf } from "../../src/reads/keys.ts";
 import { requirementOf } from "../scopes.ts";
 import { keyOfResource } from "./keys.ts";
-import { tagText } from "./tags.ts";
+import type { Tagged } from "./tags.ts";
+import { hasTag, tagText } from "./tags.ts";
 
 /** The type of a column's values in GraphQL. */
 export interface ValueType {
@@ -73,7 +74,10 @@ function operandOf(codec: PgCodec): PgCodec {
   return codec === TYPES.int2 ? TYPES.int : codec === TYPES.bigint ? wholeFloat : codec;
 }
 
-/** The columns that the filter of a view looks at: its id, and those that the tag @filters names. */
+/**
+ * The columns that the filter of a view looks at: its id, those that the tag @filters names, and those with the tag
+ * @indexed.
+ */
 export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
   const wanted = tagText(codec, "filters") ?? "";
@@ -83,7 +87,8 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
   const columns = new Map<string, TypedColumn>();
   for (const [name, attribute] of Object.entries(codec.attributes)) {
     const named = name === "id" || names.includes(name);
-    if (!named && !names.includes("*")) continue;
+    const isIndexed = hasTag(attribute as Tagged, "indexed");
+    if (!named && !isIndexed && !names.includes("*")) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
     const type = typeOf(build, attribute.codec);
     // Those of lists and JSON came later, and `*` still means what it meant

@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../../src/reads/codecs.ts";
+import { aggregateOf, groupsOf } from "./aggregates.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
 import type { ReadFunction } from "./read-functions.ts";
@@ -43,6 +44,8 @@ export function findSource(
   }
   if (scope.isConnectionType && (fieldName === "edges" || fieldName === "pageInfo"))
     return { kind: fieldName };
+  if (isAggregatePart(scope)) return findAggregatePart(build, scope);
+  if (scope.countField) return { kind: scope.countField };
   if (scope.isCursorField) return { kind: "cursor" };
   if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
   if (scope.isPageInfo && isPageInfoField(fieldName)) return { kind: fieldName };
@@ -53,6 +56,28 @@ function isPageInfoField(name: string) {
   return (
     name === "hasNextPage" || name === "hasPreviousPage" || name === "startCursor" || name === "endCursor"
   );
+}
+
+const isAggregatePart = ({ isConnectionType, fieldName, ...scope }: FieldScope): boolean =>
+  scope.aggregatePart !== undefined ||
+  scope.isPgAggregateField === true ||
+  scope.isPgConnectionAggregateField === true ||
+  (isConnectionType === true && /^(grouped)?aggregates$/i.test(fieldName));
+
+function findAggregatePart(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+  const { fieldName, aggregatePart, pgAggregateSpec, pgTypeResource, pgCodec } = scope;
+  if (aggregatePart) return { kind: aggregatePart };
+  if (scope.isPgAggregateField) return { kind: "aggregate" };
+  if (scope.isPgConnectionAggregateField) {
+    const resource = pgTypeResource as PgResource;
+    const aggregate = aggregateOf(build, resource, pgAggregateSpec!, fieldName);
+    return aggregate && { kind: "aggregated", aggregate };
+  }
+  const resource = findRows(build, pgCodec as PgCodec)?.resource;
+  if (!resource) return undefined;
+  return fieldName === "aggregates"
+    ? { kind: "aggregates" }
+    : { kind: "groupedAggregates", groups: groupsOf(build, resource) };
 }
 
 function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {
@@ -86,8 +111,9 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (target !== undefined && target !== resource) return undefined;
   const filterColumns = build.filterColumns.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
+  const orders = build.listOrders?.get(rows.resource.codec);
   const search = scope.isRootQuery ? searchOf(rows.resource) : undefined;
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, search };
+  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders, search };
 }
 
 function findFunction(
@@ -98,18 +124,9 @@ function findFunction(
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);
-  return (
-    rows && {
-      kind: "list",
-      ...rows,
-      list,
-      hops: [],
-      call,
-      filterColumns,
-      followed: undefined,
-      search: undefined,
-    }
-  );
+  const orders = build.listOrders?.get(returned.codec);
+  const none = { followed: undefined, search: undefined };
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, orders, ...none };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */

@@ -20,7 +20,8 @@ declare global {
   }
 }
 
-function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn {
+/** A column as keys and orders compare it. */
+export function keyColumn(name: string, { codec }: PgCodecAttribute): KeyColumn {
   const base = baseOf(codec);
   const typeName = pgTypeOf(base);
   const labels = isEnumCodec(base) ? base.values.map(({ value }) => value) : undefined;

@@ -4,6 +4,7 @@ import { isEnumCodec } from "postgraphile/@dataplan/pg";
 import { encodeGlobalId } from "../../src/graphql/global-id.ts";
 import { writeKey } from "../../src/graphql/key-forms.ts";
 import type { UserErrorRow } from "../../src/graphql/mutation-check.ts";
+import { withDigits } from "../../src/mutations/exact-json.ts";
 import { elementOf } from "../../src/reads/codecs.ts";
 import type { Mutation } from "./mutation-functions.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
@@ -12,6 +13,8 @@ import { tagText } from "./tags.ts";
 /** A JSON value as `mutation.run` takes and returns it. */
 type Json = unknown;
 type Converter = (value: unknown) => Json;
+
+const isJson = ({ name }: PgCodec): boolean => name === "json" || name === "jsonb";
 
 const asItIs: Converter = (value) => value;
 const unlessNull = (convert: Converter): Converter =>
@@ -48,7 +51,8 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
   if (element) return unlessNull(toEach(payloadDecoder(build, element)));
   const { globalIdOf } = codec.extensions ?? {};
   if (globalIdOf) return unlessNull(idEncoder(build, globalIdOf));
-  if (!codec.attributes) return asItIs;
+  // JSON keeps its numbers as they are
+  if (!codec.attributes) return isJson(codec) ? asItIs : withDigits;
   const fields = Object.entries(codec.attributes).map(([name, attribute]) => {
     const entity = tagText(attribute, "entity");
     if (entity) return [name, decodeEntity(build, entity, attribute.codec)] as const;
@@ -64,7 +68,8 @@ function payloadDecoder(build: GraphileBuild.Build, codec: PgCodec): Converter {
 /** What makes the global id of a type of a value: of the one column of its key, or the text of a key of several. */
 function idEncoder(build: GraphileBuild.Build, typeName: string): Converter {
   const isText = (build.keyOfType.get(typeName)?.length ?? 1) > 1;
-  return (value) => encodeGlobalId(typeName, isText ? (value as string) : writeKey([String(value)]));
+  return (value) =>
+    encodeGlobalId(typeName, isText ? (value as string) : writeKey([String(withDigits(value))]));
 }
 
 function decodeEntity(build: GraphileBuild.Build, typeName: string, codec: PgCodec): Converter {

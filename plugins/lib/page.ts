@@ -1,108 +1,69 @@
-import type {
-  PgCodecWithAttributes,
-  PgResource,
-  PgSelectQueryBuilder,
-  PgSelectSingleStep,
-  PgSelectStep,
-} from "postgraphile/@dataplan/pg";
+import type { PgSelectSingleStep } from "postgraphile/@dataplan/pg";
 import { TYPES } from "postgraphile/@dataplan/pg";
 import type { EdgeStep, Step } from "postgraphile/grafast";
 import { ConnectionStep, constant, ConstantStep, lambda, UnbatchedStep } from "postgraphile/grafast";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Position } from "../../src/graphql/cursor.ts";
-import { decodeCursor, encodeCursor, openRanges } from "../../src/graphql/cursor.ts";
-import type { Followed, NamedRows, StageSql } from "../../src/reads/followed.ts";
-import { given, notYetGiven, openTransactions } from "../../src/reads/followed.ts";
+import { decodeCursor, encodeCursor, listText } from "../../src/graphql/cursor.ts";
+import { openTransactions } from "../../src/reads/followed.ts";
 import { splitGlobalId } from "../../src/graphql/global-id.ts";
-import { readKey } from "../../src/graphql/key-forms.ts";
-import type { Key } from "../../src/reads/keys.ts";
-import { orderOf, parameterType, rowOf } from "../../src/reads/keys.ts";
+import { orderOf } from "../../src/reads/keys.ts";
+import type { PagedList, PageRequest, RawPage } from "../../src/reads/page-request.ts";
+import { cursorListOf } from "../../src/reads/page-request.ts";
+import type { Condition, RowsStep, View } from "./page-rows.ts";
+import { keep, orderRows, placeOf, stayWithin } from "./page-rows.ts";
 
-type View = PgResource<string, PgCodecWithAttributes>;
 /** The library's steps for rows of a view, and for edges of its pages. */
 export type RowStep = PgSelectSingleStep<View>;
-export type RowsStep = PgSelectStep<View>;
 export type EdgeOfRows = EdgeStep<unknown, RowStep>;
-
-/** What a field lists, and how. */
-export interface ListDetails {
-  /** The field, for example `Tag.products`. */
-  list: string;
-  /** The primary key, which orders the list. */
-  key: Key;
-  /** How it is followed, if it is. */
-  followed: Followed | undefined;
-}
 
 /** The arguments of a list: raw, and checked. */
 export interface PageSteps {
-  $rawFirst: Step;
-  $rawAfter: Step;
-  $first: Step<number>;
-  /** The start of the page, or null. */
-  $after: Step<Position | null>;
+  $raw: Readonly<Record<keyof RawPage, Step>>;
+  $page: Step<PageRequest>;
 }
 
-type Condition = (rows: PgSelectQueryBuilder) => void;
-type Side = (rows: NamedRows, stages: [StageSql, ...StageSql[]]) => SQL;
-
-// An edge knows its rows, but neither the field that lists them nor the start of the page: in a followed list, that is
-// a placeholder for the text of the cursor.
-const listOf = new WeakMap<RowsStep, ListDetails & { after: SQL | null }>();
+// An edge knows its rows, but not the field that lists them
+const cursorsOf = new WeakMap<RowsStep, Cursors>();
 
 /** The value of an argument that is no variable; undefined when it is known only during execution. */
 function knownValue($argument: Step): { value: unknown } | undefined {
   return $argument instanceof ConstantStep ? { value: $argument.data } : undefined;
 }
 
-/** The id, the open transactions and the cursor of the page, as Postgres returns them. */
-type Values = readonly [id: unknown, open: string, cursor: string | null];
+/** What cursors of a list are made of. */
+interface Cursors {
+  list: PagedList;
+  $page: Step<PageRequest>;
+  /** In a followed list, a placeholder for the text of the cursor that the page begins after; else null. */
+  after: SQL | null;
+  /** The text of a row's place in the order that was asked for; null where only that of the key can be. */
+  place: SQL | null;
+}
+
+/** Of a row: the id, its place in another order, the open transactions, the cursor of the page, as Postgres returns them. */
+type Values = readonly [id: unknown, place: unknown, open: string, cursor: string | null, page: PageRequest];
 
 /** The cursor of a row of a list. */
 export function cursorOf($row: RowStep): Step {
-  const details = listOf.get($row.getClassStep())!;
-  const { list, followed, after } = details;
+  const { list, $page, after, place } = cursorsOf.get($row.getClassStep())!;
   // Called `id` whatever the key is made of (plugins/id-columns.ts)
   const $id = $row.get("id");
-  if (!followed)
-    return lambda($id, (id) => {
-      const key = splitGlobalId(id)?.key;
-      return key === undefined ? null : encodeCursor(list, key);
-    });
   // In the statement that reads the rows, because its snapshot matters
-  const $open = $row.select(openTransactions, TYPES.text);
+  const $open = list.followed ? $row.select(openTransactions, TYPES.text) : constant("");
   const $after = after ? $row.select(sql`${after}::text`, TYPES.text) : constant(null);
-  return lambda([$id, $open, $after] as const, ([id, open, cursor]: Values) => {
+  const $place = place ? $row.select(place, TYPES.text) : constant(null);
+  return lambda([$id, $place, $open, $after, $page] as const, ([id, at, open, cursor, { order }]: Values) => {
     const key = splitGlobalId(id)?.key;
     if (key === undefined) return null;
-    return encodeCursor(list, key, open, cursor == null ? [] : decodeCursor(details, cursor));
+    const cursors = cursorListOf(list, order);
+    if (!order.isDefault) return encodeCursor(listText(cursors), at as string);
+    if (!list.followed) return encodeCursor(list.list, key);
+    return encodeCursor(list.list, key, open, cursor == null ? [] : decodeCursor(cursors, cursor));
   });
 }
 
-/** Rows on one side of a cursor. */
-function beside({ key, followed }: ListDetails, side: Side): (after: Position | null) => Condition {
-  return (after) => (rows) => {
-    if (after === null) return;
-    const stages = after.map((stage) => ({
-      key: rowOf(
-        readKey(key, stage.key)!.map((value, part) => sql`${sql.value(value)}::${parameterType(key[part]!)}`),
-      ),
-      open: stage.open === "" ? null : sql`${sql.value(openRanges(stage.open))}::int8multirange`,
-    }));
-    rows.where(sql.parens(side({ alias: rows.alias, key, followed }, stages as [StageSql, ...StageSql[]])));
-  };
-}
-
-/** Makes the page begin after a cursor. Clones of mode "aggregate", which look beside the page, ignore that. */
-function beginAfter(details: ListDetails): (after: Position | null) => Condition {
-  const condition = beside(details, notYetGiven);
-  return (after) => (rows) => {
-    if (rows.mode !== "aggregate") condition(after)(rows);
-  };
-}
-
-/** A page of the rows of a view, in the order of their primary key. */
+/** A page of the rows of a view. */
 export class PageOfRows extends ConnectionStep<
   unknown,
   RowStep,
@@ -112,55 +73,93 @@ export class PageOfRows extends ConnectionStep<
   RowsStep
 > {
   static override $$export = { moduleName: "plugins/page", exportName: "PageOfRows" };
-  readonly #details: ListDetails;
-  readonly #afterDependency: number;
-  /** Whether `first` may be 0. */
+  readonly #list: PagedList;
+  readonly #pageDependency: number;
+  /** Whether the page can have no rows because none are asked for. */
   readonly #mayBeEmpty: boolean;
-  /** Whether `after` may be given. */
-  readonly #mayFollow: boolean;
+  /** Which cursors may be given. */
+  readonly #may: { begin: boolean; end: boolean };
 
-  constructor($rows: RowsStep, details: ListDetails, { $rawFirst, $rawAfter, $first, $after }: PageSteps) {
+  constructor($rows: RowsStep, list: PagedList, { $raw, $page }: PageSteps) {
     super($rows);
-    this.#details = details;
+    this.#list = list;
     // As a dependency, because steps that are only referenced may be replaced during planning.
-    this.#afterDependency = this.addUnaryDependency($after);
-    const knownFirst = knownValue($rawFirst);
-    const knownAfter = knownValue($rawAfter);
-    this.#mayBeEmpty = !knownFirst || knownFirst.value === 0;
-    this.#mayFollow = !knownAfter || knownAfter.value != null;
-    const remembersAfter = details.followed !== undefined && this.#mayFollow;
-    listOf.set($rows, {
-      ...details,
-      after: remembersAfter ? $rows.placeholder($rawAfter, TYPES.text) : null,
+    this.#pageDependency = this.addUnaryDependency($page);
+    const mayBe = (name: keyof RawPage) => {
+      const known = knownValue($raw[name]);
+      return !known || known.value != null;
+    };
+    this.#mayBeEmpty = [$raw.first, $raw.last].some(
+      ($size) => (knownValue($size) ?? { value: 0 }).value === 0,
+    );
+    this.#may = { begin: mayBe("after"), end: mayBe("before") };
+    const isOrdered = mayBe("orderBy");
+    const remembersAfter = list.followed !== undefined && this.#may.begin;
+    cursorsOf.set($rows, {
+      ...{ list, $page },
+      after: remembersAfter ? $rows.placeholder($raw.after, TYPES.text) : null,
+      place: isOrdered ? placeOf($rows, list, $page) : null,
     });
-    for (const fragment of orderOf(details.key, $rows.alias))
-      $rows.orderBy({ fragment, codec: TYPES.text, direction: "ASC" });
+    if (isOrdered) $rows.apply(lambda($page, orderRows));
+    else
+      for (const fragment of orderOf(list.key, $rows.alias))
+        $rows.orderBy({ fragment, codec: TYPES.text, direction: "ASC" });
     $rows.setOrderIsUnique();
-    this.setFirst($first);
-    if (this.#mayFollow) $rows.apply(lambda($after, beginAfter(details)));
+    this.setFirst(lambda($page, ({ size, isBackward }) => (isBackward ? null : size)));
+    if (mayBe("last") || this.#may.end)
+      this.setLast(lambda($page, ({ size, isBackward }) => (isBackward ? size : null)));
+    if (this.#may.begin || this.#may.end) $rows.apply(lambda($page, stayWithin(list)));
   }
 
-  #after(): Step<Position | null> {
-    return this.getDepOptions<Step<Position | null>>(this.#afterDependency).step;
+  #page(): Step<PageRequest> {
+    return this.getDepOptions<Step<PageRequest>>(this.#pageDependency).step;
+  }
+
+  hasNextPage(): Step {
+    return this.#hasMore("hasNextPage");
+  }
+
+  hasPreviousPage(): Step {
+    return this.#hasMore("hasPreviousPage");
   }
 
   /**
-   * Whether there are more rows than the page holds. The library fetches one row more than requested, except for 0
-   * rows.
+   * Whether a row comes after the page, or before it. The library fetches one row more than requested, except for 0 rows;
+   * beyond a cursor there is its own row, unless it was deleted, or another.
    */
-  hasNextPage(): Step {
-    const $more = super.pageInfo().get("hasNextPage");
-    if (!this.#mayBeEmpty) return $more;
-    const $wanted = lambda(this.getFirst()!, (first) => first === 0);
-    const $any = this.#exists($wanted, lambda(this.#after(), beside(this.#details, notYetGiven)));
-    return lambda([$more, $any], ([more, any]) => more || any);
+  #hasMore(question: "hasNextPage" | "hasPreviousPage"): Step {
+    const isNext = question === "hasNextPage";
+    const isOpen = ({ isBackward }: PageRequest) => isNext !== isBackward;
+    const parts: Step[] = [];
+    const mayBeOpen = isNext || this.getLast() !== null;
+    if (mayBeOpen) {
+      const $more = super.pageInfo().get(question);
+      parts.push(lambda([$more, this.#page()] as const, ([more, page]) => Boolean(more) && isOpen(page)));
+    }
+    if (mayBeOpen && this.#mayBeEmpty) {
+      const rest = (page: PageRequest) => (isNext ? { ...page, before: null } : { ...page, after: null });
+      const $wanted = lambda(this.#page(), (page) => page.size === 0 && isOpen(page));
+      parts.push(
+        this.#exists(
+          $wanted,
+          lambda(this.#page(), (page) => keep(this.#list, "page")(rest(page))),
+        ),
+      );
+    }
+    if (isNext ? this.#may.end : this.#may.begin) {
+      const isGiven = ({ after, before }: PageRequest) => (isNext ? before : after) !== null;
+      const $wanted = lambda(this.#page(), (page) => isGiven(page) && !(page.size === 0 && isOpen(page)));
+      const range = isNext ? "following" : "preceding";
+      parts.push(this.#exists($wanted, lambda(this.#page(), keep(this.#list, range))));
+    }
+    if (parts.length === 0) return constant(false);
+    return parts.length === 1 ? parts[0]! : lambda(parts, (answers) => answers.some(Boolean));
   }
 
-  /** Whether a row comes before the page: that of the cursor, unless it was deleted, or an earlier one. */
-  hasPreviousPage(): Step {
-    if (!this.#mayFollow) return constant(false);
-    const $wanted = lambda(this.#after(), (after) => after !== null);
-    return this.#exists($wanted, lambda(this.#after(), beside(this.#details, given)));
+  /** How many rows the list has, on all pages: counted by the library without an end, and said only up to the maximum. */
+  totalCount(): Step {
+    const $rows: RowsStep = this.cloneSubplanWithoutPagination("aggregate");
+    return $rows.singleAsRecord().select(sql`count(*)`, TYPES.bigint, true);
   }
 
   startCursor(): Step {

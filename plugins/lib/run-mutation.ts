@@ -1,5 +1,6 @@
 import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import type { MutationCheck } from "../../src/graphql/mutation-check.ts";
+import { parseExactly } from "../../src/mutations/exact-json.ts";
 import { textOfInput, parametersOf, withRetries } from "../../src/mutations/run.ts";
 import type { MutationCall } from "../../src/mutations/run.ts";
 import type { MutationResult } from "../../src/graphql/mutation-outcome.ts";
@@ -38,12 +39,12 @@ export async function runMutation(
     // One statement, and so one transaction: sent with its settings, committed when Postgres has answered
     withPgClient(settings as Record<string, string>, async (client) => {
       onBegin();
-      const { rows } = await client.query<{ result: MutationResult }>({
-        text: "select mutation.run($1, $2, $3, $4, $5) as result",
-        name: "mutation.run",
+      const { rows } = await client.query<{ result: string }>({
+        text: "select mutation.run($1, $2, $3, $4, $5)::text as result",
+        name: "mutation.run as text",
         values: parametersOf(call),
       });
-      return rows[0]!.result;
+      return parseExactly(rows[0]!.result) as MutationResult;
     }),
   );
 }

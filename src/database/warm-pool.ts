@@ -132,8 +132,8 @@ async function rehearse(client: PoolClient): Promise<void> {
   if (product === null || bin === null) return; // An empty shop
   const line = { product_id: product, place: { bin_location_id: bin }, delta: 1 };
   await runPipelined(client, settings, {
-    text: "select mutation.run($1, $2, $3, $4, $5) as result",
-    name: "mutation.run",
+    text: "select mutation.run($1, $2, $3, $4, $5)::text as result",
+    name: "mutation.run as text",
     values: ["api_unstable", "stock_adjust", JSON.stringify({ lines: [line] }), null, true],
   });
 }

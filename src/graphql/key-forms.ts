@@ -11,6 +11,8 @@ export interface KeyForm {
 /** A column of a key, as far as texts of keys need it. */
 export interface KeyPart {
   form: KeyForm;
+  /** Whether it can be null: in orders of lists, not in keys. */
+  isNullable?: boolean;
 }
 
 const integer = (bits: bigint): KeyForm => ({
@@ -109,9 +111,13 @@ export const textForm = anyText;
 /** The key of what has an id but no type. */
 export const uuidKey: readonly KeyPart[] = [{ form: forms.uuid! }];
 
+/** How null is spelled in the place of a row: no value is, because texts of values have no single percent sign. */
+export const nullText = "%";
+
+const escaped = (value: string): string => value.replaceAll("%", "%25").replaceAll("/", "%2F");
+
 /** The text of a key, of the values of its columns. */
-export const writeKey = (values: readonly string[]): string =>
-  values.map((value) => value.replaceAll("%", "%25").replaceAll("/", "%2F")).join("/");
+export const writeKey = (values: readonly string[]): string => values.map(escaped).join("/");
 
 /** The values of the columns of a key; null when the text is none. */
 export function readKey(parts: readonly KeyPart[], text: string): string[] | null {
@@ -122,6 +128,18 @@ export function readKey(parts: readonly KeyPart[], text: string): string[] | nul
   if (values.length !== parts.length) return null;
   return values.every((value, index) => parts[index]!.form.isRight(value)) ? values : null;
 }
+
+/** The values of a place in the order of a list; null when the text is none. */
+export function readPlace(parts: readonly KeyPart[], text: string): (string | null)[] | null {
+  if (!parts.some(({ isNullable }) => isNullable)) return readKey(parts, text);
+  const texts = text.split("/");
+  const isRight = texts.every((one, index) => one !== nullText || parts[index]?.isNullable);
+  const withoutNulls = parts.filter((_part, index) => texts[index] !== nullText);
+  const values = isRight && texts.length === parts.length ? readKey(withoutNulls, withoutNull(texts)) : null;
+  return values && texts.map((one) => (one === nullText ? null : values.shift()!));
+}
+
+const withoutNull = (texts: readonly string[]): string => texts.filter((one) => one !== nullText).join("/");
 
 /** How keys look, for messages: `<integer>/<text>`. */
 export const describeKey = (parts: readonly KeyPart[]): string =>

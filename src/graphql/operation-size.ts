@@ -1,4 +1,5 @@
 import type {
+  ArgumentNode,
   FieldNode,
   FragmentDefinitionNode,
   FragmentSpreadNode,
@@ -8,6 +9,7 @@ import type {
   InlineFragmentNode,
   OperationDefinitionNode,
   SelectionSetNode,
+  ValueNode,
 } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -31,11 +33,27 @@ const rowsPerSearch = 50;
 
 type Measured = Map<SelectionSetNode, OperationSize>;
 
-const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, mutations: 0 };
+const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, counts: 0, mutations: 0 };
 
-/** The `first` of a list. An invalid one counts as one: the list itself will refuse it. */
+/** Rows that counting a list counts as. */
+const rowsPerCount = 50;
+/** Aggregates read up to ten times as many rows as a count, and groups are sorted. */
+const figuresPerCount = 10;
+const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
+
+/** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
-  let value = node.arguments?.find(({ name }) => name.value === "first")?.value;
+  const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
+  const given = sizes.filter((size) => size !== undefined);
+  return given.length > 0 ? Math.max(...given) : defaultPageSize;
+}
+
+function sizeOf(
+  given: ValueNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number | undefined {
+  let value: ValueNode | undefined = given;
   let size: unknown;
   if (value?.kind === Kind.VARIABLE) {
     const name = value.name.value;
@@ -43,7 +61,7 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
     value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
   }
   if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
-  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : defaultPageSize;
+  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : undefined;
 }
 
 // Most operations have their page sizes in the document, so their size depends only on which variables are given
@@ -141,6 +159,7 @@ class Measurement {
       sum.relations += part.relations;
       sum.rows += part.rows;
       sum.values += part.values;
+      sum.counts += part.counts;
       sum.mutations += part.mutations;
     }
     measured.set(set, sum);
@@ -168,14 +187,22 @@ class Measurement {
     const target = getNamedType(field.type);
     if (type === this.#schema.getMutationType()) return this.#ofMutation(target, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
-    const { depth, relations, rows, values } = this.#ofSet(target, node.selectionSet);
+    const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
+    const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
+    if (isAggregate)
+      return {
+        ...nothing,
+        depth: depth + 1,
+        counts: countsOf[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
+      };
+    if (target.name === "TotalCount") return { ...nothing, depth: depth + 1, values, counts: 1 };
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
     const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariable(node)) this.dependence = "values";
-    const compared = isList ? this.#comparisons(node) : 0;
+    const compared = isList ? this.#comparisons(node) + counts * rowsPerCount : 0;
     // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { ...nothing, depth: depth + 1, relations, rows, values };
@@ -212,8 +239,10 @@ class Measurement {
   }
 }
 
+const isSize = ({ name }: ArgumentNode): boolean => name.value === "first" || name.value === "last";
+
 const hasVariable = ({ arguments: given = [] }: FieldNode): boolean =>
-  given.some(({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE);
+  given.some((argument) => isSize(argument) && argument.value.kind === Kind.VARIABLE);
 
 function isEntity(type: GraphQLNamedType): boolean {
   return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);

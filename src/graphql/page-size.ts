@@ -6,17 +6,15 @@ export const defaultPageSize = 10;
 export const maxPageSize = 250;
 
 /** @throws BAD_USER_INPUT below 0, PAGE_SIZE_EXCEEDED above the maximum */
-export function checkPageSize(first: number | null | undefined): number {
-  if (first === null || first === undefined) return defaultPageSize;
-  if (first < 0) throw apiError("BAD_USER_INPUT", `\`first\` is ${first}, but must not be negative.`);
-  if (first > maxPageSize) {
+export function checkPageSize(size: number | null | undefined, argument = "first"): number {
+  if (size === null || size === undefined) return defaultPageSize;
+  if (size < 0) throw apiError("BAD_USER_INPUT", `\`${argument}\` is ${size}, but must not be negative.`);
+  if (size > maxPageSize) {
     throw apiError(
       "PAGE_SIZE_EXCEEDED",
-      `\`first\` is ${first}, but a page has at most ${maxPageSize} entries.`,
-      {
-        maximum: maxPageSize,
-      },
+      `\`${argument}\` is ${size}, but a page has at most ${maxPageSize} entries.`,
+      { maximum: maxPageSize },
     );
   }
-  return first;
+  return size;
 }

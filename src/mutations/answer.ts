@@ -4,6 +4,7 @@ import type { ReadRow } from "../database/pipeline/read-text.ts";
 import type { SettingsStatement, StatementUse } from "../database/pipeline/settings.ts";
 import type { MutationOutcome, MutationResult } from "../graphql/mutation-outcome.ts";
 import { answerKeyLength, answerSetting } from "../reads/compile-payload.ts";
+import { parseExactly } from "./exact-json.ts";
 import { BookingGroups } from "./groups.ts";
 import { groupSender } from "./joint.ts";
 import type { JointOutcome, JointBooking } from "./joint.ts";
@@ -28,7 +29,7 @@ export interface MutationRequest {
 export type MutationAnswer = { data: string } | MutationOutcome;
 export type AnswerMutation = (wanted: WantedMutation, request: MutationRequest) => Promise<MutationAnswer>;
 
-const run = { text: "select mutation.run($1, $2, $3, $4, $5)::text", name: "mutation.run as text" };
+const run = { text: "select mutation.run($1, $2, $3, $4, $5)::text as result", name: "mutation.run as text" };
 // The setting outlives the transaction, so the next one can read it. The key tells whose answer it is: behind a pooler the
 // next transaction may run on another connection.
 const runAndKeep = {
@@ -88,7 +89,7 @@ function makeAlone(
     });
     if ("error" in first!) throw first.error;
     const [[text]] = first!.rows as [[string]];
-    const result = JSON.parse(statement ? text.slice(answerKeyLength) : text) as MutationResult;
+    const result = parseExactly(statement ? text.slice(answerKeyLength) : text) as MutationResult;
     return {
       result,
       read: second && "rows" in second ? (second.rows[0] as JointOutcome["read"]) : undefined,

@@ -5,6 +5,7 @@ import { settingsStatement } from "../database/pipeline/settings.ts";
 import { ownClient } from "../database/shared-pool.ts";
 import { markUncertain } from "../errors/postgres-errors.ts";
 import type { MutationResult } from "../graphql/mutation-outcome.ts";
+import { parseExactly } from "./exact-json.ts";
 import type { Booking, BookTogether } from "./groups.ts";
 import type { MutationCall } from "./run.ts";
 
@@ -64,7 +65,7 @@ export function groupSender(sendTogether: SendTogether): {
         throw error;
       }
       const [[text]] = outcome!.rows as [[string]];
-      const answers = JSON.parse(text) as (MutationResult | null)[];
+      const answers = parseExactly(text) as (MutationResult | null)[];
       return answers.map((result) => result && { result, isTogether: true });
     },
   };

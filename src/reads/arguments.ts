@@ -1,20 +1,22 @@
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
-import { checkPageSize } from "../graphql/page-size.ts";
-import type { Position } from "../graphql/cursor.ts";
-import { decodeCursor, openRanges, stageText } from "../graphql/cursor.ts";
+import type { Position, Stage } from "../graphql/cursor.ts";
+import { openRanges, stageText } from "../graphql/cursor.ts";
+import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
-import { readKey } from "../graphql/key-forms.ts";
+import { readPlace } from "../graphql/key-forms.ts";
 import type { FieldSource } from "./field-source.ts";
 import type { FunctionCall } from "./function-call.ts";
 import { readArgument } from "./function-call.ts";
 import { textOfSql } from "./json-text.ts";
-import type { Key } from "./keys.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
+import type { Order } from "./orders.ts";
+import type { PageRequest, RawPage } from "./page-request.ts";
+import { readPage } from "./page-request.ts";
 import { readSearch } from "./search.ts";
 
 /** The arguments of one field of an operation in one request. */
@@ -26,6 +28,8 @@ export interface Given {
   page?: PageArguments;
   /** The arguments of the function that the field calls, as many as are given. */
   call?: readonly CallValue[];
+  /** What the rows are grouped by. */
+  groups?: readonly Group[];
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
@@ -37,11 +41,11 @@ export interface CallValue {
   index: number;
 }
 
-/** The arguments of a list. Its values are those of the cursor, if there is one, followed by those of the filter. */
-export interface PageArguments {
-  first: number;
+/** The arguments of a list. Its values are those of the cursors, if there are any, followed by those of the filter. */
+export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" | "order"> {
   /** The stages of the cursor; null without one. */
   after: readonly StageValues[] | null;
+  before: StageValues | null;
   filter: FilterTree;
   /** Index of the patterns of a search; null without one. */
   search: number | null;
@@ -51,7 +55,8 @@ export interface PageArguments {
 
 /** Where the values of a stage of a cursor are: those of its key, how it stands in cursors, what was open. */
 export interface StageValues {
-  key: readonly number[];
+  /** Null where the value is null. */
+  key: readonly (number | null)[];
   /** Null where cursors that follow have no use for it. */
   text: number | null;
   /** Null where nothing was open. */
@@ -92,27 +97,42 @@ export function argumentsReader(
       const values: unknown[] = [];
       return { ...readCall(variables, values), values };
     };
+  if (source.kind === "groupedAggregates") {
+    const readNames = value("groupBy");
+    return (variables) => readGroups(source.groups, readNames(variables) as string[]);
+  }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
-  const [readFirst, readAfter, readWanted] = [value("first"), value("after"), value("filter")];
+  const readers = pageArguments.map((name) => [name, value(name)] as const);
+  const readWanted = value("filter");
   const readText = value("search");
   return (variables) => {
-    const first = checkPageSize(readFirst(variables) as number | null | undefined);
-    const cursor = readAfter(variables) as string | null | undefined;
+    const request = readPage(
+      source,
+      Object.fromEntries(readers.map(([name, read]) => [name, read(variables)])),
+    );
     const wanted = readWanted(variables) as FilterValue | null | undefined;
     const filter = wanted == null ? null : readFilter(source.filterColumns!, wanted);
     const values: unknown[] = [];
     const called = readCall(variables, values);
-    const after = cursor == null ? null : describePosition(source.key, decodeCursor(source, cursor), values);
+    const { size, isBackward, order } = request;
+    const after = request.after && describePosition(order, request.after, values);
+    const before = request.before && describeStage(order, request.before.at(-1)!, values);
     const text = readText(variables) as string | null | undefined;
     const search = text == null ? null : values.push(patternsCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
-    const shape = `${called.shape}${first}${after?.shape ?? ""}${search === null ? "" : "s"}${describe(filter, values)}`;
-    const page = { first, after: after?.stages ?? null, search, filter, filterIndex };
+    const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}${search === null ? "" : "s"}`;
+    const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
+    const shape = `${called.shape}${direction}${size}${form}${describe(filter, values)}`;
+    const page = {
+      ...{ size, isBackward, order, after: after?.stages ?? null, before },
+      ...{ search, filter, filterIndex },
+    };
     return { shape, values, page, call: called.call };
   };
 }
 
-const knownArguments = new Set(["id", "first", "after", "filter", "search"]);
+const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
+const knownArguments = new Set<string>(["id", "filter", "search", "groupBy", ...pageArguments]);
 const patternsCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
@@ -168,21 +188,40 @@ function hasVariables(value: ValueNode): boolean {
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
 }
 
+function readGroups(groups: Groups, names: readonly string[]): Given {
+  return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
+}
+
 /** Adds the form of a cursor and its values. */
 function describePosition(
-  key: Key,
+  order: Order,
   position: Position,
   values: unknown[],
 ): { shape: string; stages: readonly StageValues[] } {
-  const note = (value: unknown): number => values.push(value) - 1;
   const isPlain = position.length === 1 && position[0].open === "";
-  const stages = position.map((stage) => ({
-    key: readKey(key, stage.key)!.map(note),
-    text: isPlain ? null : note(stageText(stage)),
-    open: stage.open === "" ? null : note(openRanges(stage.open)),
-  }));
-  return { shape: stages.map(({ open }) => (open === null ? "a" : "o")).join(""), stages };
+  const stages = position.map((stage) => {
+    const described = describeStage(order, stage, values);
+    return isPlain
+      ? described
+      : { ...described, text: values.push(stageText(stage)) - 1, open: openOf(stage, values) };
+  });
+  return {
+    shape: stages.map((stage) => `${stage.open === null ? "a" : "o"}${nullsOf(stage)}`).join(""),
+    stages,
+  };
 }
+
+const openOf = ({ open }: Stage, values: unknown[]): number | null =>
+  open === "" ? null : values.push(openRanges(open)) - 1;
+
+/** Adds the values of a place. */
+const describeStage = ({ columns }: Order, { key }: Stage, values: unknown[]): StageValues => ({
+  key: readPlace(columns, key)!.map((value) => (value === null ? null : values.push(value) - 1)),
+  text: null,
+  open: null,
+});
+
+const nullsOf = ({ key }: StageValues): string => (key[0] === null ? "0" : "");
 
 /** Adds the form of a filter and its values. */
 function describe(tree: FilterTree, values: unknown[]): string {

@@ -1,9 +1,11 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { Aggregate, Groups } from "./groups.ts";
 import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";
 import type { Key } from "./keys.ts";
+import type { Orders } from "./orders.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
@@ -40,6 +42,8 @@ export type FieldSource =
       call: FunctionCall | undefined;
       filterColumns: FilterColumns | undefined;
       followed: Followed | undefined;
+      /** The orders that it offers beside that of its key. */
+      orders: Orders | undefined;
       /** The function that searches it, if it can be searched. */
       search: SQL | undefined;
     }
@@ -54,7 +58,11 @@ export type FieldSource =
   /** Another column of a payload. */
   | { kind: "value"; name: string }
   /** Parts of a page. */
-  | { kind: "edges" | "pageInfo" | "entry" | "cursor" }
+  | { kind: "edges" | "pageInfo" | "entry" | "cursor" | "totalCount" | "count" | "precision" }
+  /** Aggregates of all rows of a list: together, in groups; and what they show. */
+  | { kind: "aggregates" | "aggregate" | "entryCount" | "groupKeys" }
+  | { kind: "groupedAggregates"; groups: Groups }
+  | { kind: "aggregated"; aggregate: Aggregate }
   | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };
 
 /** A view with its key. */

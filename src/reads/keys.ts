@@ -56,7 +56,7 @@ export function partTextOf(typeName: string, column: SQL): SQL {
 }
 
 /** What a value is compared by. */
-function comparable({ name, typeName, asText }: KeyColumn, rows: SQL): SQL {
+export function comparable({ name, typeName, asText }: KeyColumn, rows: SQL): SQL {
   const column = sql`${rows}.${sql.identifier(name)}`;
   return asText ? sql`${textOf(typeName, column)} collate "C"` : column;
 }

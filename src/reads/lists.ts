@@ -1,25 +1,19 @@
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
-import type { SQL } from "postgraphile/pg-sql2";
-import { sql } from "postgraphile/pg-sql2";
-import { conditionOf } from "./filter-conditions.ts";
-import type { StageSql } from "./followed.ts";
-import { given, notYetGiven, openTransactions } from "./followed.ts";
-import type { PageArguments } from "./arguments.ts";
+import { AggregateText } from "./aggregates.ts";
 import type { Compilation } from "./compilation.ts";
-import { fromOf, joinOf, typename, understood } from "./compilation.ts";
-import { cursorExpression } from "./cursors.ts";
+import { typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
-import { concatenated, expression, identifier, json, objectPieces, textOfSql } from "./json-text.ts";
-import { isUuidKey, keyTextOf, orderOf, parameterType, rowOf } from "./keys.ts";
+import { concatenated, expression, json, objectPieces } from "./json-text.ts";
 import type { FieldSource } from "./field-source.ts";
+import type { List, Range } from "./list-rows.ts";
+import { ListRows } from "./list-rows.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { PageText } from "./page-text.ts";
-import { foundBy } from "./search.ts";
+import { countedRows, countText } from "./total-count.ts";
 
 type Field = GraphQLField<unknown, unknown>;
-type List = FieldSource & { kind: "list" };
 /** Makes the JSON text of an object from a row: `objectExpression` (objects.ts), which in turn makes lists. */
 export type ExpressObject = (
   compilation: Compilation,
@@ -27,8 +21,6 @@ export type ExpressObject = (
   selected: Pick<SelectedField, "below">,
   alias: string,
 ) => string;
-/** The rows on one side of the cursor: before it, or after it. */
-type Side = typeof given | typeof notYetGiven;
 
 /**
  * The JSON text of a page of rows.
@@ -55,11 +47,9 @@ export function listExpression(
 
 class ListCompilation {
   readonly #compilation: Compilation;
-  readonly #list: List;
   readonly #selected: SelectedField;
-  readonly #parent: string | null;
   readonly #expressObject: ExpressObject;
-  readonly #page: PageArguments;
+  readonly #rows: ListRows;
   readonly #found: string;
   readonly #text: PageText;
 
@@ -71,38 +61,65 @@ class ListCompilation {
     expressObject: ExpressObject,
   ) {
     this.#compilation = compilation;
-    this.#list = list;
     this.#selected = selected;
-    this.#parent = parent;
     this.#expressObject = expressObject;
-    this.#page = compilation.given.get(selected.node)!.page!;
+    this.#rows = new ListRows(compilation, list, selected, parent);
     this.#found = compilation.alias();
-    this.#text = new PageText(this.#page.first, this.#found);
+    this.#text = new PageText(this.#page, this.#found);
+  }
+
+  get #page() {
+    return this.#compilation.given.get(this.#selected.node)!.page!;
   }
 
   expression(type: GraphQLObjectType): string {
     const alias = this.#compilation.alias();
     const text = concatenated(this.#answer(type, alias));
-    if (!this.#text.needsRows) return text;
-    const order = orderOf(this.#list.key, sql.identifier(alias)).map(textOfSql).join();
-    const rows =
-      `select ${this.#text.columns(this.#keyOf(alias))} ${this.#rows(alias, this.#page.after ? notYetGiven : null)} ` +
-      `order by ${order} limit ${this.#text.limit}`;
-    return `(select ${text} from (${rows}) ${this.#found})`;
+    if (!this.#text.needsRows) return `${text}`;
+    return `(select ${text} from (${this.#pageRows(alias)}) ${this.#found})`;
+  }
+
+  /** The rows of the page, in the order in which they are read. Where two parts make it up, each is as long at most. */
+  #pageRows(alias: string): string {
+    const order = this.#rows.order(alias);
+    const columns = this.#text.columns(this.#rows.keyOf(alias));
+    const parts = this.#rows.in("page", alias);
+    const ends = `order by ${order.join()} limit ${this.#text.limit}`;
+    if (parts.length === 1) return `select ${columns} ${parts[0]} ${ends}`;
+    const isDescending = (part: string) => part.endsWith(" desc");
+    const places = order.map(
+      (part, index) => `${isDescending(part) ? part.slice(0, -5) : part} as o${index}`,
+    );
+    const all = [...(columns === "" ? [] : [columns]), ...places].join();
+    const together = parts.map((part) => `(select ${all} ${part} ${ends})`).join(" union all ");
+    const outer = order.map((part, index) => `o${index}${isDescending(part) ? " desc" : ""}`);
+    return `select * from (${together}) ${this.#compilation.alias()} order by ${outer.join()} limit ${this.#text.limit}`;
   }
 
   #answer(type: GraphQLObjectType, alias: string): Piece[] {
     return this.#object(type, this.#selected, (field, kind, part) => {
       if (kind === "edges") return this.#text.edges(() => this.#edge(objectType(field), part, alias));
+      if (kind === "aggregates" || kind === "groupedAggregates")
+        return [this.#aggregates(objectType(field), part)];
+      if (kind === "totalCount") return [this.#count(objectType(field), part)];
       if (kind !== "pageInfo") throw new NotCovered(kind);
       return this.#object(objectType(field), part, (_field, question) => this.#pageInfo(question));
     });
   }
 
+  #aggregates(type: GraphQLObjectType, selected: SelectedField): Piece {
+    const { groups } = this.#compilation.given.get(selected.node) ?? {};
+    const text = new AggregateText(this.#compilation);
+    const rowsOf = (alias: string) => this.#rows.in("all", alias)[0]!;
+    return expression(
+      groups ? text.ofGroups(type, selected, groups, rowsOf) : text.ofAll(type, selected, rowsOf),
+    );
+  }
+
   #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {
     return concatenated(
       this.#object(type, selected, (field, kind, part) => {
-        if (kind === "cursor") return [expression(this.#cursor(this.#keyOf(alias)))];
+        if (kind === "cursor") return [expression(this.#rows.cursor(this.#rows.keyOf(alias)))];
         if (kind !== "entry") throw new NotCovered(kind);
         return [expression(this.#expressObject(this.#compilation, objectType(field), part, alias))];
       }),
@@ -110,23 +127,33 @@ class ListCompilation {
   }
 
   #pageInfo(question: FieldSource["kind"]): Piece[] {
-    const { first, after } = this.#page;
-    switch (question) {
-      case "startCursor":
-      case "endCursor":
-        return this.#text.cursor(question, (key) => this.#cursor(key));
-      case "hasNextPage":
-        return first > 0 ? this.#text.hasMore() : [this.#exists(after ? notYetGiven : null)];
-      case "hasPreviousPage":
-        return [after ? this.#exists(given) : json("false")];
-      default:
-        throw new NotCovered(question);
-    }
+    const { size, isBackward, after, before } = this.#page;
+    const [isNext, isPrevious] = [question === "hasNextPage", question === "hasPreviousPage"];
+    if (question === "startCursor" || question === "endCursor")
+      return this.#text.cursor(question, (key) => this.#rows.cursor(key));
+    if (!isNext && !isPrevious) throw new NotCovered(question);
+    // Whether the page can have left out something on this side
+    const isOpen = isNext !== isBackward;
+    if (isOpen && size === 0) return [this.#exists(isNext ? "afterStart" : "beforeEnd")];
+    const beyond = isNext ? before && this.#anyIn("following") : after && this.#anyIn("preceding");
+    if (isOpen) return this.#text.hasMore(beyond);
+    return [beyond === null ? json("false") : whether(beyond)];
   }
 
-  #exists(side: Side | null): Piece {
-    const rows = this.#rows(this.#compilation.alias(), side);
-    return expression(`case when exists(select ${rows}) then 'true' else 'false' end`);
+  #count(type: GraphQLObjectType, selected: SelectedField): Piece {
+    const rows = this.#compilation.alias();
+    const pieces = this.#object(type, selected, (_field, kind) => [expression(countText(kind, rows))]);
+    const [all] = this.#rows.in("all", this.#compilation.alias());
+    return expression(`(select ${concatenated(pieces)} from ${countedRows(all!, rows)})`);
+  }
+
+  #exists(range: Range): Piece {
+    return whether(this.#anyIn(range));
+  }
+
+  #anyIn(range: Range): string {
+    const rows = this.#rows.in(range, this.#compilation.alias());
+    return rows.map((part) => `exists(select ${part})`).join(" or ");
   }
 
   /** The pieces of an object of this page; a function makes each field except __typename. */
@@ -138,109 +165,16 @@ class ListCompilation {
     const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
       if (part.name === "__typename") return [key, typename(type)];
       const { field, source } = understood(type, part.name);
-      if (part.node.arguments?.length) throw new NotCovered(`arguments of ${part.name}`);
+      if (part.node.arguments?.length && source.kind !== "groupedAggregates")
+        throw new NotCovered(`arguments of ${part.name}`);
       return [key, piecesOf(field, source.kind, part)];
     });
     return objectPieces(fields);
   }
-
-  /** The filtered rows of the list on one side of the cursor: SQL from `from` to the end of the conditions. */
-  #rows(alias: string, side: Side | null): string {
-    const { resource, hops, call } = this.#list;
-    const parent = call?.takesRow ? this.#parent : null;
-    const all = call ? this.#compilation.call(this.#selected.node, call, parent) : fromOf(resource);
-    let from = `from ${all} ${alias}`;
-    const conditions: string[] = [];
-    let [here, last] = [alias, hops.length - 1];
-    for (; last > 0; last--) {
-      const link = this.#compilation.alias();
-      from += ` join ${fromOf(hops[last - 1]!.to)} ${link} on ${joinOf(hops[last]!, link, here)}`;
-      here = link;
-    }
-    if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
-    if (side) conditions.push(`(${this.#beside(alias, side)})`);
-    const found = this.#foundBySearch(alias);
-    if (found) conditions.push(`(${found})`);
-    const filter = this.#filter(alias);
-    if (filter) conditions.push(`(${filter})`);
-    return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
-  }
-
-  /** The condition that rows are on one side of the cursor. */
-  #beside(alias: string, side: Side): string {
-    const places: string[] = [];
-    const note = (index: number, type: string) => sql.value(places.push(this.#value(index, type)));
-    const stages = this.#page.after!.map(({ key, open }) => ({
-      key: rowOf(key.map((index, part) => note(index, this.#typeOf(part)))),
-      open: open === null ? null : note(open, "int8multirange"),
-    }));
-    const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
-    return placed(side(rows, stages as [StageSql, ...StageSql[]]), places).text;
-  }
-
-  /** The cursor of the row with a key. */
-  #cursor(key: string): string {
-    const { list, followed } = this.#list;
-    if (!followed) return cursorExpression(list, key);
-    const before = (this.#page.after ?? []).flatMap(({ key: [farther], text }) =>
-      text === null ? [] : [{ key: this.#value(farther!, "uuid"), text: this.#value(text, "text") }],
-    );
-    return cursorExpression(list, key, placed(openTransactions, []).text, before);
-  }
-
-  #value(index: number, type: string): string {
-    return this.#compilation.parameter(this.#selected.node, index, type);
-  }
-
-  #foundBySearch(alias: string): string | null {
-    const { search } = this.#page;
-    if (search === null) return null;
-    const found = foundBy(this.#list.search!, sql.identifier(alias), sql.value(1));
-    return placed(found, [this.#value(search, "text[]")]).text;
-  }
-
-  #filter(alias: string): string | null {
-    const { filter, filterIndex } = this.#page;
-    const { node } = this.#selected;
-    let index = filterIndex;
-    const places: string[] = [];
-    const condition = conditionOf(filter, sql.identifier(alias), ({ type }) => {
-      places.push(this.#compilation.parameter(node, index++, sql.compile(type).text));
-      return sql.value(places.length);
-    });
-    if (!condition) return null;
-    const { text, count } = placed(condition, places);
-    if (count !== places.length) throw new NotCovered("a filter with dollar signs");
-    return text;
-  }
-
-  /** What stands in cursors for a row: its key, if that is its own text, or the text of it. */
-  #keyOf(alias: string): string {
-    const { key } = this.#list;
-    return isUuidKey(key)
-      ? `${alias}.${identifier(key[0].name)}`
-      : textOfSql(keyTextOf(key, sql.identifier(alias)));
-  }
-
-  #typeOf(part: number): string {
-    return textOfSql(parameterType(this.#list.key[part]!));
-  }
 }
 
-/**
- * Text of a fragment whose values are the numbers of places, from 1, with the places inserted.
- *
- * @returns it, and how often one was inserted
- */
-function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
-  const { text, values } = sql.compile(fragment);
-  let count = 0;
-  const filled = text.replace(/\$(\d+)/g, (_match, number: string) => {
-    count++;
-    return places[(values[Number(number) - 1] as number) - 1]!;
-  });
-  return { text: filled, count };
-}
+const whether = (condition: string): Piece =>
+  expression(`case when ${condition} then 'true' else 'false' end`);
 
 function objectType(field: Field): GraphQLObjectType {
   const type = getNamedType(field.type);

@@ -76,7 +76,7 @@ describe("the size of an operation", () => {
 });
 
 describe("limits", () => {
-  const size = { depth: 12, relations: 100, rows: 19_000, values: 0, mutations: 0 };
+  const size = { depth: 12, relations: 100, rows: 19_000, values: 0, counts: 0, mutations: 0 };
   const codeOf = (changes: object) => {
     const changed = { ...size, ...changes };
     const refusal = refusalOf(changed, defaultLimits) ?? refusalOfCost(costOf(changed), defaultLimits);

@@ -164,3 +164,29 @@ insert into events.topic (name, subject_type, scope, description) values
 insert into events.occasion (topic, operation) values
   ('tree.changed', 'insert'), ('tree.changed', 'update'), ('harvest.changed', 'insert'),
   ('harvest.changed', 'update'), ('harvest.deleted', 'delete');
+
+-- A mutation that answers numbers of many digits
+
+create type api_unstable.tree_measure_input as (tree_id bigint, amount numeric);
+comment on type api_unstable.tree_measure_input is 'What was measured.';
+comment on column api_unstable.tree_measure_input.tree_id is 'The tree.';
+comment on column api_unstable.tree_measure_input.amount is 'How much.';
+create type api_unstable.tree_measure_payload as (
+  number bigint, amount numeric, amounts numeric[], notes jsonb, user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.tree_measure_payload is 'What was measured.';
+comment on column api_unstable.tree_measure_payload.number is 'The number.';
+comment on column api_unstable.tree_measure_payload.amount is 'How much.';
+comment on column api_unstable.tree_measure_payload.amounts is 'The same, several times.';
+comment on column api_unstable.tree_measure_payload.notes is 'What else.';
+comment on column api_unstable.tree_measure_payload.user_errors is 'Why nothing was changed.';
+create function api_unstable.tree_measure(input api_unstable.tree_measure_input)
+returns api_unstable.tree_measure_payload
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+  select row (input.tree_id, input.amount, array[input.amount, 1.50], '{"d": 1.10, "n": 12345678901234567890}', null
+  )::api_unstable.tree_measure_payload
+$$;
+comment on function api_unstable.tree_measure(api_unstable.tree_measure_input) is $$
+@requiresScopes trees:write
+@userErrors INVALID
+Measures a tree.$$;

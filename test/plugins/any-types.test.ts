@@ -37,6 +37,20 @@ describe("tables and columns of all sorts", () => {
     return body.data.harvests.edges.map(({ node }: any) => (node.year === 2026 ? 3 : Number(node.crate)));
   }
 
+  it("keep all digits of numbers in what mutations take and answer, by both ways", async () => {
+    const writer = await service.token({ read: ["trees"], write: ["trees"] });
+    const measure = (key: string) =>
+      `${key}: treeMeasure(input: { treeId: "9007199254740993", amount: "12345678901234567890.1230" }) {
+        number amount amounts notes userErrors { code } }`;
+    const expected =
+      '{"number":"9007199254740993","amount":"12345678901234567890.1230","amounts":["12345678901234567890.1230","1.50"],' +
+      '"notes":{"d":1.10,"n":12345678901234567890},"userErrors":[]}';
+    for (const keys of [["a"], ["a", "b"]]) {
+      const { text } = await service.ask(writer, { query: `mutation { ${keys.map(measure).join(" ")} }` });
+      for (const key of keys) assert.ok(text.includes(`"${key}":${expected}`), text);
+    }
+  });
+
   it("are read: of a partitioned table, generated and identity columns, a materialized view", async () => {
     const { body } = await ask(`{
       harvests { edges { node { id year crate picker kilograms pounds tastes marks scales notes kept shelves } } }

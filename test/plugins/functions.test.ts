@@ -159,7 +159,7 @@ describe("stable functions", () => {
     assert.equal(fields.get("heavyApples").deprecationReason, "Use apples. Deprecated since 2026-12-01.");
     assert.deepEqual(
       fields.get("tallTrees").args.map(({ name }: any) => name),
-      ["first", "after"],
+      ["first", "after", "last", "before", "orderBy"],
     );
   });
 });

@@ -6,7 +6,7 @@ export interface MadeUpTable {
   key: readonly string[];
   /** Whether a key of one column is called `id`. */
   isNamedId: boolean;
-  columns: readonly { type: string; isRequired: boolean }[];
+  columns: readonly { type: string; isRequired: boolean; isOrdered: boolean }[];
   /** Which tables it points at: numbers of tables before it, or its own. */
   references: readonly number[];
   rows: number;
@@ -64,9 +64,10 @@ const table: fc.Arbitrary<MadeUpTable> = fc.record({
     maxLength: 3,
   }),
   isNamedId: fc.boolean(),
-  columns: fc.array(fc.record({ type: fc.constantFrom(...types), isRequired: fc.boolean() }), {
-    maxLength: 7,
-  }),
+  columns: fc.array(
+    fc.record({ type: fc.constantFrom(...types), isRequired: fc.boolean(), isOrdered: fc.boolean() }),
+    { maxLength: 7 },
+  ),
   references: fc.array(fc.nat(4), { maxLength: 2 }),
   rows: fc.integer({ min: 0, max: 12 }),
   functions: fc.array(
@@ -91,7 +92,10 @@ export const madeUpSchema: fc.Arbitrary<MadeUpSchema> = fc.record({
 });
 
 const keyNames = ({ key, isNamedId }: MadeUpTable): string[] =>
-  key.length === 1 && isNamedId ? ["id"] : key.map((_type, index) => `k${index}`);
+  // What clients couldn't tell from a global id is refused
+  key.length === 1 && isNamedId && !/range|citext/.test(key[0]!)
+    ? ["id"]
+    : key.map((_type, index) => `k${index}`);
 
 /** The SQL that makes the tables, and views of them in the schema `made_up_api`. */
 export function madeUpSql({ tables, isExact }: MadeUpSchema): string {
@@ -110,6 +114,7 @@ interface Column {
   name: string;
   type: string;
   isRequired: boolean;
+  isOrdered?: boolean;
 }
 
 interface Pointer {
@@ -172,9 +177,10 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
       const picked = columns.map((column, index) => pick(column, index, row));
       return `insert into made_up.${name} values (${picked.join(", ")}) on conflict do nothing;`;
     }),
-    ...columns
-      .filter(({ isRequired }) => isRequired)
-      .map((column) => `comment on column made_up_api.${name}s.${column.name} is '@notNull';`),
+    ...columns.map((column) => {
+      const columnTags = [column.isRequired ? "@notNull" : "", column.isOrdered ? "@orders" : ""].join("\n");
+      return `comment on column made_up_api.${name}s.${column.name} is '${columnTags.trim()}';`;
+    }),
   ].join("\n");
 }
 

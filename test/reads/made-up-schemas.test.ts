@@ -3,7 +3,14 @@ import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import pg from "pg";
 import type { GraphQLObjectType, GraphQLSchema } from "postgraphile/graphql";
-import { getNamedType, isLeafType, isRequiredArgument, parse, validate } from "postgraphile/graphql";
+import {
+  getNamedType,
+  isEnumType,
+  isLeafType,
+  isRequiredArgument,
+  parse,
+  validate,
+} from "postgraphile/graphql";
 import { openTestDatabase } from "../lib/database.ts";
 import type { TestDatabase } from "../lib/database.ts";
 import { madeUpSchema, madeUpSql } from "./made-up-schema.ts";
@@ -62,6 +69,49 @@ async function walk(executors: Executors, list: string, type: GraphQLObjectType)
   }
 }
 
+/** Reads a list page by page in one of its orders, from the end too: both are the whole list. */
+async function walkBothWays(
+  executors: Executors,
+  list: string,
+  type: string,
+  orderBy: string,
+): Promise<void> {
+  const page = "edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+  const source = `query ($first: Int, $last: Int, $after: String, $before: String, $orderBy: ${type}OrderBy) {
+    list: ${list}(first: $first, last: $last, after: $after, before: $before, orderBy: $orderBy) { ${page} totalCount { count } } }`;
+  const read = async (variables: Record<string, unknown>) => {
+    const { data, errors, where, isBySql } = await both(executors, {
+      source,
+      variables: { orderBy, ...variables },
+    });
+    assert.deepEqual(errors, [], where);
+    assert.ok(isBySql, where);
+    const { edges, pageInfo, totalCount } = data.list;
+    return { ids: edges.map(({ node }: any) => node.id), pageInfo, count: totalCount.count };
+  };
+  const { ids, count } = await read({ first: 250 });
+  assert.equal(ids.length, count);
+  const [forward, backward]: [unknown[], unknown[]] = [[], []];
+  for (let after: string | null = null, isLast = false; !isLast;) {
+    const { ids: some, pageInfo } = await read({ first: 3, after });
+    forward.push(...some);
+    ({ endCursor: after } = pageInfo);
+    isLast = !pageInfo.hasNextPage;
+  }
+  for (let before: string | null = null, isFirst = false; !isFirst;) {
+    const { ids: some, pageInfo } = await read({ last: 3, before });
+    backward.unshift(...some);
+    ({ startCursor: before } = pageInfo);
+    isFirst = !pageInfo.hasPreviousPage;
+  }
+  assert.deepEqual([forward, backward], [ids, ids], `${list} ${orderBy}`);
+}
+
+function ordersOf(schema: GraphQLSchema, { name }: GraphQLObjectType): string[] {
+  const type = schema.getType(`${name}OrderBy`);
+  return isEnumType(type) ? type.getValues().map((value) => value.name) : [];
+}
+
 function listsOf(schema: GraphQLSchema): { list: string; type: GraphQLObjectType }[] {
   return Object.values(schema.getQueryType()!.getFields()).flatMap((field) => {
     const { name } = getNamedType(field.type);
@@ -91,7 +141,12 @@ describe("schemas that nobody thought of, read by one statement and by Grafast",
         allScopes: ["things:read"],
         role: "none",
       });
-      for (const { list, type } of listsOf(executors.schema)) await walk(executors, list, type);
+      for (const { list, type } of listsOf(executors.schema)) {
+        await walk(executors, list, type);
+        // Each second one: the other directions come in other schemas
+        const orders = ordersOf(executors.schema, type).filter((_order, index) => (index + first) % 2 === 0);
+        for (const order of orders) await walkBothWays(executors, list, type.name, order);
+      }
       const samples = await takeSamples(executors);
       for (let next = first; next < first + operations; next++) {
         const read = randomRead(executors.schema, samples, next);

@@ -113,6 +113,13 @@ async function firstOf(list: string, position = 0): Promise<string> {
   return data.list.edges.at(-1).node.id;
 }
 
+async function cursorOf(list: string, orderBy: string, position: number): Promise<string> {
+  const { data } = await executors.byGrafast({
+    source: `{ list: ${list}(first: ${position + 1}, orderBy: ${orderBy}) { pageInfo { endCursor } } }`,
+  });
+  return data.list.pageInfo.endCursor;
+}
+
 const uuidOf = (id: string): string => id.slice(-36);
 
 const hot: [what: string, source: string, variables?: () => Promise<Record<string, unknown>>][] = [
@@ -169,6 +176,37 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
         "~100.0.7-12.3",
       ),
     }),
+  ],
+  [
+    "the newest orders of a state, with their number",
+    `{ orders(first: 20, filter: { state: { equals: OPEN } }, orderBy: STATE_AND_ORDER_DATE_TIME_DESC) {
+      edges { cursor node { id orderDateTime } } pageInfo { hasNextPage } totalCount { count precision } } }`,
+  ],
+  ...(["after", "before"] as const).map(
+    (argument): [string, string, () => Promise<Record<string, unknown>>] => [
+      `movements by their time, newest first, ${argument} a cursor`,
+      `query ($cursor: String) { stockMovements(${argument === "after" ? "first" : "last"}: 50, ${argument}: $cursor,
+      orderBy: CREATED_AT_DESC) { edges { cursor node { quantity } } pageInfo { hasNextPage hasPreviousPage } } }`,
+      async () => ({ cursor: await cursorOf("stockMovements", "CREATED_AT_DESC", 200) }),
+    ],
+  ),
+  [
+    "the last movements",
+    "{ stockMovements(last: 100) { edges { node { quantity } } pageInfo { hasPreviousPage } } }",
+  ],
+  [
+    "products by a text that may be null, after a cursor",
+    `query ($cursor: String) { products(first: 50, after: $cursor, orderBy: GTIN_ASC) {
+      edges { cursor node { gtin } } pageInfo { hasNextPage hasPreviousPage } } }`,
+    async () => ({ cursor: await cursorOf("products", "GTIN_ASC", 20) }),
+  ],
+  [
+    "products by name, from the end",
+    "{ products(last: 20, orderBy: NAME_DESC) { edges { node { name } } pageInfo { hasPreviousPage } } }",
+  ],
+  [
+    "customers by e-mail, which is unique in no index",
+    '{ customers(first: 20, orderBy: EMAIL_ASC, filter: { email: { startsWith: "a" } }) { edges { node { email } } } }',
   ],
   [
     "movements by their numbers",

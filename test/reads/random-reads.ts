@@ -18,6 +18,7 @@ import {
   isObjectType,
 } from "postgraphile/graphql";
 import { splitGlobalId } from "../../src/graphql/global-id.ts";
+import { writeKey } from "../../src/graphql/key-forms.ts";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import type { Random } from "../plugins/random-operations.ts";
 import { makeRandom } from "../plugins/random-operations.ts";
@@ -33,7 +34,7 @@ export interface RandomRead {
 }
 
 const unknownUuid = "01990000-0000-7000-8000-000000000000";
-const locations = /^(first|after|filter|id|search)$/;
+const locations = /^(first|last|after|before|orderBy|filter|id|search)$/;
 
 /** Makes a random read operation: the same one for the same seed. */
 export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
@@ -50,6 +51,10 @@ class Maker {
   #aliases = 0;
   /** How many more fields may be added. */
   #budget: number;
+  /** The order of the list whose arguments are being made. */
+  #order: string | null = null;
+  /** Whether it is read from its end. */
+  #isBackward = false;
 
   constructor(schema: GraphQLSchema, samples: Samples, random: Random) {
     this.#schema = schema;
@@ -107,7 +112,7 @@ class Maker {
 
   /** Whether a type only leads to others. */
   #isShell({ name }: GraphQLObjectType): boolean {
-    return name.endsWith("Connection") || name.endsWith("Edge");
+    return /(Connection|Edge|Aggregates)$/.test(name);
   }
 
   #shuffled<T>(list: readonly T[]): T[] {
@@ -144,6 +149,8 @@ class Maker {
 
   #field(owner: string, field: GraphQLField<unknown, unknown>, depth: number): string {
     this.#budget--;
+    this.#order = this.#orderOf(field);
+    this.#isBackward = field.args.some(({ name }) => name === "last") && this.#chance(3);
     const given = field.args.flatMap((argument) => {
       const text = this.#argument(owner, field, argument);
       return text === undefined ? [] : [`${argument.name}: ${text}`];
@@ -162,21 +169,27 @@ class Maker {
     const { name, type } = argument;
     if (!locations.test(name)) {
       const isLeftOut = !isNonNullType(type) && this.#chance(3);
-      return isLeftOut ? undefined : this.#given(type, this.#chance(12) ? null : this.#value(type));
+      const isNull = !isNonNullType(type) && this.#chance(12);
+      return isLeftOut
+        ? undefined
+        : this.#given(type, isNull ? null : this.#value(type), !isNonNullType(type));
     }
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")
       return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
-    if (this.#chance(name === "first" ? 4 : 2)) return undefined;
-    if (name === "search") return this.#chance(2) ? undefined : this.#given(type, this.#words(target));
-    if (name === "first")
+    if (name === "search") return this.#chance(3) ? this.#given(type, this.#words(target)) : undefined;
+    if (name === "orderBy")
+      return this.#order === null && this.#chance(6) ? "null" : (this.#order ?? undefined);
+    const isOther = (name === "first" && this.#isBackward) || (name === "last" && !this.#isBackward);
+    if (isOther ? !this.#chance(40) : this.#chance(/first|last/.test(name) ? 4 : 2)) return undefined;
+    if (name === (this.#isBackward ? "after" : "before") && this.#chance(2)) return undefined;
+    if (name === "first" || name === "last")
       return this.#given(
         type,
         this.#chance(40) ? this.#pick([-1, 251]) : this.#pick([0, 1, 1, 2, 3, 5, 12, null]),
       );
-    if (name === "after") {
-      const id = this.#id(target);
-      const cursor = encodeCursor(`${owner}.${field.name}`, splitGlobalId(id)?.key ?? "");
+    if (name === "after" || name === "before") {
+      const cursor = this.#cursor(`${owner}.${field.name}`, target);
       return this.#given(
         type,
         this.#chance(25) ? this.#pick(["", "x", `${cursor}=`]) : this.#chance(6) ? null : cursor,
@@ -186,6 +199,33 @@ class Maker {
       type,
       this.#chance(20) ? null : this.#filter(type as GraphQLInputObjectType, target, 2),
     );
+  }
+
+  /** An order that a list offers; null of lists that have none, and mostly of others. */
+  #orderOf({ args }: GraphQLField<unknown, unknown>): string | null {
+    const type = args.find(({ name }) => name === "orderBy")?.type;
+    if (!isEnumType(type) || !this.#chance(2)) return null;
+    return this.#pick(type.getValues()).name;
+  }
+
+  /** A cursor of the order of the list: of a row that there may be, or of a place between rows. */
+  #cursor(list: string, typeName: string): string {
+    const key = splitGlobalId(this.#id(typeName))?.key ?? "";
+    const order = this.#order === null || this.#chance(30) ? "ID_ASC" : this.#order;
+    if (order === "ID_ASC") return encodeCursor(list, key);
+    const columns = order
+      .replace(/_(ASC|DESC)$/, "")
+      .split("_AND_")
+      .filter((column) => column !== "ID");
+    const values = columns.map((column) => {
+      const field = column
+        .toLowerCase()
+        .replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+      const samples = this.#samples.get(`${typeName}.${field}`) ?? [];
+      if (samples.length === 0 || this.#chance(6)) return "%";
+      return writeKey([String(this.#pick(samples)).replace(/\+00:00$/, "Z")]);
+    });
+    return encodeCursor(`${list}@${order}`, [...values, key].join("/"));
   }
 
   /** Something to search for, which some row may have. */

@@ -41,7 +41,10 @@ const query = `
     join pg_catalog.pg_type t on t.oid = case d.typtype when 'd' then d.typbasetype else d.oid end
     where a.attrelid = v.view and a.attnum > 0 and not a.attisdropped) as columns,
     (select k from api_meta.view_tag(v.view, 'primaryKey') k limit 1) as key,
-    array(select f from api_meta.view_tag(v.view, 'filters') f) as filters,
+    array(select f from api_meta.view_tag(v.view, 'filters') f
+      union select a.attname::text from pg_catalog.pg_attribute a
+      where a.attrelid = v.view and a.attnum > 0
+        and pg_catalog.col_description(v.view, a.attnum) ~ '(?n)^@indexed$') as filters,
     array(select pg_catalog.split_part(e, ' ', 1) from api_meta.view_tag(v.view, 'columnEnum') e
       union select h from api_meta.view_tag(v.view, 'hidden') l, pg_catalog.regexp_split_to_table(l, ' *, *') h) as few,
     array(select f from api_meta.view_tag(v.view, 'foreignKey') f where f like '%@foreign%') as relations,

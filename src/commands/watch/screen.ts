@@ -1,12 +1,14 @@
 import type { Finding } from "../../check/finding.ts";
 import { printFindings } from "../../check/report.ts";
 import { hasColors, paint } from "../terminal.ts";
-import type { Answer, ScreenChange } from "./study-thread.ts";
+import type { Weight } from "../../check/api-changes.ts";
+import type { Answer } from "./study-thread.ts";
 
-const signs: Record<ScreenChange["kind"], [sign: string, color: "green" | "red" | "yellow"]> = {
-  gained: ["+", "green"],
-  lost: ["-", "red"],
-  changed: ["~", "yellow"],
+/** What clients gain, lose, and find changed. */
+const signs: Record<Weight, [sign: string, color: "green" | "red" | "yellow"]> = {
+  added: ["+", "green"],
+  breaking: ["-", "red"],
+  ...{ dangerous: ["~", "yellow"], deprecated: ["~", "yellow"], changed: ["~", "yellow"] },
 };
 
 /** Lines of one kind at most. */
@@ -14,9 +16,9 @@ const shownAtMost = 40;
 
 /** What a change of the database means, in words; empty when that is nothing. */
 export function printAnswer({ changes, findings, troubles }: Answer): string {
-  const lines = changes.map(({ kind, text }) => {
-    const [sign, color] = signs[kind];
-    return paint(color, `  ${sign} ${text}`);
+  const lines = changes.map(({ weight, message }) => {
+    const [sign, color] = signs[weight];
+    return paint(color, `  ${sign} ${message}`);
   });
   const told = findings.filter((finding) => !isListed(finding));
   const blocks = [

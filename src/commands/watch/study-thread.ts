@@ -1,9 +1,8 @@
 // A thread that finds out what a change of the database means for whom, so that requests needn't wait for that.
 import "../../process/graphile-env.ts";
 import { parentPort, workerData } from "node:worker_threads";
-import { diff } from "@graphql-inspector/core";
-import type { GraphQLSchema } from "postgraphile/graphql";
-import { buildSchema } from "postgraphile/graphql";
+import type { ApiChange } from "../../check/api-changes.ts";
+import { apiChanges } from "../../check/api-changes.ts";
 import { check } from "../../check/check.ts";
 import type { Finding } from "../../check/finding.ts";
 import { committedState } from "../../check/rehearsal.ts";
@@ -30,14 +29,8 @@ export interface Question {
 /** A question, or that the one under way need not be answered. */
 export type ThreadMessage = Question | "stop";
 
-/** A change of the API. */
-export interface ScreenChange {
-  kind: "gained" | "lost" | "changed";
-  text: string;
-}
-
 export interface Answer {
-  changes: ScreenChange[];
+  changes: ApiChange[];
   findings: Finding[];
   /** What could not be found out. */
   troubles: string[];
@@ -48,8 +41,8 @@ export type Reply = Answer | "stopped";
 
 const { adminUrl } = workerData as StudyData;
 const ownerUrl = urlAsOwner(adminUrl);
-/** The API at the last answer. */
-let before: GraphQLSchema | null = null;
+/** The API at the last answer, as SDL. */
+let before: string | null = null;
 /** What clients see of the committed migrations alone, by the key of these. */
 let baseline: { key: string; state: ApiState } | null = null;
 let stopping = new AbortController();
@@ -82,13 +75,12 @@ async function answer({ catalog, isFirst }: Question, signal: AbortSignal): Prom
       () => readState(client, ownerUrl, catalog ?? undefined),
       null,
     );
-    const after = state && buildSchema(state.sdl, { assumeValid: true });
     const committed = await orTell("There is nothing to compare the API with", readBaseline, null);
     // The first answer may have been given up
-    const old = before ?? (committed && buildSchema(committed.sdl, { assumeValid: true }));
+    const old = before ?? committed?.sdl;
     const changes =
-      old && after && !isFirst
-        ? await orTell("The API could not be compared", () => changesOf(old, after), [])
+      old && state && !isFirst
+        ? await orTell("The API could not be compared", () => apiChanges(old, state.sdl), [])
         : [];
     const findings = await orTell(
       "The check could not be run",
@@ -99,7 +91,7 @@ async function answer({ catalog, isFirst }: Question, signal: AbortSignal): Prom
         }),
       [],
     );
-    before = after ?? before;
+    before = state?.sdl ?? before;
     return { changes, findings, troubles };
   });
 }
@@ -108,12 +100,4 @@ async function readBaseline(): Promise<ApiState> {
   const key = (await committedKeys()).at(-1) ?? "";
   if (baseline?.key !== key) baseline = { key, state: await committedState(adminUrl) };
   return baseline.state;
-}
-
-async function changesOf(old: GraphQLSchema, now: GraphQLSchema): Promise<ScreenChange[]> {
-  return (await diff(old, now)).map(({ type, message, path }) => {
-    const name = String(type);
-    const kind = name.endsWith("_ADDED") ? "gained" : name.endsWith("_REMOVED") ? "lost" : "changed";
-    return { kind, text: path === undefined || message.includes(path) ? message : `${path}: ${message}` };
-  });
 }

@@ -1,0 +1,98 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import { defaultOrder } from "../../src/graphql/cursor.ts";
+import type { Order, OrderColumn, Orders } from "../../src/reads/orders.ts";
+import { attributesOf } from "../../src/reads/codecs.ts";
+import { orderOfKey } from "../../src/reads/orders.ts";
+import { requirementOf } from "../scopes.ts";
+import { keyColumn, keyOfResource } from "./keys.ts";
+import { tagLines } from "./tags.ts";
+
+type Columns = readonly [OrderColumn, ...OrderColumn[]];
+
+/** The columns of an order by their names; null where clients must not see one of them. */
+function columnsOf(
+  build: GraphileBuild.Build,
+  { codec }: PgResource,
+  names: readonly string[],
+): OrderColumn[] | null {
+  const columns = names.map((name): OrderColumn | null => {
+    const attribute = codec.attributes?.[name];
+    if (!attribute) throw new Error(`@orders of ${codec.name}: no column ${name}`);
+    const isShown = build.behavior.pgCodecAttributeMatches([codec as never, name], "attribute:select");
+    const column = keyColumn(name, attribute);
+    // Other callers would see values by the order, and ids have none that says something
+    if (!isShown || requirementOf(attribute) || attribute.codec.extensions?.globalIdOf || column.asText)
+      return null;
+    return { ...column, isNullable: !attribute.notNull };
+  });
+  const known = columns.filter((column) => column !== null);
+  const isWhole = known.length === names.length && known.slice(1).every(({ isNullable }) => !isNullable);
+  return isWhole ? known : null;
+}
+
+const orderedNames = (codec: PgCodec): string[][] =>
+  attributesOf(codec).flatMap(([name, attribute]) =>
+    tagLines(attribute, "orders").map((line) => [name, ...line.split(/[\s,]+/).filter(Boolean)]),
+  );
+
+/**
+ * The orders of a view, each in both directions: by its key, and by each column with the tag @orders, which names the
+ * columns that come after it; those of the key come last.
+ */
+export function ordersOf(build: GraphileBuild.Build, resource: PgResource): Orders {
+  const { codec } = resource;
+  const key = keyOfResource(resource)!;
+  const orders = new Map<string, Order>();
+  const add = (name: string, columns: Columns) => {
+    for (const isDescending of [false, true]) {
+      const full = `${name}_${isDescending ? "DESC" : "ASC"}`;
+      if (full !== defaultOrder) orders.set(full, { name: full, columns, isDescending, isDefault: false });
+    }
+  };
+  orders.set(defaultOrder, orderOfKey(key));
+  add("ID", key);
+  for (const names of orderedNames(codec)) {
+    const columns = columnsOf(build, resource, names);
+    if (!columns) continue;
+    const fields = names.map((name) =>
+      build.inflection.attribute({ codec: codec as never, attributeName: name }),
+    );
+    const others = key.filter(({ name }) => !names.includes(name));
+    add(fields.map((field) => build.inflection.constantCase(field)).join("_AND_"), [
+      ...columns,
+      ...others,
+    ] as never);
+  }
+  return orders;
+}
+
+const describe = (
+  build: GraphileBuild.Build,
+  codec: PgCodec,
+  { columns, isDescending, isDefault }: Order,
+): string => {
+  if (isDefault)
+    return "In the order of ids, oldest first. Lists have this order unless another is asked for.";
+  const fields = columns.map(
+    ({ name }) => `\`${build.inflection.attribute({ codec: codec as never, attributeName: name })}\``,
+  );
+  const nulls = columns[0].isNullable ? `, nulls ${isDescending ? "first" : "last"}` : "";
+  return `By ${fields.join(", then ")}, ${isDescending ? "descending" : "ascending"}${nulls}.`;
+};
+
+/** Makes the enum of a view's orders, for example `ProductOrderBy`. */
+export function registerOrderEnum(build: GraphileBuild.Build, codec: PgCodec, orders: Orders): void {
+  const typeName = build.inflection.tableType(codec);
+  build.registerEnumType(
+    `${typeName}OrderBy`,
+    {},
+    () => ({
+      description: `Orders of lists of type ${typeName}, each of which an index has. Null counts as greater than all values.`,
+      values: Object.fromEntries(
+        [...orders.values()].map((order) => [order.name, { description: describe(build, codec, order) }]),
+      ),
+    }),
+    "WiderListsPlugin",
+  );
+}

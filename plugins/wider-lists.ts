@@ -1,0 +1,125 @@
+import type {} from "postgraphile";
+import type { PgCodec, PgResource } from "postgraphile/@dataplan/pg";
+import type { Step } from "postgraphile/grafast";
+import { lambda } from "postgraphile/grafast";
+import { GraphQLInt, GraphQLNonNull, GraphQLString } from "postgraphile/graphql";
+import { maxCount } from "../src/reads/total-count.ts";
+import type { Orders } from "../src/reads/orders.ts";
+import type { PageOfRows } from "./lib/page.ts";
+import { ordersOf, registerOrderEnum } from "./lib/order-enums.ts";
+
+declare global {
+  namespace GraphileBuild {
+    interface Build {
+      /** The orders that lists of each view offer. Versions without it have lists in one order and direction. */
+      listOrders?: Map<PgCodec, Orders>;
+    }
+    interface ScopeObjectFieldsField {
+      /** Which part of a count it is. */
+      countField?: "totalCount" | "count" | "precision";
+    }
+  }
+}
+
+/** Versions that were frozen before lists had more than `first` and `after`. */
+export const narrow: ReadonlySet<string> = new Set(["api_2026_06_unstable"]);
+
+const exactly = "EXACT";
+const atLeast = "AT_LEAST";
+
+/** Makes the types of `totalCount`. */
+function registerCount(build: GraphileBuild.Build): void {
+  build.registerEnumType(
+    "CountPrecision",
+    {},
+    () => ({
+      description: "How exact a count is.",
+      values: {
+        [exactly]: { description: "There are as many." },
+        [atLeast]: { description: `There are more: lists are counted up to ${maxCount}.` },
+      },
+    }),
+    "WiderListsPlugin",
+  );
+  const counted =
+    <Value>(work: (count: number) => Value) =>
+    ($count: Step) =>
+      lambda($count, (count) => work(Number(count)));
+  build.registerObjectType(
+    "TotalCount",
+    {},
+    () => ({
+      description: "How many entries a list has, on all of its pages.",
+      fields: ({ fieldWithHooks }) => ({
+        count: fieldWithHooks({ fieldName: "count", countField: "count" }, () => ({
+          description: `The number of entries, ${maxCount} at most.`,
+          type: new GraphQLNonNull(GraphQLInt),
+          plan: counted((count) => Math.min(count, maxCount)),
+        })),
+        precision: fieldWithHooks({ fieldName: "precision", countField: "precision" }, () => ({
+          description: "Whether there are as many, or more.",
+          type: new GraphQLNonNull(build.getOutputTypeByName("CountPrecision")),
+          plan: counted((count) => (count > maxCount ? atLeast : exactly)),
+        })),
+      }),
+    }),
+    "WiderListsPlugin",
+  );
+}
+
+/**
+ * What lists have beyond pages forward: pages backward (`last`, `before`), other orders (`orderBy`), and their length
+ * (`totalCount`).
+ */
+export const WiderListsPlugin: GraphileConfig.Plugin = {
+  name: "WiderListsPlugin",
+  description: "Adds last, before and orderBy to connections, and totalCount",
+  version: "1.0.0",
+  after: ["ConnectionsPlugin"],
+  schema: {
+    hooks: {
+      build(build) {
+        return build.extend(build, { listOrders: new Map() }, "Adding the orders of lists");
+      },
+      init: {
+        after: ["PgCodecs", "FiltersPlugin"],
+        callback(_, build) {
+          registerCount(build);
+          for (const resource of Object.values(build.pgResources) as PgResource[]) {
+            // As filters are offered
+            if (!build.filterColumns.has(resource.codec) || resource.parameters) continue;
+            const orders = ordersOf(build, resource);
+            build.listOrders!.set(resource.codec, orders);
+            registerOrderEnum(build, resource.codec, orders);
+          }
+          return _;
+        },
+      },
+      GraphQLObjectType_fields(fields, build, { Self, scope, fieldWithHooks }) {
+        if (!scope.isConnectionType || !build.listOrders!.has(scope.pgCodec as PgCodec)) return fields;
+        const totalCount = fieldWithHooks({ fieldName: "totalCount", countField: "totalCount" }, () => ({
+          description: `How many entries the list has, on all pages, with its filter. Counted up to ${maxCount}.`,
+          type: new GraphQLNonNull(build.getOutputTypeByName("TotalCount")),
+          plan: ($page: Step) => ($page as PageOfRows).totalCount(),
+        }));
+        return build.extend(fields, { totalCount }, `Adding totalCount to ${Self.name}`);
+      },
+      GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
+        const codec = scope.pgFieldResource?.codec as PgCodec | undefined;
+        if (!scope.isPgFieldConnection || !codec || !build.listOrders!.has(codec)) return args;
+        const name = `${build.inflection.tableType(codec)}OrderBy`;
+        const wider = build.extend(
+          args,
+          {
+            last: { type: GraphQLInt },
+            before: { type: GraphQLString },
+            orderBy: { type: build.getInputTypeByName(name) },
+          },
+          `Adding the other page arguments to ${Self.name}.${scope.fieldName}`,
+        );
+        // Without a default: with `last` there is none
+        return { ...wider, first: { ...wider.first!, defaultValue: undefined } };
+      },
+    },
+  },
+};

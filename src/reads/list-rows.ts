@@ -1,0 +1,177 @@
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { PageArguments, StageValues } from "./arguments.ts";
+import type { Compilation } from "./compilation.ts";
+import { fromOf, joinOf } from "./compilation.ts";
+import { cursorExpression } from "./cursors.ts";
+import type { FieldSource } from "./field-source.ts";
+import { conditionOf } from "./filter-conditions.ts";
+import type { StageSql } from "./followed.ts";
+import { given, notYetGiven, openTransactions } from "./followed.ts";
+import { identifier, textOfSql } from "./json-text.ts";
+import { isUuidKey, keyTextOf, parameterType, rowOf } from "./keys.ts";
+import type { SelectedField } from "./operation.ts";
+import { NotCovered } from "./operation.ts";
+import type { End } from "./orders.ts";
+import { between, orderParts, placeTextOf } from "./orders.ts";
+import { cursorListOf } from "./page-request.ts";
+import { foundBy } from "./search.ts";
+import { listText } from "../graphql/cursor.ts";
+
+export type List = FieldSource & { kind: "list" };
+
+/** Parts of a list: all of it, what is between its cursors, what comes before or after that, or one of both ends. */
+export type Range = "all" | "page" | "preceding" | "following" | "afterStart" | "beforeEnd";
+
+/** The rows of a list in a statement: where they come from, how they are ordered, and their cursors. */
+export class ListRows {
+  readonly #compilation: Compilation;
+  readonly #list: List;
+  readonly #selected: SelectedField;
+  readonly #parent: string | null;
+  readonly #page: PageArguments;
+
+  constructor(compilation: Compilation, list: List, selected: SelectedField, parent: string | null) {
+    this.#compilation = compilation;
+    this.#list = list;
+    this.#selected = selected;
+    this.#parent = parent;
+    this.#page = compilation.given.get(selected.node)!.page!;
+  }
+
+  /**
+   * The filtered rows of a part of the list, from `from` to the end of the conditions. Several together are the part, in
+   * this order: each can be read by an index.
+   */
+  in(range: Range, alias: string): string[] {
+    return this.#conditions(range, alias).map((condition) => this.#rows(alias, condition));
+  }
+
+  /** The order in which the page is read. */
+  order(alias: string): string[] {
+    const { order, isBackward } = this.#page;
+    return orderParts(order, sql.identifier(alias), isBackward).map(textOfSql);
+  }
+
+  /** What stands in cursors for a row: its key, if that is its own text, or the text of its place. */
+  keyOf(alias: string): string {
+    const { key } = this.#list;
+    const { order } = this.#page;
+    if (!order.isDefault) return textOfSql(placeTextOf(order, sql.identifier(alias)));
+    return isUuidKey(key)
+      ? `${alias}.${identifier(key[0].name)}`
+      : textOfSql(keyTextOf(key, sql.identifier(alias)));
+  }
+
+  /** The cursor of the row with a key. */
+  cursor(key: string): string {
+    const { after, order } = this.#page;
+    const cursorList = cursorListOf(this.#list, order);
+    if (!cursorList.followed) return cursorExpression(listText(cursorList), key);
+    const before = (after ?? []).flatMap(({ key: [farther], text }) =>
+      text === null ? [] : [{ key: this.#value(farther!, "uuid"), text: this.#value(text, "text") }],
+    );
+    return cursorExpression(listText(cursorList), key, placed(openTransactions, []).text, before);
+  }
+
+  #rows(alias: string, condition: string | null): string {
+    const { resource, hops, call } = this.#list;
+    const parent = call?.takesRow ? this.#parent : null;
+    const all = call ? this.#compilation.call(this.#selected.node, call, parent) : fromOf(resource);
+    let from = `from ${all} ${alias}`;
+    const conditions: string[] = [];
+    let [here, last] = [alias, hops.length - 1];
+    for (; last > 0; last--) {
+      const link = this.#compilation.alias();
+      from += ` join ${fromOf(hops[last - 1]!.to)} ${link} on ${joinOf(hops[last]!, link, here)}`;
+      here = link;
+    }
+    if (hops[0]) conditions.push(joinOf(hops[0], this.#parent!, here));
+    if (condition !== null) conditions.push(`(${condition})`);
+    const found = this.#foundBySearch(alias);
+    if (found) conditions.push(`(${found})`);
+    const filter = this.#filter(alias);
+    if (filter) conditions.push(`(${filter})`);
+    return conditions.length > 0 ? `${from} where ${conditions.join(" and ")}` : from;
+  }
+
+  /** The conditions of a part of the list, one for each way to find its rows. */
+  #conditions(range: Range, alias: string): (string | null)[] {
+    const { after, before, order } = this.#page;
+    const begins = after !== null && (range === "page" || range === "afterStart");
+    const ends = before !== null && (range === "page" || range === "beforeEnd");
+    const isRest = (range === "preceding" && after) || (range === "following" && before);
+    if (!begins && !ends && !isRest) return [null];
+    const places: string[] = [];
+    const rows = { alias: sql.identifier(alias), key: this.#list.key, followed: this.#list.followed };
+    let late: SQL | null = null;
+    if (rows.followed && order.isDefault && after && (begins || range === "preceding"))
+      late = (begins ? notYetGiven : given)(rows, this.#stages(after, places));
+    const end = (one: StageValues | null | undefined, isIncluded = false): End | null =>
+      one ? { place: this.#place(one, places), isIncluded } : null;
+    const from = range === "following" ? end(before, true) : begins && !late ? end(after[0]) : null;
+    const to = range === "preceding" && !late ? end(after![0], true) : ends ? end(before) : null;
+    return between(order, rows.alias, from, to).map((condition) => {
+      const both = [late, condition].filter((one) => one !== null);
+      return placed(sql.join(both, " and "), places).text;
+    });
+  }
+
+  #place({ key }: StageValues, places: string[]): (SQL | null)[] {
+    const { columns } = this.#page.order;
+    return key.map((index, part) =>
+      index === null
+        ? null
+        : sql.value(places.push(this.#value(index, textOfSql(parameterType(columns[part]!))))),
+    );
+  }
+
+  #stages(after: readonly StageValues[], places: string[]): [StageSql, ...StageSql[]] {
+    const stages = after.map((stage) => ({
+      key: rowOf(this.#place(stage, places) as SQL[]),
+      open: stage.open === null ? null : sql.value(places.push(this.#value(stage.open, "int8multirange"))),
+    }));
+    return stages as [StageSql, ...StageSql[]];
+  }
+
+  #value(index: number, type: string): string {
+    return this.#compilation.parameter(this.#selected.node, index, type);
+  }
+
+  #foundBySearch(alias: string): string | null {
+    const { search } = this.#page;
+    if (search === null) return null;
+    const found = foundBy(this.#list.search!, sql.identifier(alias), sql.value(1));
+    return placed(found, [this.#value(search, "text[]")]).text;
+  }
+
+  #filter(alias: string): string | null {
+    const { filter, filterIndex } = this.#page;
+    const { node } = this.#selected;
+    let index = filterIndex;
+    const places: string[] = [];
+    const condition = conditionOf(filter, sql.identifier(alias), ({ type }) => {
+      places.push(this.#compilation.parameter(node, index++, sql.compile(type).text));
+      return sql.value(places.length);
+    });
+    if (!condition) return null;
+    const { text, count } = placed(condition, places);
+    if (count !== places.length) throw new NotCovered("a filter with dollar signs");
+    return text;
+  }
+}
+
+/**
+ * Text of a fragment whose values are the numbers of places, from 1, with the places inserted.
+ *
+ * @returns it, and how often one was inserted
+ */
+function placed(fragment: SQL, places: readonly string[]): { text: string; count: number } {
+  const { text, values } = sql.compile(fragment);
+  let count = 0;
+  const filled = text.replace(/\$(\d+)/g, (_match, number: string) => {
+    count++;
+    return places[(values[Number(number) - 1] as number) - 1]!;
+  });
+  return { text: filled, count };
+}

@@ -189,7 +189,7 @@ class Measurement {
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
-    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(node)) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariable(node)) this.dependence = "values";
     const compared = isList ? this.#comparisons(node) + counts * rowsPerCount : 0;
@@ -212,6 +212,14 @@ class Measurement {
       ? this.#ofSet(target, node.selectionSet, { input, measured: new Map() })
       : nothing;
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
+  }
+
+  /** The number of ids that a field looks up. */
+  #ids(node: FieldNode): number {
+    if (!node.arguments?.some(({ name }) => name.value === "ids")) return maxPageSize;
+    const ids = this.#argument(node, "ids");
+    if (ids.dependence !== "document") this.dependence = "values";
+    return Math.min(Math.max(ids.lines, 1), maxPageSize);
   }
 
   /** Rows that the comparisons of a list's filter count as, and its search. */

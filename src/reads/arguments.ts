@@ -11,6 +11,8 @@ import type { FieldSource } from "./field-source.ts";
 import type { FunctionCall } from "./function-call.ts";
 import { readArgument } from "./function-call.ts";
 import { textOfSql } from "./json-text.ts";
+import type { GivenIds } from "./ids.ts";
+import { describeIds, readIds } from "./ids.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import type { Order } from "./orders.ts";
@@ -27,6 +29,8 @@ export interface Given {
   page?: PageArguments;
   /** The arguments of the function that the field calls, as many as are given. */
   call?: readonly CallValue[];
+  /** The ids of `nodes` by their types, and how many there are. */
+  nodes?: GivenIds;
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
@@ -88,6 +92,8 @@ export function argumentsReader(
       return { shape: typeName, values, typeName };
     };
   }
+  if (source.kind === "nodes")
+    return (variables) => describeIds(readIds(value("ids")(variables) as string[], keyOf));
   const readCall = call ? callReader(call, value) : () => ({ shape: "", call: [] });
   if (source.kind === "function")
     return (variables) => {
@@ -111,7 +117,7 @@ export function argumentsReader(
     const after = request.after && describePosition(order, request.after, values);
     const before = request.before && describeStage(order, request.before.at(-1)!, values);
     const text = readText(variables) as string | null | undefined;
-    const search = text == null ? null : values.push(patternsCodec.toPg(readSearch(text))) - 1;
+    const search = text == null ? null : values.push(listCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
     const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}${search === null ? "" : "s"}`;
     const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
@@ -125,8 +131,9 @@ export function argumentsReader(
 }
 
 const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
-const knownArguments = new Set<string>(["id", "filter", "search", ...pageArguments]);
-const patternsCodec = listOfCodec(TYPES.text);
+const knownArguments = new Set<string>(["id", "ids", "filter", "search", ...pageArguments]);
+
+const listCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
 function callReader(call: FunctionCall, value: (name: string) => (variables: Coerced) => unknown) {

@@ -1,5 +1,6 @@
 import "../src/process/graphile-env.ts";
 import { atTheTerminal, say } from "../src/commands/terminal.ts";
+import { bulk } from "./bulk.ts";
 import { Cleanup } from "./cleanup.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
@@ -33,6 +34,7 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "growth") return growth(options, cleanup);
   if (options.mode === "memory") return memory(options, cleanup);
   if (options.mode === "fairness") return fairness(options, cleanup);
+  if (options.mode === "bulk") return bulk(options, cleanup);
   if (options.mode === "watch") return watch(options, cleanup);
   return sideBySide(options, cleanup);
 }

@@ -5,7 +5,7 @@ import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
 export interface BenchOptions {
-  mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "help";
+  mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "help";
   quick: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
@@ -34,6 +34,7 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
        npm run bench -- --fairness [--seconds N] [--attacks NAMES]
                                      usual clients beside one that attacks, 20 s each
        npm run bench -- --watch      from saving a migration to the changed API, with three versions
+       npm run bench -- --bulk       files of 100,000 products and orders in, of a million movements out
 
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
@@ -50,7 +51,7 @@ failed, 2: invalid arguments.
 export function readOptions(args: string[]): BenchOptions {
   const { values } = parse(args);
   const { quick } = values;
-  const modes = ["help", "growth", "memory", "fairness", "watch"] as const;
+  const modes = ["help", "growth", "memory", "fairness", "watch", "bulk"] as const;
   const mode = modes.find((each) => values[each]) ?? "side by side";
   const seconds = mode === "fairness" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
   const only = list(values.only ?? [...readNames, "W"].join());
@@ -80,6 +81,7 @@ function parse(args: string[]) {
         memory: { type: "boolean", default: false },
         fairness: { type: "boolean", default: false },
         watch: { type: "boolean", default: false },
+        bulk: { type: "boolean", default: false },
         attacks: { type: "string" },
         scale: { type: "string" },
         rounds: { type: "string" },

@@ -1,6 +1,7 @@
 import { PgSimplifyInflectionPlugin, PgSimplifyInflectionPreset } from "@graphile/simplify-inflection";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 import "../src/graphql/context.ts";
+import { aggregatesPreset } from "./aggregates.ts";
 import { BehaviorsPlugin } from "./behaviors.ts";
 import { makeCatalogPlugin, readCatalog } from "./catalog.ts";
 import { ClashesPlugin } from "./clashes.ts";
@@ -128,6 +129,7 @@ export function createPreset({
       { plugins: [BehaviorsPlugin] },
       PostGraphileAmberPreset,
       ShortNamesPreset,
+      aggregatesPreset,
     ],
     plugins: [
       // What is known of the database

@@ -3,6 +3,8 @@
 -- The locks of all products at once
 --!include ledger/change_reserved_stock.sql
 --!include ledger/change_promised_stock.sql
+--!include ledger/keep_order_figures.sql
+--!include ledger/keep_fulfillment_order_figures.sql
 --!include erp/awaits_goods.sql
 --!include ledger/keep_purchase_figures.sql
 --!include ledger/lock_promises.sql
@@ -54,6 +56,7 @@ drop function if exists ledger.book(ledger.draft[], text);
 drop function if exists ledger.post(ledger.draft[], text);
 --!include ledger/post.sql
 --!include ledger/promises_kept.sql
+--!include ledger/require_picked.sql
 drop function if exists ledger.ship(uuid, ledger.pick[], text);
 --!include ledger/ship.sql
 --!include ledger/write_shipment.sql

@@ -1,6 +1,7 @@
 -- What a mutation needs to know about itself is resolved when it is migrated, and its key is written once.
 drop function if exists mutation.secrets_of(oid), mutation.find(name, name),
   mutation.take_key(text, bytea, bytea), mutation.keep_answer(text, jsonb);
+-- waive drops-data: only functions of this schema read it, and they are replaced by the same migration
 alter table mutation.operation drop column if exists payload_type;
 alter table mutation.operation drop column if exists secrets;
 alter table mutation.operation add column secrets text[] not null default '{}';

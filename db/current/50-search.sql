@@ -1,4 +1,4 @@
--- Lists can be searched by words
+-- Lists can be searched by words, and aggregated
 do $$
 begin
   if not exists (select from pg_extension where extname = 'pg_trgm') then
@@ -28,6 +28,7 @@ grant usage on schema erp, auth to service_searcher;
 grant execute on function auth.has_scope(text[]) to service_searcher;
 --!include search/sought.sql
 --!include search/require_few.sql
+--!include erp/require_countable.sql
 
 drop table if exists erp.product_words;
 create table erp.product_words (
@@ -67,6 +68,12 @@ drop view if exists api_unstable.goods_receipts;
 --!include api/goods_receipts.sql
 drop view if exists api_unstable.fulfillments;
 --!include api/fulfillments.sql
+drop view if exists api_unstable.stock_movements;
+--!include api/stock_movements.sql
+drop view if exists api_unstable.stocks;
+--!include api/stocks.sql
+drop view if exists api_unstable.order_line_items;
+--!include api/order_line_items.sql
 
 select api_meta.index_search('api_unstable.products');
 select api_meta.index_search('api_unstable.customers');

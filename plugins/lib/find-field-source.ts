@@ -1,6 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgCodecWithAttributes, PgResource } from "postgraphile/@dataplan/pg";
 import { attributesOf } from "../../src/reads/codecs.ts";
+import { aggregateOf, groupsOf } from "./aggregates.ts";
 import { followedOf } from "./followed.ts";
 import { keyOfResource } from "./keys.ts";
 import type { ReadFunction } from "./read-functions.ts";
@@ -44,6 +45,7 @@ export function findSource(
   }
   if (scope.isConnectionType && (fieldName === "edges" || fieldName === "pageInfo"))
     return { kind: fieldName };
+  if (isAggregatePart(scope)) return findAggregatePart(build, scope);
   if (scope.countField) return { kind: scope.countField };
   if (scope.isCursorField) return { kind: "cursor" };
   if (scope.isConnectionEdgeType && fieldName === "node") return { kind: "entry" };
@@ -55,6 +57,28 @@ function isPageInfoField(name: string) {
   return (
     name === "hasNextPage" || name === "hasPreviousPage" || name === "startCursor" || name === "endCursor"
   );
+}
+
+const isAggregatePart = ({ isConnectionType, fieldName, ...scope }: FieldScope): boolean =>
+  scope.aggregatePart !== undefined ||
+  scope.isPgAggregateField === true ||
+  scope.isPgConnectionAggregateField === true ||
+  (isConnectionType === true && /^(grouped)?aggregates$/i.test(fieldName));
+
+function findAggregatePart(build: GraphileBuild.Build, scope: FieldScope): FieldSource | undefined {
+  const { fieldName, aggregatePart, pgAggregateSpec, pgTypeResource, pgCodec } = scope;
+  if (aggregatePart) return { kind: aggregatePart };
+  if (scope.isPgAggregateField) return { kind: "aggregate" };
+  if (scope.isPgConnectionAggregateField) {
+    const resource = pgTypeResource as PgResource;
+    const aggregate = aggregateOf(build, resource, pgAggregateSpec!, fieldName);
+    return aggregate && { kind: "aggregated", aggregate };
+  }
+  const resource = findRows(build, pgCodec as PgCodec)?.resource;
+  if (!resource) return undefined;
+  return fieldName === "aggregates"
+    ? { kind: "aggregates" }
+    : { kind: "groupedAggregates", groups: groupsOf(build, resource) };
 }
 
 function findColumn({ pgCodec, pgFieldAttribute: attribute }: FieldScope): FieldSource | undefined {

@@ -57,6 +57,12 @@ export const errorCodes = {
     status: "200",
     meaning: "`search` finds more than 10,000 entries. Give more of a word, or another word.",
   },
+  AGGREGATE_TOO_BROAD: {
+    retryable: false,
+    status: "200",
+    meaning:
+      "Aggregates of more than 100,000 entries, or in more than 1,000 groups. Narrow the list down by a filter, and add up the parts.",
+  },
   QUERY_TOO_DEEP: {
     retryable: false,
     status: "200 or 400",

@@ -62,6 +62,16 @@ const tooBroad: DatabaseFailure = {
   message: "The search finds more than 10,000 entries. Give more of a word, or another word.",
 };
 
+const tooMuch: DatabaseFailure = {
+  code: "AGGREGATE_TOO_BROAD",
+  message:
+    "There are more than 100,000 entries, and no more are aggregated at once. Narrow them down by a filter, for example to a product or to some days, and add up the parts.",
+};
+const tooManyGroups: DatabaseFailure = {
+  code: "AGGREGATE_TOO_BROAD",
+  message: "There are more than 1,000 groups. Narrow the entries down by a filter, or group by less.",
+};
+
 /** From the SQLSTATE of Postgres, or the error code of Node's sockets, to the error for clients. */
 const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "57014": timeout, // query_canceled: statement_timeout
@@ -82,6 +92,8 @@ const byCode: Readonly<Record<string, DatabaseFailure>> = {
   "53100": diskFull, // disk_full
   "58030": unavailable, // io_error
   UE003: readOnly, // raised by mutation.run
+  UE007: tooMuch, // raised by erp.require_countable
+  UE008: tooManyGroups,
   UE006: tooBroad, // raised by search.require_few
   EADDRNOTAVAIL: unavailable,
   EAI_AGAIN: unavailable, // the name can't be looked up at the moment

@@ -37,6 +37,9 @@ const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, cou
 
 /** Rows that counting a list counts as. */
 const rowsPerCount = 50;
+/** Aggregates read up to ten times as many rows as a count, and groups are sorted. */
+const figuresPerCount = 10;
+const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
 
 /** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
@@ -185,6 +188,13 @@ class Measurement {
     if (type === this.#schema.getMutationType()) return this.#ofMutation(target, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
     const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
+    const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
+    if (isAggregate)
+      return {
+        ...nothing,
+        depth: depth + 1,
+        counts: countsOf[node.name.value]! * (1 + Math.floor(values / figuresPerCount)),
+      };
     if (target.name === "TotalCount") return { ...nothing, depth: depth + 1, values, counts: 1 };
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages

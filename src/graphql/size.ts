@@ -15,7 +15,7 @@ export interface OperationSize {
   rows: number;
   /** Selected fields of the present row that are no relations. */
   values: number;
-  /** How often the present list is counted. */
+  /** How often the present list is counted; aggregates count as several times. */
   counts: number;
   mutations: number;
 }

@@ -23,7 +23,7 @@ export async function answerBy(
     );
     data = rows[0]![0];
   } catch (error) {
-    if (isFinal(error)) return failed(statement, args, error as Error);
+    if (isFinal(error, statement)) return failed(statement, args, error as Error);
     return answerByGrafast();
   }
   if (data === null) return answerByGrafast();
@@ -36,9 +36,15 @@ function asData(text: string, { outputDataAsString }: GrafastExecutionArgs): Rec
   return (outputDataAsString ? text : JSON.parse(text)) as Record<string, unknown>;
 }
 
-/** Whether a repetition would make it worse: the time is up, or the database is away. */
-function isFinal(error: unknown): boolean {
+/**
+ * Whether a repetition would make it worse: the time is up, the database is away, or there is too much to read, which
+ * Grafast finds out only after reading it.
+ */
+function isFinal(error: unknown, { fields }: ReadStatement): boolean {
   const code = databaseFailure(error)?.code;
+  // Of several fields it isn't known which one reads too much
+  const isTooBroad = code === "AGGREGATE_TOO_BROAD" || code === "SEARCH_TOO_BROAD";
+  if (isTooBroad) return fields().size === 1;
   return code === "QUERY_TIMEOUT" || code === "CONFLICT_RETRY" || code === "SERVICE_UNAVAILABLE";
 }
 

@@ -3,6 +3,7 @@ import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } 
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
 import type { Position, Stage } from "../graphql/cursor.ts";
 import { openRanges, stageText } from "../graphql/cursor.ts";
+import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
@@ -31,6 +32,8 @@ export interface Given {
   call?: readonly CallValue[];
   /** The ids of `nodes` by their types, and how many there are. */
   nodes?: GivenIds;
+  /** What the rows are grouped by. */
+  groups?: readonly Group[];
   /** The type in the id of `node`; null when it is no type. */
   typeName?: string;
 }
@@ -100,6 +103,10 @@ export function argumentsReader(
       const values: unknown[] = [];
       return { ...readCall(variables, values), values };
     };
+  if (source.kind === "groupedAggregates") {
+    const readNames = value("groupBy");
+    return (variables) => readGroups(source.groups, readNames(variables) as string[]);
+  }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
   const readers = pageArguments.map((name) => [name, value(name)] as const);
   const readWanted = value("filter");
@@ -131,7 +138,7 @@ export function argumentsReader(
 }
 
 const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
-const knownArguments = new Set<string>(["id", "ids", "filter", "search", ...pageArguments]);
+const knownArguments = new Set<string>(["id", "ids", "filter", "search", "groupBy", ...pageArguments]);
 
 const listCodec = listOfCodec(TYPES.text);
 
@@ -186,6 +193,10 @@ function hasVariables(value: ValueNode): boolean {
   if (value.kind === Kind.VARIABLE) return true;
   if (value.kind === Kind.LIST) return value.values.some(hasVariables);
   return value.kind === Kind.OBJECT && value.fields.some((field) => hasVariables(field.value));
+}
+
+function readGroups(groups: Groups, names: readonly string[]): Given {
+  return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
 }
 
 /** Adds the form of a cursor and its values. */

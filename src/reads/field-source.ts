@@ -1,5 +1,6 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { Aggregate, Groups } from "./groups.ts";
 import type { FilterColumns } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";
@@ -60,6 +61,10 @@ export type FieldSource =
   | { kind: "value"; name: string }
   /** Parts of a page. */
   | { kind: "edges" | "pageInfo" | "entry" | "cursor" | "totalCount" | "count" | "precision" }
+  /** Aggregates of all rows of a list: together, in groups; and what they show. */
+  | { kind: "aggregates" | "aggregate" | "entryCount" | "groupKeys" }
+  | { kind: "groupedAggregates"; groups: Groups }
+  | { kind: "aggregated"; aggregate: Aggregate }
   | { kind: "hasNextPage" | "hasPreviousPage" | "startCursor" | "endCursor" };
 
 /** A view with its key. */

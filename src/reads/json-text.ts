@@ -48,3 +48,9 @@ export const failure = "('!'||now()::text)::json::text";
 
 /** The text of an SQL fragment without values. */
 export const textOfSql = (fragment: SQL): string => sql.compile(fragment).text;
+
+/** The text of an SQL fragment whose values are constants of ours. */
+export function textWithConstants(fragment: SQL): string {
+  const { text, values } = sql.compile(fragment);
+  return text.replace(/\$(\d+)/g, (_match, number: string) => quoted(String(values[Number(number) - 1])));
+}

@@ -1,5 +1,6 @@
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
+import { AggregateText } from "./aggregates.ts";
 import type { Compilation } from "./compilation.ts";
 import { typename, understood } from "./compilation.ts";
 import type { Piece } from "./json-text.ts";
@@ -98,10 +99,21 @@ class ListCompilation {
   #answer(type: GraphQLObjectType, alias: string): Piece[] {
     return this.#object(type, this.#selected, (field, kind, part) => {
       if (kind === "edges") return this.#text.edges(() => this.#edge(objectType(field), part, alias));
+      if (kind === "aggregates" || kind === "groupedAggregates")
+        return [this.#aggregates(objectType(field), part)];
       if (kind === "totalCount") return [this.#count(objectType(field), part)];
       if (kind !== "pageInfo") throw new NotCovered(kind);
       return this.#object(objectType(field), part, (_field, question) => this.#pageInfo(question));
     });
+  }
+
+  #aggregates(type: GraphQLObjectType, selected: SelectedField): Piece {
+    const { groups } = this.#compilation.given.get(selected.node) ?? {};
+    const text = new AggregateText(this.#compilation);
+    const rowsOf = (alias: string) => this.#rows.in("all", alias)[0]!;
+    return expression(
+      groups ? text.ofGroups(type, selected, groups, rowsOf) : text.ofAll(type, selected, rowsOf),
+    );
   }
 
   #edge(type: GraphQLObjectType, selected: SelectedField, alias: string): string {
@@ -153,7 +165,8 @@ class ListCompilation {
     const fields = this.#compilation.select(type, selected).map(([key, part]): [string, Piece[]] => {
       if (part.name === "__typename") return [key, typename(type)];
       const { field, source } = understood(type, part.name);
-      if (part.node.arguments?.length) throw new NotCovered(`arguments of ${part.name}`);
+      if (part.node.arguments?.length && source.kind !== "groupedAggregates")
+        throw new NotCovered(`arguments of ${part.name}`);
       return [key, piecesOf(field, source.kind, part)];
     });
     return objectPieces(fields);

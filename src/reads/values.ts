@@ -6,7 +6,7 @@ import { sql } from "postgraphile/pg-sql2";
 import { globalIdPrefix } from "../graphql/global-id.ts";
 import { baseOf, elementOf, pgTypeOf } from "./codecs.ts";
 import { isPlainText } from "./keys.ts";
-import { failure, quoted } from "./json-text.ts";
+import { failure, quoted, textWithConstants } from "./json-text.ts";
 
 /** Makes the SQL expression of a value's JSON text from that of a column; null stays null. */
 export type Encode = (column: string) => string;
@@ -64,10 +64,8 @@ export function encoderOf(codec: PgCodec, fieldType: GraphQLOutputType): Encode 
 
 function castFromPg(codec: PgCodec, column: string): string {
   // By a unique name, because the library demands an identifier.
-  const { text, values } = sql.compile(codec.castFromPg!(sql.identifier("the column"), false));
-  return text
-    .replace(/\$(\d+)/g, (_match, number: string) => quoted(String(values[Number(number) - 1])))
-    .replaceAll('"the column"', () => column);
+  const text = textWithConstants(codec.castFromPg!(sql.identifier("the column"), false));
+  return text.replaceAll('"the column"', () => column);
 }
 
 /** Lists have neither null elements nor lists in them. */

@@ -11,6 +11,7 @@ const { scripts } = JSON.parse(await readFile(new URL("package.json", root), "ut
 };
 // The others belong to other programs: prettier, tsc, node's tests
 const own = Object.entries(scripts).filter(([, script]) => /^node .*\b(src|tools|bench)\//.test(script));
+const programs = Map.groupBy(own, ([, script]) => /\S+\.ts\b(?!.*\.ts)/.exec(script)![0]);
 
 /** Runs a script of package.json, with a database that nobody has: what it does in spite of its arguments, fails. */
 function run(script: string, ...args: string[]): Promise<CommandResult> {
@@ -33,23 +34,26 @@ describe("the command lines of package.json", { concurrency: 2 }, () => {
     for (const { exitCode } of [await token!, await bench!]) assert.equal(exitCode, 0);
   });
 
-  for (const [name, script] of own) {
-    const usage = new RegExp(
-      `^.*npm (run )?${name === "start" ? "start" : name}\\b|npm run db:<command>`,
-      "m",
-    );
+  // What several scripts run, such as those of db:, reads its arguments in one place
+  for (const scriptsOfProgram of programs.values()) {
+    const [first, script] = scriptsOfProgram[0]!;
+    const usages = scriptsOfProgram.map(([name]) => {
+      const isListed = name.startsWith("db:") && scriptsOfProgram.length > 1;
+      return new RegExp(isListed ? `^  ${name}\\b` : `^.*npm (run )?${name}\\b`, "m");
+    });
+    const names = scriptsOfProgram.map(([name]) => name).join(", ");
 
-    it(`npm run ${name} explains itself`, async () => {
+    it(`npm run ${names}: explains itself`, async () => {
       const { exitCode, stdout, stderr } = await run(script, "--help");
       assert.deepEqual([exitCode, stderr], [0, ""], stdout);
-      assert.match(stdout, usage);
+      for (const usage of usages) assert.match(stdout, usage, first);
     });
 
-    it(`npm run ${name} refuses an option that it doesn't know`, async () => {
+    it(`npm run ${names}: refuses an option that it doesn't know`, async () => {
       const { exitCode, stdout, stderr } = await run(script, "--no-such-option");
       assert.deepEqual([exitCode, stdout], [2, ""], stderr);
       assert.match(stderr, /Unknown option '--no-such-option'/);
-      assert.match(stderr, usage);
+      for (const usage of usages) assert.match(stderr, usage, first);
       assert.doesNotMatch(stderr, /\n\s+at /);
     });
   }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Pool } from "pg";
 import { after, before, describe, test } from "node:test";
 import type { CheckOptions } from "../../src/check/check.ts";
 import { check } from "../../src/check/check.ts";
@@ -40,15 +39,11 @@ const news: Record<string, [fields: string, expected: object]> = {
   "Move a table": ["fullName", { fullName: "Ada Lovelace" }],
 };
 
-/** Has requests wait 20 s for a lock, and not 3: where many tests run at once, a migration holds its locks for longer. */
-async function waitLonger(owner: Pool): Promise<void> {
-  const { rows } = await owner.query("select current_database() as name");
-  await withClient(process.env.TEST_ADMIN_URL!, async (admin) => {
-    for (const login of ["service_login", "service_api_login"])
-      for (const limit of ["lock_timeout", "statement_timeout"])
-        await admin.query(`alter role ${login} in database ${rows[0].name} set ${limit} = '20s'`);
-  });
-}
+/** Requests wait 30 s for a lock, and not 3: where much runs at once, a migration holds its locks for longer. */
+const patient = {
+  timeoutsMs: { statement: 30_000, lock: 30_000 },
+  settings: { timeoutsMs: { mutation: 60_000 } },
+};
 
 describe("the recipes of docs/evolving.md", async () => {
   const recipes = await readRecipes();
@@ -64,8 +59,8 @@ describe("the recipes of docs/evolving.md", async () => {
   before(async () => {
     service = await startService({
       versions: [frozen, head],
+      ...patient,
       async before(owner) {
-        await waitLonger(owner);
         await owner.query(example);
         await owner.query(`
           select api_meta.finish_migration();
@@ -76,7 +71,7 @@ describe("the recipes of docs/evolving.md", async () => {
           select api_meta.freeze('api_unstable', 'api_2027_01'), api_meta.finish_migration()`);
       },
     });
-    restarted = await service.another({ versions: [frozen, head] });
+    restarted = await service.another({ versions: [frozen, head], ...patient });
     worker = startTestJobs(service.loginUrl, tasksOf({ exchangeRatesFrom: undefined }));
     token = await service.token({ read: ["seed_packets", "seed_loans"], write: ["seed_loans"] });
     // One process is never restarted: those of the release before serve while a new one is set up

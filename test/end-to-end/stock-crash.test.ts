@@ -102,7 +102,7 @@ async function beClient(
       await sleep(50); // As clients do before they send again
     }
     // Calls without a key fail at once, and would otherwise be repeated without a pause
-    if (!hasKeys) await sleep(5);
+    if (!hasKeys) await sleep(20);
   }
 }
 

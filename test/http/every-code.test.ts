@@ -58,6 +58,12 @@ const provocations: Record<ErrorCode, () => Promise<HttpAnswer>> = {
     );
     return ask('{ suppliers(search: "broad") { edges { cursor } } }');
   },
+  AGGREGATE_TOO_BROAD: async () => {
+    await service.owner.query(
+      "alter table erp.fulfillment disable trigger user; drop index erp.fulfillment_search_idx; insert into erp.fulfillment (number, state) select 'F' || n, 'Fulfilled' from generate_series(1, 100001) n",
+    );
+    return ask("{ fulfillments { aggregates { count } } }");
+  },
   QUERY_TOO_DEEP: () => ask(`{ ${"a { ".repeat(30)} b ${"}".repeat(30)} }`),
   QUERY_TOO_COMPLEX: () => ask(`{ ${"__typename ".repeat(5_000)} }`),
   async THROTTLED() {

@@ -11,6 +11,7 @@ import type { App, AppOptions, AppSettings } from "../../src/process/open-app.ts
 import { createCredential } from "../../src/auth/credentials.ts";
 import type { CredentialRequest, ClientCredentials } from "../../src/auth/credentials.ts";
 import { createPool } from "../../src/database/pool.ts";
+import type { PoolOptions } from "../../src/database/pool.ts";
 import { defaultLimits } from "../../src/graphql/limits.ts";
 import { asApiLogin } from "../../src/database/roles.ts";
 import { versions as everyVersion } from "../../src/versions/versions.ts";
@@ -75,6 +76,8 @@ export interface ProcessOptions extends Partial<Omit<AppOptions, "settings" | "p
   poolSize?: number;
   /** Whether statements stay prepared on them. */
   prepare?: boolean;
+  /** Their time limits. */
+  timeoutsMs?: PoolOptions["timeoutsMs"];
 }
 
 export interface ServiceOptions extends ProcessOptions {
@@ -135,12 +138,14 @@ export async function startProcess({
   loginUrl,
   poolSize = 5,
   prepare = true,
+  timeoutsMs,
   settings,
   versions = head,
   ...options
 }: ProcessOptions & { loginUrl: string }): Promise<TestProcess> {
-  const pool = createPool(loginUrl, { max: poolSize, prepare });
-  const apiPool = createPool(asApiLogin(loginUrl)!, { max: poolSize, prepare });
+  const poolOptions = { max: poolSize, prepare, ...(timeoutsMs && { timeoutsMs }) };
+  const pool = createPool(loginUrl, poolOptions);
+  const apiPool = createPool(asApiLogin(loginUrl)!, poolOptions);
   const log: Record<string, unknown>[] = [];
   const app = await openApp({
     settings: { explorer: false, limits, ...settings },

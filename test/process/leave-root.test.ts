@@ -96,29 +96,25 @@ describe("a service that root has started", { skip }, () => {
     assert.doesNotMatch(service.output(), /Warning/);
   });
 
-  it("does so with each of several processes, those that replace them included, and with their parent", async () => {
-    const { service, address } = await start(["--workers", "2"], { LOG_LEVEL: "info" });
-    const nobody = await idsOf("nobody");
+  it("serves as the user who is named, with each of several processes, those that replace them included, and with their parent", async () => {
+    const { service, address } = await start(["--workers", "2"], { LOG_LEVEL: "info", RUN_AS: "daemon" });
+    const daemon = await idsOf("daemon");
     const first = await servingProcesses(service.pid);
     assert.equal(first.length, 2);
-    for (const pid of [service.pid, ...first]) await assertRunsAs(pid, nobody);
+    for (const pid of [service.pid, ...first]) await assertRunsAs(pid, daemon);
     await assertWorks(address);
     service.kill("SIGHUP");
     await service.said(/all processes have been replaced/);
     await until(async () => (await servingProcesses(service.pid)).length === 2);
     const second = await servingProcesses(service.pid);
     assert.ok(second.every((pid) => !first.includes(pid)));
-    for (const pid of second) await assertRunsAs(pid, nobody);
+    for (const pid of second) await assertRunsAs(pid, daemon);
     await assertWorks(address);
   });
 
-  it("serves as the user who is named, or as root where that is named", async () => {
-    const { service } = await start([], { RUN_AS: "daemon" });
-    await assertRunsAs(service.pid, await idsOf("daemon"));
-    service.kill("SIGINT");
-    await service.ended;
-    const other = await start([], { RUN_AS: "root" });
-    assert.deepEqual((await whoIs(other.service.pid)).users, [0, 0, 0, 0]);
+  it("stays root where that is named", async () => {
+    const { service } = await start([], { RUN_AS: "root" });
+    assert.deepEqual((await whoIs(service.pid)).users, [0, 0, 0, 0]);
   });
 
   it("doesn't start for a user that there isn't", async () => {

@@ -12,7 +12,7 @@ import { servingProcesses } from "../lib/processes.ts";
 import { query, read } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
 
-const count = 3;
+const count = 2;
 let database: TestDatabase;
 let owner: pg.Client;
 let service: CommandProcess;

@@ -112,7 +112,7 @@ class Maker {
 
   /** Whether a type only leads to others. */
   #isShell({ name }: GraphQLObjectType): boolean {
-    return name.endsWith("Connection") || name.endsWith("Edge");
+    return /(Connection|Edge|Aggregates)$/.test(name);
   }
 
   #shuffled<T>(list: readonly T[]): T[] {
@@ -169,7 +169,10 @@ class Maker {
     const { name, type } = argument;
     if (!locations.test(name)) {
       const isLeftOut = !isNonNullType(type) && this.#chance(3);
-      return isLeftOut ? undefined : this.#given(type, this.#chance(12) ? null : this.#value(type));
+      const isNull = !isNonNullType(type) && this.#chance(12);
+      return isLeftOut
+        ? undefined
+        : this.#given(type, isNull ? null : this.#value(type), !isNonNullType(type));
     }
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")

@@ -54,4 +54,18 @@ export const byDocuments: Attack[] = [
       );
     }),
   },
+  {
+    name: "aggregates",
+    what: "as many groups of movements, and searches, as the limits allow",
+    run: sending(12, (play, n) => {
+      const groups =
+        "groupedAggregates(groupBy: [CREATED_AT_TRUNCATED_TO_HOUR]) { count distinctCount { productId } }";
+      const lists = repeat(30, (i) => `a${i}: stockMovements(first: 0) { ${groups} }`);
+      const searches = repeat(
+        30,
+        (i) => `s${i}: orders(first: 0, search: "1${i % 10}0") { aggregates { count } }`,
+      );
+      return withAccess(`query Q${n} { ${n % 2 ? lists : searches} }`, play);
+    }),
+  },
 ];

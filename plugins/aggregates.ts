@@ -1,0 +1,245 @@
+import { PgAggregatesPreset } from "@graphile/pg-aggregates";
+import type { PgCodec, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
+import { PgSelectSingleStep, TYPES } from "postgraphile/@dataplan/pg";
+import type { FieldArg, FieldArgs, FieldInfo, Step } from "postgraphile/grafast";
+import { each, lambda } from "postgraphile/grafast";
+import type { GraphQLString } from "postgraphile/graphql";
+import { getNamedType, GraphQLInt, GraphQLList, GraphQLNonNull } from "postgraphile/graphql";
+import { sql } from "postgraphile/pg-sql2";
+import { maxAggregated, maxGroups, requireFew } from "../src/reads/groups.ts";
+import { preservesSource } from "../src/reads/field-source.ts";
+import {
+  aggregatedColumns,
+  groupColumns,
+  groupSpecs,
+  groupsOf,
+  isAggregated,
+  specsOf,
+} from "./lib/aggregates.ts";
+import type { RowsStep } from "./lib/page-rows.ts";
+import type { RowStep } from "./lib/page.ts";
+
+declare global {
+  namespace GraphileBuild {
+    interface ScopeObjectFieldsField {
+      /** What it shows of aggregated rows. */
+      aggregatePart?: "entryCount" | "groupKeys";
+    }
+  }
+}
+
+/** Of the library's plugins, those that we offer: no conditions on groups, no orders and filters by aggregates. */
+const offered = new Set([
+  "PgAggregatesInflectorsPlugin",
+  "PgAggregatesSpecsPlugin",
+  "PgAggregatesAddGroupByAggregateEnumsPlugin",
+  "PgAggregatesAddGroupByAggregateEnumValuesForAttributesPlugin",
+  "PgAggregatesAddAggregateTypesPlugin",
+  "PgAggregatesAddConnectionAggregatesPlugin",
+  "PgAggregatesAddConnectionGroupedAggregatesPlugin",
+]);
+
+const both = (behavior: GraphileBuild.BehaviorString, more: string) => [
+  behavior,
+  more as GraphileBuild.BehaviorString,
+];
+
+/** What the behavior of a column says: numbers and moments are aggregated, others are counted and grouped by. */
+function behaviorOf(codec: PgCodec, name: string): string {
+  if (!isAggregated(codec)) return "-aggregate -groupBy";
+  const [isWanted, isKey] = [aggregatedColumns(codec).includes(name), groupColumns(codec).includes(name)];
+  return [
+    isWanted ? "aggregate" : "-aggregate",
+    isKey
+      ? "distinctCount:attribute:aggregate attribute:groupBy orderBy"
+      : "-distinctCount:attribute:aggregate -groupBy",
+  ].join(" ");
+}
+
+const of = (what: string, others: string) => (field: string | null) =>
+  field === null ? `${what} of values${others}.` : `${what} of \`${field}\`${others}.`;
+
+/** What the fields of aggregates show, by the id of their kind. */
+const descriptions: Partial<Record<string, ReturnType<typeof of>>> = {
+  sum: of("The sum", "; 0 when there are none"),
+  average: of("The mean", ", rounded to six decimals; null when there are none"),
+  min: of("The least", "; null when there are none"),
+  max: of("The greatest", "; null when there are none"),
+  distinctCount: of("The number", " that differ, without null"),
+};
+
+/** The keys of a group, as texts. */
+function keysOf($row: RowStep): Step {
+  return lambda([$row.getClassStep().getGroupDetails(), $row] as const, ([details, row]) => {
+    const { indicies } = details as Details;
+    return indicies.length === 0 || !row ? null : indicies.map((key) => keyText(key, row as Row));
+  });
+}
+
+interface Details {
+  indicies: readonly { index: number; codec: PgCodec }[];
+}
+type Row = readonly (string | null)[];
+
+function keyText({ index, codec }: Details["indicies"][number], row: Row): string | null {
+  const text = row[index] ?? null;
+  return text !== null && codec.extensions?.globalIdOf !== undefined ? (codec.fromPg(text) as string) : text;
+}
+
+/** In the order of code points; nulls last. */
+const compare = (one: string | null, other: string | null): number =>
+  one === null || other === null
+    ? Number(one === null) - Number(other === null)
+    : Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+// Arguments are applied to what a plan returns
+const groupsOfSorted = new WeakMap<Step, RowsStep>();
+
+function sorted($groups: RowsStep): Step {
+  const $rows = lambda([$groups.items(), $groups.getGroupDetails()] as const, ([rows, details]) => {
+    const { indicies } = details as Details;
+    const keys = (row: Row) => indicies.map((key) => keyText(key, row));
+    return (rows as unknown as Row[])
+      .map((row) => ({ row, keys: keys(row) }))
+      .sort((one, other) => one.keys.reduce((found, key, n) => found || compare(key, other.keys[n]!), 0))
+      .map(({ row }) => row);
+  });
+  const $sorted = each($rows, ($row) => new PgSelectSingleStep($groups, $row as never));
+  groupsOfSorted.set($sorted, $groups);
+  return $sorted;
+}
+
+/** Makes a query fail that aggregates more than it may. */
+const check = (isGrouped: boolean) => (rows: PgSelectQueryBuilder) =>
+  void rows.selectAndReturnIndex(
+    isGrouped
+      ? requireFew(sql`sum(count(*)) over ()`, sql`count(*) over ()`)
+      : requireFew(sql`count(*)`, sql`0`),
+  );
+
+/** How the library's aggregates become ours: which views and columns have them, how much they may read, what they show. */
+const AggregatesPlugin: GraphileConfig.Plugin = {
+  name: "AggregatesPlugin",
+  description: "Bounds aggregates, and offers them for views with the tag @aggregates",
+  version: "1.0.0",
+  after: [...offered],
+  schema: {
+    behaviorRegistry: {
+      add: {
+        // The library asks for it without its plugin of conditions
+        ["resource:groupedAggregates:having" as never]: {
+          description: "Conditions on groups, which aren't offered",
+          entities: ["pgResource"],
+        },
+      },
+    },
+    entityBehavior: {
+      pgResource: {
+        override: (behavior, { codec, parameters }) =>
+          both(
+            behavior,
+            !parameters && isAggregated(codec as PgCodec)
+              ? "aggregates aggregate groupedAggregates order"
+              : "-aggregates -aggregate -groupedAggregates",
+          ),
+      },
+      pgCodecAttribute: {
+        override: (behavior, [codec, name]) => both(behavior, behaviorOf(codec as PgCodec, name)),
+      },
+    },
+    hooks: {
+      build(build) {
+        // The library's arrays, which it reads later
+        const { pgAggregateSpecs: specs, pgAggregateGroupBySpecs: others } = build as GraphileBuild.Build;
+        specs.splice(0, Infinity, ...specsOf(specs));
+        others.splice(0, Infinity, ...groupSpecs);
+        return build;
+      },
+      GraphQLObjectType(config, _build, { scope }) {
+        if (scope.isPgAggregateContainerType) config.description = "Figures of several entries together.";
+        if (scope.isPgAggregateType) config.description = descriptions[scope.pgAggregateSpec!.id]!(null);
+        return config;
+      },
+      GraphQLEnumType(config, build, { scope }) {
+        if (!scope.isPgAggregateGroupEnum) return config;
+        const { codec } = scope.pgTypeResource as PgResource;
+        return {
+          ...config,
+          description: `What entries of the type ${build.inflection.tableType(codec)} can be grouped by.`,
+        };
+      },
+      GraphQLObjectType_fields(fields, _build, { scope, fieldWithHooks }) {
+        if (!scope.isPgAggregateContainerType) return fields;
+        const { keys, ...others } = fields;
+        return {
+          keys: fieldWithHooks({ fieldName: "keys", aggregatePart: "groupKeys" }, () => ({
+            description: "What the entries of the group have in common, in the order of `groupBy`, as texts.",
+            type: keys!.type as GraphQLList<typeof GraphQLString>,
+            plan: ($row: Step) => keysOf($row as RowStep),
+          })),
+          count: fieldWithHooks({ fieldName: "count", aggregatePart: "entryCount" }, () => ({
+            description: "How many entries there are.",
+            type: new GraphQLNonNull(GraphQLInt),
+            plan: ($row: Step) => ($row as RowStep).select(sql`count(*)::int`, TYPES.int, true),
+          })),
+          ...others,
+        };
+      },
+      GraphQLObjectType_fields_field(field, _build, { scope }) {
+        const { fieldName, isConnectionType, pgCodec, pgAggregateSpec } = scope;
+        if (scope.isPgAggregateField || scope.isPgConnectionAggregateField)
+          field.description = descriptions[pgAggregateSpec!.id]!(
+            scope.isPgConnectionAggregateField ? fieldName : null,
+          );
+        if (!isConnectionType || !pgCodec || !isAggregated(pgCodec as PgCodec)) return field;
+        const { plan } = field;
+        if (fieldName === "aggregates") {
+          field.description = `Figures of all entries, on all pages: of ${maxAggregated} at most, beyond which they are refused.`;
+          field.plan = preservesSource(plan, ($page: Step, args: FieldArgs, info: FieldInfo) => {
+            const $row = plan!($page, args, info) as RowStep;
+            $row.getClassStep().apply(lambda(null, () => check(false)));
+            return $row;
+          });
+        }
+        if (fieldName === "groupedAggregates") {
+          field.type = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(getNamedType(field.type))));
+          field.description =
+            `Figures of the entries in groups, ordered by the texts of their keys: ${maxGroups} groups at most, of ` +
+            `${maxAggregated} entries at most, beyond which they are refused.`;
+          field.plan = preservesSource(plan, ($page: Step, args: FieldArgs, info: FieldInfo) => {
+            const $groups = plan!($page, args, info) as RowsStep;
+            $groups.apply(lambda(null, () => check(true)));
+            return sorted($groups);
+          });
+        }
+        return field;
+      },
+      GraphQLObjectType_fields_field_args(args, _build, { scope }) {
+        const { groupBy } = args;
+        if (!scope.isConnectionType || scope.fieldName !== "groupedAggregates" || !groupBy) return args;
+        groupBy.description = "What the entries of a group have in common. Times are in UTC.";
+        groupBy.applyPlan = (_$parent: Step, $sorted: Step, argument: FieldArg) =>
+          void argument.apply(groupsOfSorted.get($sorted)!);
+        return args;
+      },
+      GraphQLEnumType_values(values, build, { scope }) {
+        const resource = scope.pgTypeResource as PgResource | undefined;
+        if (!scope.isPgAggregateGroupEnum || !resource) return values;
+        for (const [name, { column }] of groupsOf(build, resource)) {
+          const field = build.inflection.attribute({ attributeName: column, codec: resource.codec as never });
+          const part = /_TRUNCATED_TO_(HOUR|DAY|MONTH)$/.exec(name)?.[1];
+          const value = values[name];
+          if (!value) throw new Error(`${resource.name} can't be grouped by ${column}`);
+          value.description = part
+            ? `The ${part.toLowerCase()} of \`${field}\`, in UTC.`
+            : `By \`${field}\`.`;
+        }
+        return values;
+      },
+    },
+  },
+};
+
+export const aggregatesPreset: GraphileConfig.Preset = {
+  plugins: [...PgAggregatesPreset.plugins!.filter(({ name }) => offered.has(name)), AggregatesPlugin],
+};

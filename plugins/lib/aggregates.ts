@@ -1,0 +1,134 @@
+import type {} from "postgraphile";
+import type {} from "@graphile/pg-aggregates";
+import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { Aggregate, Group, Groups } from "../../src/reads/groups.ts";
+import { requirementOf } from "../scopes.ts";
+import { exactCodecOf } from "./text-codecs.ts";
+import { tagText } from "./tags.ts";
+
+/** Names that the library gives, and doesn't declare. */
+interface Names {
+  aggregateGroupByAttributeEnum(of: { resource: PgResource; attributeName: string }): string;
+  aggregateGroupByAttributeDerivativeEnum(of: {
+    resource: PgResource;
+    attributeName: string;
+    aggregateGroupBySpec: GroupSpec;
+  }): string;
+}
+
+export type Spec = GraphileBuild.Build["pgAggregateSpecs"][number];
+export type GroupSpec = GraphileBuild.Build["pgAggregateGroupBySpecs"][number];
+
+/** The columns that a tag of a view names. */
+function named(codec: PgCodec, tag: "aggregates" | "groupBy"): string[] {
+  const columns = (tagText(codec, tag) ?? "").split(/[\s,]+/).filter(Boolean);
+  for (const column of columns) {
+    const attribute = codec.attributes?.[column];
+    if (!attribute) throw new Error(`@${tag} of ${codec.name}: no column ${column}`);
+    // An aggregate would reveal its values
+    if (requirementOf(attribute))
+      throw new Error(`@${tag} of ${codec.name}: ${column} has scopes of its own`);
+  }
+  return columns;
+}
+
+/** Whether aggregates of the rows of a view are offered. */
+export const isAggregated = (codec: PgCodec): boolean => tagText(codec, "aggregates") !== undefined;
+
+/** The columns whose values are added up or compared. */
+export const aggregatedColumns = (codec: PgCodec): string[] => named(codec, "aggregates");
+
+/** The columns that rows are grouped by. */
+export const groupColumns = (codec: PgCodec): string[] => named(codec, "groupBy");
+
+const isMoment = ({ name }: PgCodec): boolean => name === "dateTime";
+
+const isExact = ({ extensions }: PgCodec): boolean => /^(BigInt|Decimal)$/.test(extensions?.scalar ?? "");
+const isNumber = (codec: PgCodec): boolean => codec.extensions?.isNumberLike === true || isExact(codec);
+
+/** An average is rounded, because a quotient has any number of digits. */
+const average = (column: SQL): SQL => sql`round(avg(${column})::numeric,6)`;
+
+/** What the library offers, of numbers that lose no digit too, and with the first and last of moments. */
+export function specsOf(specs: readonly Spec[]): Spec[] {
+  const wanted = new Set(["sum", "distinctCount", "min", "max", "average"]);
+  return specs
+    .filter(({ id }) => wanted.has(id))
+    .map((spec) => {
+      const { pgTypeCodecModifier } = spec;
+      const isOrdered = spec.id === "min" || spec.id === "max";
+      return {
+        ...spec,
+        ...(spec.id === "average" ? { sqlAggregateWrap: average } : {}),
+        isSuitableType: (codec) =>
+          spec.id === "distinctCount" ||
+          isNumber(codec as PgCodec) ||
+          (isOrdered && isMoment(codec as PgCodec)),
+        ...(pgTypeCodecModifier
+          ? {
+              pgTypeCodecModifier(codec) {
+                const result = pgTypeCodecModifier(codec) as PgCodec;
+                const isText = isExact(codec as PgCodec) && spec.id !== "distinctCount";
+                return ((isText ? exactCodecOf(result) : undefined) ?? result) as never;
+              },
+            }
+          : {}),
+      };
+    });
+}
+
+/** Hours, days and months of moments, in UTC. */
+export const groupSpecs: GroupSpec[] = ["hour", "day", "month"].map((part) => ({
+  id: `truncated-to-${part}`,
+  isSuitableType: (codec) => isMoment(codec as PgCodec),
+  sqlWrap: (moment) => sql`date_trunc(${sql.literal(part)},${moment},'UTC')`,
+  sqlWrapCodec: (codec) => codec,
+}));
+
+const groups = new WeakMap<PgResource, Groups>();
+
+/** What the rows of a view can be grouped by, by the values of the enum that the library makes. */
+export function groupsOf({ inflection }: GraphileBuild.Build, resource: PgResource): Groups {
+  const known = groups.get(resource);
+  if (known) return known;
+  const names = inflection as unknown as Names;
+  const found = new Map<string, Group>();
+  for (const attributeName of groupColumns(resource.codec)) {
+    const attribute = resource.codec.attributes![attributeName] as PgCodecAttribute;
+    const group = { column: attributeName, attribute };
+    found.set(names.aggregateGroupByAttributeEnum({ resource, attributeName }), {
+      ...group,
+      wrap: (column) => column,
+    });
+    for (const aggregateGroupBySpec of groupSpecs) {
+      if (!aggregateGroupBySpec.isSuitableType(attribute.codec)) continue;
+      const of = { resource, attributeName, aggregateGroupBySpec };
+      found.set(names.aggregateGroupByAttributeDerivativeEnum(of), {
+        ...group,
+        wrap: aggregateGroupBySpec.sqlWrap,
+      });
+    }
+  }
+  groups.set(resource, found);
+  return found;
+}
+
+/** What a field of an aggregate shows, by its name. */
+export function aggregateOf(
+  { inflection }: GraphileBuild.Build,
+  { codec }: PgResource,
+  spec: Spec,
+  fieldName: string,
+): Aggregate | undefined {
+  const columns = [...aggregatedColumns(codec), ...groupColumns(codec)];
+  const column = columns.find(
+    (attributeName) => inflection.attribute({ attributeName, codec: codec as never }) === fieldName,
+  );
+  if (column === undefined) return undefined;
+  const attribute = codec.attributes![column] as PgCodecAttribute;
+  const wrap = (value: SQL) => spec.sqlAggregateWrap(value, attribute.codec);
+  const result = (spec.pgTypeCodecModifier?.(attribute.codec) ?? attribute.codec) as PgCodec;
+  return { column, attribute, wrap, codec: result };
+}

@@ -25,8 +25,8 @@ const ways: Record<string, (bytes: Buffer) => Buffer> = {
 const long = "{ countrys(first: 250) { edges { node { id name } } } }";
 
 /** Asks without what `fetch` does by itself. */
-async function ask(query: string, accepted?: string) {
-  const { headers, body } = await request(`${service.url}/api/graphql/unstable`, {
+async function ask(query: string, accepted?: string, url = service.url) {
+  const { headers, body } = await request(`${url}/api/graphql/unstable`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -59,6 +59,19 @@ test("long answers are compressed in the way that the client prefers", async () 
     assert.equal(text, plain.text);
     assert.ok(length < plain.length / 2, `${length} of ${plain.length}`);
   }
+});
+
+test("answers that Grafast makes are compressed as well", async () => {
+  const { url } = await service.another({ settings: { fastReads: false } });
+  const plain = await ask(long, undefined, url);
+  assert.equal(plain.encoding, undefined);
+  for (const accepted of ["gzip", "br", "zstd"]) {
+    const { encoding, length, text } = await ask(long, accepted, url);
+    assert.deepEqual([encoding, text], [accepted, plain.text]);
+    assert.ok(length < plain.length / 2, `${length} of ${plain.length}`);
+  }
+  const short = await ask("{ countrys(first: 1) { edges { node { id } } } }", "gzip", url);
+  assert.equal(short.encoding, undefined);
 });
 
 test("introspection and the schema file are compressed, too", async () => {

@@ -1,4 +1,5 @@
 import type { ServedVersion } from "../../versions/serve-version.ts";
+import { compressWhole } from "../compress-whole.ts";
 import type { Middleware } from "../pipeline.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 
@@ -7,6 +8,7 @@ export function executeOperation(served: readonly ServedVersion[], unread: Unrea
   const handlers = new Map(served.map(({ version, handler }) => [version.slug, handler]));
   return (request, response, next) => {
     unread.countEnd(response);
+    compressWhole(request, response);
     handlers.get(response.locals.version!.slug)!(request, response, next);
   };
 }

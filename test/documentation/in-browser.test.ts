@@ -8,20 +8,12 @@ import type { TestService } from "../lib/service.ts";
 
 /** A page of each kind. */
 const paths = [
-  ...["", "/unstable", "/unstable/queries", "/unstable/queries/orders", "/unstable/mutations/stockAdjust"],
+  ...["", "/unstable", "/unstable/queries", "/unstable/mutations/stockAdjust", "/unstable/types/Product"],
   ...[
-    "/unstable/types/Order",
-    "/unstable/types/StringFilter",
     "/unstable/types/UserErrorCode",
-    "/unstable/scopes",
-  ],
-  ...[
-    "/events",
     "/events/stock.changed",
-    "/changes",
-    "/guides/api",
+    "/guides/quickstart",
     "/guides/administration",
-    "/guides/data-model",
   ],
   "/nowhere",
 ].map((path) => `/docs${path}`);
@@ -121,6 +113,18 @@ describe("the documentation in a browser", { skip: skipBrowser }, () => {
       .click();
     await plain.getByRole("link", { name: "orders", exact: true }).click();
     await plain.getByRole("heading", { name: "orders", level: 1 }).waitFor();
+  });
+
+  test("programs are shown in one language, by the keyboard too, and the choice is kept", async () => {
+    const { page } = await open();
+    await page.goto("/docs/guides/quickstart");
+    await page.getByRole("tab", { name: "Shell", selected: true }).click();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("tabpanel", { name: "Python" }).waitFor();
+    assert.equal(await page.getByRole("tabpanel").count(), 1);
+    await page.reload();
+    await page.getByRole("tab", { name: "Python", selected: true }).waitFor();
   });
 
   test("code can be copied", async () => {

@@ -57,25 +57,29 @@ const groups = [];
 
 for (const first of findAll(".prose > figure.code")) {
   if (!isProgram(first) || isProgram(first.previousElementSibling)) continue;
-  const panels = [];
-  for (let next = first; isProgram(next); next = next.nextElementSibling) panels.push(next);
-  if (panels.length > 1) groups.push(tabsOf(panels));
+  const figures = [];
+  for (let next = first; isProgram(next); next = next.nextElementSibling) figures.push(next);
+  if (figures.length > 1) groups.push(tabsOf(figures));
 }
 
-function tabsOf(panels) {
+function tabsOf(figures) {
   const id = `tabs-${groups.length}`;
   const list = make("div", {}, { role: "tablist", "aria-label": "Language" });
   const group = make("div", { className: "tabs" });
-  panels[0].before(group);
+  figures[0].before(group);
+  const panels = figures.map((figure, index) => {
+    const panel = make("div", { id: `${id}-${index}` }, { role: "tabpanel" });
+    panel.dataset.language = figure.dataset.language;
+    panel.append(figure);
+    return panel;
+  });
   const tabs = panels.map((panel, index) => {
     const tab = make(
       "button",
       { type: "button", id: `${id}-tab-${index}`, textContent: panel.dataset.language },
       { role: "tab" },
     );
-    panel.id = `${id}-${index}`;
     tab.setAttribute("aria-controls", panel.id);
-    panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", tab.id);
     tab.addEventListener("click", () => {
       localStorage.setItem(chosenKey, tab.textContent);

@@ -220,6 +220,43 @@ alter function administration.note_refused_log_in(text) owner to service_registr
 grant execute on function administration.note_refused_log_in(text) to service_administration;
 comment on function administration.note_refused_log_in(text) is 'Notes a failed log-in, with the name if there is such an administrator.';
 
+CREATE OR REPLACE FUNCTION administration.operation_senders(wanted text)
+ RETURNS TABLE(credential_id uuid, credential_name text, requests bigint, ms double precision, slowest_ms double precision, last_used_on date)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select c.id, c.name::text, sum(u.requests)::bigint, sum(u.ms), max(u.slowest_ms), max(u.day)
+  from auth.operation_use u join auth.credential c on c.id = u.credential_id
+  where u.operation_id = operation_senders.wanted
+  group by c.id
+  order by 4 desc;
+end
+$function$;
+alter function administration.operation_senders(text) owner to service_registrar;
+grant execute on function administration.operation_senders(text) to service_administration;
+comment on function administration.operation_senders(text) is 'The credentials that sent an operation.';
+
+CREATE OR REPLACE FUNCTION administration.operations(wanted text DEFAULT NULL::text)
+ RETURNS SETOF auth.operation_overview
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select * from auth.operation_overview as overview
+  where operations.wanted is null or overview.id = operations.wanted
+  order by overview.ms desc, overview.id
+  limit 100;
+end
+$function$;
+alter function administration.operations(text) owner to service_registrar;
+grant execute on function administration.operations(text) to service_administration;
+comment on function administration.operations(text) is 'The operations whose statements took the most time, or one.';
+
 CREATE OR REPLACE FUNCTION administration.own_password()
  RETURNS text
  LANGUAGE sql
@@ -4106,6 +4143,112 @@ create view api_meta.backfill_progress as
      LEFT JOIN pg_class c ON c.oid = b.relation::oid;
 comment on view api_meta.backfill_progress is 'How far backfills are. rows_total is an estimate, and null when the table was never analyzed.';
 
+create view api_meta.index_tag as
+ WITH main AS (
+         SELECT DISTINCT ON (s.view) s.view,
+            s.table_id,
+            ( SELECT string_to_array(replace(k.k, ' '::text, ''::text), ','::text) AS string_to_array
+                   FROM api_meta.view_tag(s.view::regclass, 'primaryKey'::text) k(k)
+                 LIMIT 1) AS key
+           FROM api_meta.view_column_source s
+          ORDER BY s.view, s.weight DESC, s.table_id
+        ), index AS (
+         SELECT m.view,
+            m.key,
+            x.indrelid,
+            x.indisunique,
+            x.indpred IS NULL AS is_whole,
+            COALESCE(( SELECT l.collname = ANY (ARRAY['C'::name, 'POSIX'::name])
+                   FROM pg_collation l
+                  WHERE l.oid = x.indcollation[0]), true) AS is_filter,
+            ARRAY( SELECT c.attname::text AS attname
+                   FROM generate_series(0, x.indnkeyatts - 1) k(k)
+                     LEFT JOIN pg_attribute t ON t.attrelid = x.indrelid AND t.attnum = x.indkey[k.k] AND x.indcollation[k.k] = t.attcollation AND x.indoption[k.k] = 0
+                     LEFT JOIN pg_attribute c ON c.attrelid = m.view AND c.attname = t.attname AND c.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (EXISTS ( SELECT
+                           FROM pg_opclass o
+                             JOIN pg_amop a ON a.amopfamily = o.opcfamily AND a.amopstrategy = 1 AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype
+                             JOIN pg_operator op ON op.oid = a.amopopr
+                             JOIN pg_proc p ON p.oid = op.oprcode::oid
+                          WHERE o.oid = x.indclass[k.k] AND p.proleakproof))
+                  ORDER BY k.k) AS names
+           FROM main m
+             JOIN pg_index x ON x.indrelid = m.table_id AND x.indisvalid
+             JOIN pg_class i ON i.oid = x.indexrelid
+             JOIN pg_am am ON am.oid = i.relam AND am.amname = 'btree'::name
+          WHERE x.indpred IS NULL OR pg_get_expr(x.indpred, x.indrelid) = (( SELECT format('(%I IS NOT NULL)'::text, a.attname) AS format
+                   FROM pg_attribute a
+                  WHERE a.attrelid = x.indrelid AND a.attnum = x.indkey[0]))
+        ), ordered AS (
+         SELECT i.view,
+                CASE
+                    WHEN i.names[cardinality(i.names) - cardinality(i.key) + 1:] = i.key THEN i.names[:cardinality(i.names) - cardinality(i.key)]
+                    WHEN i.indisunique AND NOT (EXISTS ( SELECT
+                       FROM unnest(i.names) n(n)
+                         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = n.n
+                      WHERE NOT api_meta.is_never_null(a.attrelid, a.attnum))) THEN i.names
+                    ELSE NULL::text[]
+                END AS names
+           FROM index i
+          WHERE i.is_whole AND array_position(i.names, NULL::text) IS NULL
+        )
+ SELECT i.view,
+    i.names[1] AS name,
+    '@indexed'::text AS tag
+   FROM index i
+  WHERE i.names[1] IS NOT NULL AND i.is_filter
+UNION
+ SELECT o.view,
+    o.names[1] AS name,
+    rtrim('@orders '::text || array_to_string(o.names[2:], ','::text)) AS tag
+   FROM ordered o
+  WHERE cardinality(o.names) > 0 AND NOT o.names <@ (( SELECT m.key
+           FROM main m
+          WHERE m.view = o.view));
+comment on view api_meta.index_tag is 'What the indexes of its main table do for each API view, as tags of its columns: @indexed, its values are found by an index; @orders, an index has the order of it, of the columns that follow, and of the key.';
+
+create view api_meta.index_use as
+ WITH index AS (
+         SELECT i_1.indexrelid AS id,
+            i_1.indrelid AS table_id,
+            i_1.indisunique OR i_1.indisexclusion AS is_rule,
+            (i_1.indkey::smallint[])[0:i_1.indnkeyatts - 1] AS columns,
+            i_1.indpred IS NULL AS is_whole,
+            COALESCE(pg_get_expr(i_1.indpred, i_1.indrelid), ''::text) AS condition,
+            i_1.indexprs IS NULL AS is_plain,
+            obj_description(i_1.indexrelid, 'pg_class'::name) AS own
+           FROM pg_index i_1
+             JOIN pg_class x ON x.oid = i_1.indexrelid
+             JOIN api_meta.own_schema s ON s.oid = x.relnamespace
+        ), filter AS MATERIALIZED (
+         SELECT c.table_id,
+            c.attnum,
+            string_agg(DISTINCT format('%s.%s'::text, v.view::regclass, c.attname), ', '::text) AS names
+           FROM api_meta.api_view v
+             CROSS JOIN LATERAL regexp_matches(obj_description(v.view, 'pg_class'::name), '(?n)^@filters[ \t]+(.*)$'::text, 'g'::text) f(f)
+             JOIN api_meta.view_column_source c ON c.view = v.view
+          WHERE f.f[1] = '*'::text OR (c.attname::text = ANY (string_to_array(f.f[1], ','::text)))
+          GROUP BY c.table_id, c.attnum
+        )
+ SELECT i.id::regclass AS index,
+    i.table_id::regclass AS relation,
+    n.needs,
+    ( SELECT string_agg(j.id::regclass::text, ', '::text) AS string_agg
+           FROM index j
+          WHERE j.table_id = i.table_id AND j.id <> i.id AND i.is_plain AND j.is_plain AND NOT i.is_rule AND (j.is_whole OR j.condition = i.condition) AND j.columns[:cardinality(i.columns)] = i.columns AND (cardinality(j.columns) > cardinality(i.columns) OR j.is_rule OR j.id < i.id)) AS covered_by
+   FROM index i
+     CROSS JOIN LATERAL ( SELECT array_remove(ARRAY[
+                CASE
+                    WHEN i.is_rule THEN 'rule '::text || COALESCE(( SELECT c.conname
+                       FROM pg_constraint c
+                      WHERE c.conindid = i.id AND c.contype <> 'f'::"char"), 'of the index itself'::name)::text
+                    ELSE NULL::text
+                END, ( SELECT 'relation '::text || string_agg(c.conname::text, ', '::text ORDER BY (c.conname::text))
+                   FROM pg_constraint c
+                  WHERE c.conrelid = i.table_id AND c.contype = 'f'::"char" AND COALESCE(obj_description(c.oid, 'pg_constraint'::name), ''::text) !~ '^@unindexed'::text AND c.conkey <@ i.columns[:cardinality(c.conkey)] AND c.conkey @> i.columns[:cardinality(c.conkey)]), ( SELECT 'filter '::text || f.names
+                   FROM filter f
+                  WHERE f.table_id = i.table_id AND f.attnum = i.columns[1]), i.own], NULL::text) AS array_remove) n(needs);
+comment on view api_meta.index_use is 'What needs each index: a rule, a relation (a foreign key, which deletions look up too), a filter of the API, or what its own comment says. covered_by names others that begin with the same columns, and have its rows.';
+
 create view api_meta.own_role as
  SELECT oid,
     rolname AS name,
@@ -4121,10 +4264,10 @@ create view api_meta.own_schema as
     n.nspname ~ '^api_\d'::text AS is_frozen
    FROM pg_namespace n
      JOIN pg_roles o ON o.oid = n.nspowner
-  WHERE n.nspname !~ '^graphile_'::text AND (o.rolname = 'service_owner'::name OR (EXISTS ( SELECT
+  WHERE n.nspname !~ '^graphile_'::text AND n.nspname <> 'extensions'::name AND (o.rolname = 'service_owner'::name OR (EXISTS ( SELECT
            FROM api_meta.exposed_schema e
           WHERE e.name = n.nspname)));
-comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_…, and those of others that are exposed to the API. is_api: it holds a version of the API; is_frozen: a released one.';
+comment on view api_meta.own_schema is 'The schemas of the service: those that service_owner owns, but for those of packages, called graphile_… and extensions, and those of others that are exposed to the API. is_api: it holds a version of the API; is_frozen: a released one.';
 
 create view api_meta.read_policy as
  SELECT s.table_id,
@@ -4140,6 +4283,74 @@ create view api_meta.read_policy as
   WHERE scope.scope <> ''::text AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char"]))
   GROUP BY s.table_id, c.relname;
 comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable with a scope of any view that reads the table.';
+
+create view api_meta.searched_view as
+ WITH tagged AS (
+         SELECT v.view,
+            v.schema,
+            v.name,
+            to_regclass(m.m[2]) AS kept,
+            (ARRAY( SELECT x.c
+                   FROM regexp_split_to_table(replace(m.m[1], ' '::text, ''::text), ','::text) WITH ORDINALITY x(c, n)
+                  ORDER BY x.n))::name[] AS columns,
+            ARRAY( SELECT s_1.s
+                   FROM api_meta.view_tag(v.view::regclass, 'requiresScopes'::text) r(r)
+                     CROSS JOIN LATERAL regexp_split_to_table(r.r, '\s+'::text) s_1(s)
+                  WHERE s_1.s ~ '^[a-z_]+:[a-z_]+$'::text) AS scopes
+           FROM api_meta.api_view v
+             CROSS JOIN LATERAL api_meta.view_tag(v.view::regclass, 'search'::text) t(t)
+             CROSS JOIN LATERAL regexp_match(t.t, '^(.*?)(?:\s+in\s+(\S+))?\s*$'::text) m(m)
+        ), sourced AS (
+         SELECT t.view,
+            t.schema,
+            t.name,
+            t.kept,
+            t.columns,
+            t.scopes,
+            ( SELECT s_1.table_id::regclass AS table_id
+                   FROM api_meta.view_column_source s_1
+                  WHERE s_1.view = t.view
+                  GROUP BY s_1.table_id
+                  ORDER BY (max(s_1.weight)) DESC
+                 LIMIT 1) AS relation
+           FROM tagged t
+        ), related AS (
+         SELECT s_1.view,
+            f.f[1]::name AS col,
+            o.view AS target
+           FROM sourced s_1
+             CROSS JOIN LATERAL api_meta.view_tag(s_1.view::regclass, 'foreignKey'::text) k(k)
+             CROSS JOIN LATERAL regexp_match(k.k, '^\(([^)]*)\) references (\w+) '::text) f(f)
+             JOIN sourced o ON o.schema = s_1.schema AND o.name = f.f[2]
+          WHERE f.f[1]::name = ANY (s_1.columns)
+        )
+ SELECT view,
+    schema,
+    name,
+    relation,
+    kept,
+    columns,
+    scopes,
+    format('search.%I'::text, (regexp_replace(schema::text, '^api_'::text, ''::text) || '_'::text) || name::text) AS routine,
+    ( SELECT format('lower((%s) collate pg_catalog.pg_c_utf8)'::text, string_agg(format(
+                CASE
+                    WHEN a.attnotnull THEN '%I::text'::text
+                    ELSE 'coalesce(%I::text, '''')'::text
+                END, a.attname), ' || ''
+'' || '::text ORDER BY c.n)) AS format
+           FROM unnest(s.columns) WITH ORDINALITY c(name, n)
+             JOIN pg_attribute a ON a.attrelid = s.relation::oid AND a.attname = c.name AND a.attnum > 0
+          WHERE NOT (c.name IN ( SELECT r.col
+                   FROM related r
+                  WHERE r.view = s.view))) AS words,
+    ( SELECT array_agg(r.col::text ORDER BY r.col) AS array_agg
+           FROM related r
+          WHERE r.view = s.view) AS links,
+    ( SELECT array_agg(r.target ORDER BY r.col) AS array_agg
+           FROM related r
+          WHERE r.view = s.view) AS targets
+   FROM sourced s;
+comment on view api_meta.searched_view is 'The views whose lists can be searched, by the tag @search: `@search number,name,customer_id`. A column with a @foreignKey to such a view finds what belongs to the rows that are found there. words: the text of the other columns that is searched, as an expression over the table that the view is about; links: columns with such a key; targets: the views that they lead to. `in erp.product_words` names a table that keeps that text, by id, for a table that bookings change: there, an index of it would cost each of them.';
 
 create view api_meta.view_column_source as
  WITH RECURSIVE read(view, through) AS (
@@ -4380,6 +4591,7 @@ begin
   perform api_meta.grant_reads();
   perform api_meta.grant_mutations();
   perform api_meta.protect_reads();
+  perform api_meta.derive_searches();
 end
 $function$;
 comment on function api_meta.derive() is 'Everything that follows from the API schemas: descriptions, grants, policies. Runs after each migration; running it again changes nothing.';
@@ -4436,6 +4648,50 @@ end
 $function$;
 comment on function api_meta.derive_rules() is 'Makes triggers of the checks of each table that are declared as not enforced, which refuse the same rows with the same error: uphold_figures of the checks of columns that bookings update, uphold_rules of all. Postgres compiles an enforced check anew in each statement, and a generated column as well, so tables that every booking writes to declare theirs in this way. Runs after each migration.';
 
+CREATE OR REPLACE FUNCTION api_meta.derive_searches()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  wanted api_meta.searched_view;
+  item record;
+begin
+  for item in
+    select r.relation, format('grant select (%s) on %s to service_searcher',
+      string_agg(distinct quote_ident(r.col), ', '), r.relation) as rights,
+      bool_and(has_column_privilege('service_searcher', r.relation, r.col, 'select')) as is_granted,
+      exists (
+        select from pg_policy p where p.polrelid = r.relation and p.polname ~ '_select_searcher$'
+      ) as is_open
+    from (
+      select v.relation, c as col from api_meta.searched_view v cross join unnest(v.columns || name 'id') c
+    ) r
+    group by r.relation
+  loop
+    if not item.is_granted then execute item.rights; end if;
+    continue when item.is_open;
+    execute format('create policy %I on %s for select to service_searcher using (true)',
+      (parse_ident(item.relation::text))[2] || '_select_searcher', item.relation);
+  end loop;
+  for wanted in select * from api_meta.searched_view loop
+    if wanted.kept is not null then perform api_meta.keep_words(wanted); end if;
+    execute api_meta.search_routine(wanted);
+    perform api_meta.give((wanted.routine || '(text[])')::regprocedure, 'service_searcher');
+    execute format('revoke execute on function %1$s(text[]) from public; '
+      'grant execute on function %1$s(text[]) to service_api', wanted.routine);
+  end loop;
+  for item in
+    select p.oid::regprocedure as routine from pg_proc p
+    where p.pronamespace = 'search'::regnamespace and p.prosecdef and p.prorettype = 'uuid[]'::regtype
+      and p.oid::regprocedure::text not in (select v.routine || '(text[])' from api_meta.searched_view v)
+  loop
+    execute format('drop function %s', item.routine);
+  end loop;
+end
+$function$;
+comment on function api_meta.derive_searches() is 'Makes a function of each view with the tag @search, which finds the ids of its rows by words, and the rights that it needs. Finding is done by the rights of service_searcher, because behind row-level security Postgres uses no index for LIKE. It gives ids only: what the caller may not read stays out of sight, because rows are read as ever. Runs after each migration.';
+
 CREATE OR REPLACE FUNCTION api_meta.derive_touches()
  RETURNS void
  LANGUAGE plpgsql
@@ -4491,6 +4747,8 @@ begin
     ), source as (
       select distinct on (s.view, s.attname) s.* from api_meta.view_column_source s
       order by s.view, s.attname, s.weight desc
+    ), index_tag as materialized (
+      select i.* from api_meta.index_tag i
     ), described as (
       select v.schema, v.name, a.attname, s.table_id, col_description(v.view, a.attnum) as own,
         concat_ws(E'\n',
@@ -4499,6 +4757,10 @@ begin
           (
             select '@enum ' || split_part(e, ' ', 2) from unnest(v.enums) e
             where split_part(e, ' ', 1) = a.attname
+          ),
+          (
+            select string_agg(i.tag, E'\n' order by i.tag) from index_tag i
+            where i.view = v.view and i.name = a.attname and a.attname <> all (v.hidden)
           )
         ) as tags,
         coalesce(
@@ -4523,7 +4785,7 @@ begin
   end loop;
 end
 $function$;
-comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum. Columns that are expressions carry comments of their own. Changes only what differs.';
+comment on function api_meta.describe() is 'Writes the comments of the columns of the views of api_unstable: description and nullability from the table''s column of the same name, corrected by the view''s tags @nullable, @hidden and @columnEnum, and what indexes do for it. Columns that are expressions carry comments of their own. Changes only what differs.';
 
 CREATE OR REPLACE FUNCTION api_meta.expose(schema name)
  RETURNS void
@@ -4699,6 +4961,23 @@ AS $function$
   ) k
 $function$;
 comment on function api_meta.fill_statement(api_meta.backfill) is 'SQL for the next batch of a backfill, of at most $1 rows in the order of the primary key. Answers how many were looked at, how many of these are done up to the first that is locked, with its key, and how many were filled.';
+
+CREATE OR REPLACE FUNCTION api_meta.fill_words()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  wanted api_meta.searched_view;
+begin
+  for wanted in select * from api_meta.searched_view where kept is not null loop
+    execute format('insert into %1$s select id, %2$s from %3$s on conflict (%4$I) do update '
+      'set words = excluded.words', wanted.kept, wanted.words, wanted.relation,
+      (select attname from pg_attribute where attrelid = wanted.kept and attnum = 1));
+  end loop;
+end
+$function$;
+comment on function api_meta.fill_words() is 'Fills the tables that keep the text by which rows are found, also for rows that were written while triggers were switched off.';
 
 CREATE OR REPLACE FUNCTION api_meta.finish_committed_migration()
  RETURNS trigger
@@ -4899,6 +5178,30 @@ end
 $function$;
 comment on function api_meta.grant_reads() is 'Lets service_api read the API views and exactly those columns of tables that the views read. Changes only what differs.';
 
+CREATE OR REPLACE FUNCTION api_meta.index_search(wanted regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  searched api_meta.searched_view;
+  statement text;
+  index text;
+begin
+  select * into searched from api_meta.searched_view v where v.view = wanted;
+  statement := api_meta.search_index(searched);
+  if statement is null then
+    raise exception '% has no tag @search, or names no column of its own there.', wanted;
+  end if;
+  index := format('%I.%s', (parse_ident(coalesce(searched.kept, searched.relation)::text))[1],
+    split_part(statement, ' ', 4));
+  execute format('drop index if exists %s', index);
+  execute replace(statement, ' concurrently ', ' ');
+  execute format('comment on index %s is %L', index, statement);
+end
+$function$;
+comment on function api_meta.index_search(regclass) is 'Makes the index by which a view with the tag @search is searched, anew where there is one. Nobody can write the table meanwhile: on a large one, run the statement of api_meta.search_index in a migration of its own, and then comment the index with it.';
+
 CREATE OR REPLACE FUNCTION api_meta.is_never_null(relation oid, col smallint)
  RETURNS boolean
  LANGUAGE sql
@@ -4912,6 +5215,41 @@ AS $function$
   from pg_attribute a where a.attrelid = relation and a.attnum = col
 $function$;
 comment on function api_meta.is_never_null(oid,smallint) is 'Whether no row of a table has null in a column: it is not null, and that has been validated.';
+
+CREATE OR REPLACE FUNCTION api_meta.keep_words(wanted api_meta.searched_view)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  key constant name := (select attname from pg_attribute where attrelid = wanted.kept and attnum = 1);
+  routine constant text := format('search.keep_words_of_%s', (parse_ident(wanted.relation::text))[2]);
+begin
+  execute format($q$
+    create or replace function %1$s() returns trigger
+    language plpgsql security definer set search_path = pg_catalog, pg_temp as $keep$
+    begin
+      insert into %2$s (%3$I, words) select id, %4$s from (select new.*) row
+      on conflict (%3$I) do update set words = excluded.words where %5$I.words <> excluded.words;
+      return null;
+    end
+    $keep$;
+    comment on function %1$s() is
+      'Trigger: keeps the text in %2$s by which a row is found. Made by api_meta.derive_searches().';
+    revoke execute on function %1$s() from public;
+    $q$, routine, wanted.kept, key, wanted.words,
+    (select relname from pg_class where oid = wanted.kept));
+  perform api_meta.give((routine || '()')::regprocedure, 'service_searcher');
+  if col_description(wanted.kept, 2) is distinct from wanted.words then
+    execute format('create or replace trigger keep_words after insert or update of %s on %s '
+      'for each row execute function %s()',
+      (select string_agg(quote_ident(c), ', ') from unnest(wanted.columns) c), wanted.relation, routine);
+    perform api_meta.fill_words();
+    execute format('comment on column %s.words is %L', wanted.kept, wanted.words);
+  end if;
+end
+$function$;
+comment on function api_meta.keep_words(api_meta.searched_view) is 'Makes the trigger that keeps the text by which rows are found in a table of its own, and fills that table where it is something else that is searched now.';
 
 CREATE OR REPLACE FUNCTION api_meta.listed(view regclass, tag text, col name)
  RETURNS boolean
@@ -5170,6 +5508,77 @@ end
 $function$;
 comment on function api_meta.require_protected_reads() is 'Refuses, with SQLSTATE UE091, when a view of the API reads what is not protected (api_meta.read_faults).';
 
+CREATE OR REPLACE FUNCTION api_meta.search_index(wanted api_meta.searched_view)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select format('create index concurrently %I on %s using gin ((%s) %I.gin_trgm_ops) '
+    'with (gin_pending_list_limit = 1024)', (parse_ident(place::text))[2] || '_search_idx', place,
+    case when wanted.kept is null then wanted.words else 'words' end, n.nspname)
+  from coalesce(wanted.kept, wanted.relation) place
+  cross join pg_extension e join pg_namespace n on n.oid = e.extnamespace
+  where e.extname = 'pg_trgm' and wanted.words is not null
+$function$;
+comment on function api_meta.search_index(api_meta.searched_view) is 'The statement that makes the index by which a view with the tag @search is searched; null when it needs none of its own.';
+
+CREATE OR REPLACE FUNCTION api_meta.search_routine(wanted api_meta.searched_view)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select format($f$
+create or replace function %1$s(patterns text[]) returns uuid[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off as $search$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);%5$s
+begin
+  if not auth.has_scope(variadic %2$L::text[]) then return '{}'; end if;%6$s
+  return search.require_few(array(%3$s));
+end
+$search$;
+comment on function %1$s(text[]) is %4$L;$f$,
+    wanted.routine, wanted.scopes,
+    (
+      select string_agg(b.text, E'\n    union\n    ' order by b.n)
+      from (
+        select 0, format('(select %s from %s where %s limit 10001)',
+          case when wanted.kept is null then 'id' else (
+            select quote_ident(a.attname) from pg_attribute a
+            where a.attrelid = wanted.kept and a.attnum = 1
+          ) end, coalesce(wanted.kept, wanted.relation),
+          (
+            select string_agg(format('%s like sought[%s]',
+              case when wanted.kept is null then wanted.words else 'words' end, i), ' and ' order by i)
+            from generate_series(1, 6) i
+          ))
+        where wanted.words is not null
+        union all
+        select l.n, format('(select id from %s where %I = any (through_%s) limit 10001)',
+          wanted.relation, l.col, l.n)
+        from unnest(wanted.links) with ordinality l (col, n)
+      ) b (n, text)
+    ),
+    format('The ids of rows of %s in which each of the patterns of LIKE, six at most, is found, if the '
+      'caller may read them. Made of the tag @search of the view by api_meta.derive_searches().',
+      wanted.view),
+    (
+      select string_agg(format(E'\n  through_%s uuid[];', l.n), '' order by l.n)
+      from unnest(wanted.links) with ordinality l (col, n)
+    ),
+    (
+      select string_agg(format(E'\n  through_%s := %s(patterns);', l.n, v.routine), '' order by l.n)
+      from unnest(wanted.targets) with ordinality l (view, n)
+      join api_meta.searched_view v on v.view = l.view
+    ))
+$function$;
+comment on function api_meta.search_routine(api_meta.searched_view) is 'The statements that make the function by which a view is searched.';
+
 CREATE OR REPLACE FUNCTION api_meta.upheld_rules(relation regclass)
  RETURNS TABLE(name text, rule text, columns smallint[], keeps text, value text)
  LANGUAGE sql
@@ -5357,6 +5766,69 @@ comment on column api_unstable.bin_location_update_input.id is '@notNull
 Id of the bin.';
 comment on column api_unstable.bin_location_update_input.code is 'Label, unique in the warehouse; 1 to 100 characters.';
 comment on column api_unstable.bin_location_update_input."position" is 'Place on the pick route; lower is visited first. Null takes it off the route.';
+
+create type api_unstable.bulk_operation_cancel_input as (
+  id uuid
+);
+comment on type api_unstable.bulk_operation_cancel_input is 'A bulk operation to stop.';
+comment on column api_unstable.bulk_operation_cancel_input.id is '@notNull
+@gid BulkOperation
+Id of the bulk operation.';
+
+create type api_unstable.bulk_operation_cancel_payload as (
+  bulk_operation uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.bulk_operation_cancel_payload is 'What stopping a bulk operation answers.';
+comment on column api_unstable.bulk_operation_cancel_payload.bulk_operation is '@entity BulkOperation
+The bulk operation as it is now; null when it was refused.';
+comment on column api_unstable.bulk_operation_cancel_payload.user_errors is 'Why it was not stopped; empty when it was.';
+
+create type api_unstable.bulk_operation_kind as enum (
+  'import',
+  'export'
+);
+comment on type api_unstable.bulk_operation_kind is '
+@value import Rows of a file are taken in, as by the upsert of their resource.
+@value export The rows of a list are written to a file.
+What a bulk operation does.';
+
+create type api_unstable.bulk_operation_run_input as (
+  query text,
+  variables jsonb,
+  format text
+);
+comment on type api_unstable.bulk_operation_run_input is 'A list to be written to a file.';
+comment on column api_unstable.bulk_operation_run_input.query is '@notNull
+A GraphQL document with one query of one list, up to 10,000 characters. Its pages and those of lists within it don''t count: all rows are written.';
+comment on column api_unstable.bulk_operation_run_input.variables is 'Values of the variables of the query: an object.';
+comment on column api_unstable.bulk_operation_run_input.format is 'Format of the file: jsonl, which is meant when it is left out, or csv.';
+
+create type api_unstable.bulk_operation_run_payload as (
+  bulk_operation uuid,
+  user_errors api_unstable.user_error[]
+);
+comment on type api_unstable.bulk_operation_run_payload is 'What asking for an export answers.';
+comment on column api_unstable.bulk_operation_run_payload.bulk_operation is '@entity BulkOperation
+The bulk operation; null when it was refused.';
+comment on column api_unstable.bulk_operation_run_payload.user_errors is 'Why it was refused; empty when it was not.';
+
+create type api_unstable.bulk_operation_state as enum (
+  'uploading',
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled'
+);
+comment on type api_unstable.bulk_operation_state is '
+@value uploading The file is arriving.
+@value queued It waits for its turn: one of a credential is worked on at a time.
+@value running It is being worked on.
+@value completed It has ended. Rows may have been refused nevertheless.
+@value failed It had to stop; the error says why. What was done before stays.
+@value cancelled Somebody stopped it. What was done before stays.
+State of a bulk operation.';
 
 create type api_unstable.currency_factor_origin_type as enum (
   'ExchangeRateImport',
@@ -7010,6 +7482,7 @@ grant select on view api_unstable.batches to service_api;
 comment on view api_unstable.batches is '
 @primaryKey id
 @requiresScopes batches:read
+@search number,product_id
 @nullable number
 @filters comment,number,physical_stock,product_id
 @foreignKey (product_id) references products (id)|@fieldName product
@@ -7017,10 +7490,16 @@ comment on view api_unstable.batches is '
 @refVia tags via:(id)->batch_tags(batch_id);(tag_id)->tags(id)
 A batch (lot) of a product. Product and number together are unique.';
 comment on column api_unstable.batches.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.batches.product_id is '@notNull
+@indexed
+@orders
+@orders number
 Product that the batch is of.';
-comment on column api_unstable.batches.number is 'Number of the batch, unique for its product.';
+comment on column api_unstable.batches.number is '@indexed
+@orders
+Number of the batch, unique for its product.';
 comment on column api_unstable.batches.comment is 'Free note.';
 comment on column api_unstable.batches.physical_stock is '@notNull
 Units of the batch in all warehouses together.';
@@ -7052,21 +7531,99 @@ grant select on view api_unstable.bin_locations to service_api;
 comment on view api_unstable.bin_locations is '
 @primaryKey id
 @requiresScopes warehouses:read
+@search code
 @filters *
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName binLocations
 @ref tags to:Tag plural
 @refVia tags via:(id)->bin_location_tags(bin_location_id);(tag_id)->tags(id)
 The smallest place in a warehouse that has an address of its own.';
 comment on column api_unstable.bin_locations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.bin_locations.warehouse_id is '@notNull
+@indexed
+@orders
+@orders code
 Warehouse that the bin is in.';
 comment on column api_unstable.bin_locations.code is '@notNull
+@indexed
+@orders
 Label of the bin, unique in its warehouse.';
 comment on column api_unstable.bin_locations."position" is 'Place on the pick route; lower is visited first.';
 comment on column api_unstable.bin_locations.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.bin_locations.updated_at is 'When it was last changed; null when it never was.';
+
+create view api_unstable.bulk_operations with (security_invoker=true) as
+ SELECT id,
+    kind,
+    state,
+    resource,
+    format,
+    row_count,
+    done_count,
+    created_count,
+    updated_count,
+    refused_count,
+        CASE
+            WHEN state = 'completed'::text THEN 1::double precision
+            ELSE LEAST(1::double precision, (done_count + refused_count)::double precision / NULLIF(row_count, 0)::double precision)
+        END AS progress,
+    error_code,
+    error_message,
+    created_at,
+    started_at,
+    finished_at,
+    expires_at,
+        CASE
+            WHEN kind = 'export'::text AND state = 'completed'::text THEN (('/api/bulk/'::text || id::text) || '/result?code='::text) || code
+            ELSE NULL::text
+        END AS result_url,
+        CASE
+            WHEN refused_count > 0 THEN (('/api/bulk/'::text || id::text) || '/errors?code='::text) || code
+            ELSE NULL::text
+        END AS errors_url
+   FROM bulk.operation;
+grant select on view api_unstable.bulk_operations to service_api;
+comment on view api_unstable.bulk_operations is '@primaryKey id
+@requiresScopes bulk_operations:read
+@columnEnum state bulk_operation_state
+@columnEnum kind bulk_operation_kind
+@filters created_at
+A file of many rows that is taken in, or a list that is written to a file, as background work. Each credential sees its own. They are kept for 7 days after their end.';
+comment on column api_unstable.bulk_operations.id is '@notNull
+@indexed
+Id of the bulk operation.';
+comment on column api_unstable.bulk_operations.kind is '@notNull
+@enum bulk_operation_kind
+Whether rows come in or go out.';
+comment on column api_unstable.bulk_operations.state is '@notNull
+@enum bulk_operation_state
+How far it is.';
+comment on column api_unstable.bulk_operations.resource is '@notNull
+What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
+comment on column api_unstable.bulk_operations.format is '@notNull
+Format of the file: jsonl or csv.';
+comment on column api_unstable.bulk_operations.row_count is 'Rows of the file, known when it has arrived; of an export, rows of the list, known at its end.';
+comment on column api_unstable.bulk_operations.done_count is '@notNull
+Rows that were done: created, updated or unchanged; of an export, lines that are written.';
+comment on column api_unstable.bulk_operations.created_count is '@notNull
+Rows that made something new.';
+comment on column api_unstable.bulk_operations.updated_count is '@notNull
+Rows that changed something.';
+comment on column api_unstable.bulk_operations.refused_count is '@notNull
+Rows that were refused. The errors say why.';
+comment on column api_unstable.bulk_operations.progress is 'The part that is done, from 0 to 1; null while that isn''t known.';
+comment on column api_unstable.bulk_operations.error_code is 'Why it failed, for programs; null unless it did.';
+comment on column api_unstable.bulk_operations.error_message is 'Why it failed, for people; null unless it did.';
+comment on column api_unstable.bulk_operations.created_at is '@notNull
+@indexed
+When it was asked for.';
+comment on column api_unstable.bulk_operations.started_at is 'When work on it began.';
+comment on column api_unstable.bulk_operations.finished_at is 'When it ended, in whatever way.';
+comment on column api_unstable.bulk_operations.expires_at is 'When it is deleted with its files: 7 days after its end.';
+comment on column api_unstable.bulk_operations.result_url is 'Address of the file that an export has written, relative to the address of the service. It needs no token: anyone with the address may read it.';
+comment on column api_unstable.bulk_operations.errors_url is 'Address of a file about the rows that were refused, a line of JSON each: line, code, message and field. It needs no token, as the result.';
 
 create view api_unstable.countries with (security_invoker=true) as
  SELECT id,
@@ -7083,6 +7640,7 @@ comment on view api_unstable.countries is '
 @refVia salesChannels via:(id)->sales_channel_countries(country_id);(sales_channel_id)->sales_channels(id)
 A country that the shop delivers to.';
 comment on column api_unstable.countries.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.countries.name is 'Name of the country, in the language of the request.';
 
@@ -7106,8 +7664,11 @@ comment on view api_unstable.currencies is '
 @refVia salesChannels via:(id)->sales_channel_currencies(currency_id);(sales_channel_id)->sales_channels(id)
 A currency that the shop trades in.';
 comment on column api_unstable.currencies.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.currencies.iso_code is '@notNull
+@indexed
+@orders
 Three-letter code of ISO 4217.';
 comment on column api_unstable.currencies.symbol is '@notNull
 Sign that is printed beside amounts.';
@@ -7133,6 +7694,7 @@ comment on view api_unstable.customer_groups is '@primaryKey id
 @describe registrationSalesChannels Sales channels where customers can ask to join the group, oldest first.
 A group of customers with common terms.';
 comment on column api_unstable.customer_groups.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.customer_groups.name is 'Name of the group, in the language of the request.';
 
@@ -7177,6 +7739,9 @@ create view api_unstable.customers with (security_invoker=true) as
 grant select on view api_unstable.customers to service_api;
 comment on view api_unstable.customers is '@primaryKey id
 @requiresScopes customers:read
+@aggregates created_at
+@groupBy account_type,group_id,active,created_at
+@search customer_number,first_name,last_name,company,email
 @hidden bound_sales_channel_id,requested_group_id,default_payment_method_id,last_payment_method_id,salutation_id
 @nullable active,guest
 @columnEnum account_type customer_account_type
@@ -7192,31 +7757,48 @@ comment on view api_unstable.customers is '@primaryKey id
 @refVia tags via:(id)->customer_tags(customer_id);(tag_id)->tags(id)
 A person or a company that buys.';
 comment on column api_unstable.customers.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.customers.customer_number is '@notNull
+@indexed
+@orders
 Number that the shop knows the customer by; unique.';
 comment on column api_unstable.customers.account_type is '@notNull
 @enum customer_account_type
 Whether a person or a company buys.';
 comment on column api_unstable.customers.email is '@notNull
+@indexed
+@orders
 E-mail address; unique within the sales channel and the channel that the account is bound to.';
 comment on column api_unstable.customers.first_name is '@notNull
 Given name.';
 comment on column api_unstable.customers.last_name is '@notNull
+@indexed
+@orders
 Family name.';
 comment on column api_unstable.customers.title is 'Academic or honorary title.';
-comment on column api_unstable.customers.company is 'Name of the company, for business customers.';
+comment on column api_unstable.customers.company is '@indexed
+@orders
+Name of the company, for business customers.';
 comment on column api_unstable.customers.vat_ids is 'VAT identification numbers, as a JSON array of strings.';
 comment on column api_unstable.customers.active is 'Whether the account may log in and buy.';
 comment on column api_unstable.customers.guest is 'Whether the customer bought without opening an account.';
 comment on column api_unstable.customers.group_id is '@notNull
+@indexed
+@orders
 Customer group whose terms apply.';
 comment on column api_unstable.customers.sales_channel_id is '@notNull
+@indexed
+@orders
 Sales channel where the account was made.';
 comment on column api_unstable.customers.storefront_id is 'Id of the customer in the external storefront platform; null when not imported from it.';
 comment on column api_unstable.customers.created_at is '@notNull
+@indexed
+@orders
 When it was made.';
-comment on column api_unstable.customers.updated_at is 'When it was last changed; null when it never was.';
+comment on column api_unstable.customers.updated_at is '@indexed
+@orders
+When it was last changed; null when it never was.';
 comment on column api_unstable.customers.bound_sales_channel_id is '@behavior -*';
 comment on column api_unstable.customers.requested_group_id is '@behavior -*';
 comment on column api_unstable.customers.default_payment_method_id is '@behavior -*';
@@ -7236,8 +7818,11 @@ comment on view api_unstable.document_types is '
 @filters technical_name
 A kind of document.';
 comment on column api_unstable.document_types.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.document_types.technical_name is '@notNull
+@indexed
+@orders
 Stable machine name, for example invoice or credit_note.';
 comment on column api_unstable.document_types.name is 'Name for people, in the language of the request.';
 
@@ -7256,6 +7841,7 @@ create view api_unstable.documents with (security_invoker=true) as
 grant select on view api_unstable.documents to service_api;
 comment on view api_unstable.documents is '@primaryKey id
 @requiresScopes documents:read
+@search document_number,order_id
 @hidden document_type_id,order_id,referenced_document_id
 @nullable static,sent
 @filters deep_link_code,document_number,sent,static
@@ -7264,9 +7850,14 @@ comment on view api_unstable.documents is '@primaryKey id
 @foreignKey (referenced_document_id) references documents (id)|@fieldName referencedDocument|@foreignFieldName dependentDocuments
 A document of an order, such as an invoice or a delivery note.';
 comment on column api_unstable.documents.id is '@notNull
+@indexed
 Global id.';
-comment on column api_unstable.documents.document_number is 'Number of the document, given when it is rendered, by the number range of its type.';
+comment on column api_unstable.documents.document_number is '@indexed
+@orders
+Number of the document, given when it is rendered, by the number range of its type.';
 comment on column api_unstable.documents.deep_link_code is '@notNull
+@indexed
+@orders
 Random code that opens the document without a login.';
 comment on column api_unstable.documents.config is '@notNull
 What the document is rendered from, as it was when it was made: a JSON object. Empty for uploaded files.';
@@ -7291,16 +7882,23 @@ create view api_unstable.events with (security_invoker=true) as
    FROM events.event;
 grant select on view api_unstable.events to service_api;
 comment on view api_unstable.events is '@primaryKey id
-@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read
+@requiresScopes orders:read fulfillment_orders:read stocks:read products:read goods_receipts:read supplier_orders:read batches:read customers:read documents:read shipping_labels:read bulk_operations:read
 @filters topic,sequence,occurred_at
+@log
 Something that happened, as the log has it: in the order in which it was committed, without gaps, for 30 days. Shown are the events whose subjects the caller may read.';
 comment on column api_unstable.events.id is '@notNull
+@indexed
 Begins with the sequence, so that ids sort as the log does.';
 comment on column api_unstable.events.sequence is '@notNull
+@indexed
+@orders
 Number in the log, without gaps.';
 comment on column api_unstable.events.topic is '@notNull
+@indexed
+@orders
 The topic, as resource.event.';
 comment on column api_unstable.events.occurred_at is '@notNull
+@indexed
 When it happened.';
 comment on column api_unstable.events.changed_fields is 'Fields that the update changed; null when it was no update.';
 comment on column api_unstable.events.cause is '@notNull
@@ -7325,6 +7923,7 @@ comment on view api_unstable.fulfillment_line_items is '@primaryKey id
 @foreignKey (product_id) references products (id)|@fieldName product
 What a fulfillment shipped of one line of a fulfillment order.';
 comment on column api_unstable.fulfillment_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.fulfillment_line_items.quantity is '@notNull
 Units of the fulfillment order''s line that were fulfilled.';
@@ -7367,6 +7966,7 @@ comment on view api_unstable.fulfillment_order_line_items is '@primaryKey id
 @foreignKey (product_id) references products (id)|@fieldName product
 What a fulfillment order is to ship of one line of the order.';
 comment on column api_unstable.fulfillment_order_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.fulfillment_order_line_items.quantity is '@notNull
 Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
@@ -7409,27 +8009,41 @@ comment on view api_unstable.fulfillment_orders is '@primaryKey id
 @refVia fulfillments via:(id)->fulfillment_order_fulfillments(fulfillment_order_id);(fulfillment_id)->fulfillments(id)
 Lines of one order, in given quantities, that exactly one location is to ship. An order can have several.';
 comment on column api_unstable.fulfillment_orders.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.fulfillment_orders.number is '@notNull
+@indexed
+@orders
 Number of the fulfillment order.';
 comment on column api_unstable.fulfillment_orders.type is '@notNull
 @enum fulfillment_order_type
 Who ships: one of the merchant''s locations, or somebody outside the system.';
 comment on column api_unstable.fulfillment_orders.state is '@notNull
 @enum fulfillment_order_state
+@orders
 How far the work is.';
 comment on column api_unstable.fulfillment_orders.is_partially_fulfilled is '@notNull
 Whether something has been fulfilled while some quantity is still open.';
-comment on column api_unstable.fulfillment_orders.destination_order_id is 'Order whose customer gets the goods.';
-comment on column api_unstable.fulfillment_orders.source_warehouse_location_id is 'Location that ships; null when fulfilled externally, or when the location has been deleted.';
+comment on column api_unstable.fulfillment_orders.destination_order_id is '@indexed
+@orders
+Order whose customer gets the goods.';
+comment on column api_unstable.fulfillment_orders.source_warehouse_location_id is '@indexed
+@orders
+Location that ships; null when fulfilled externally, or when the location has been deleted.';
 comment on column api_unstable.fulfillment_orders.external_location_name is 'Name of the external location; null when one of the merchant''s locations ships.';
-comment on column api_unstable.fulfillment_orders.shipping_method_id is 'Way of shipping.';
+comment on column api_unstable.fulfillment_orders.shipping_method_id is '@indexed
+@orders
+Way of shipping.';
 comment on column api_unstable.fulfillment_orders.shipping_method_name is 'Name of the way of shipping, as it was when the fulfillment order was made.';
 comment on column api_unstable.fulfillment_orders.shipping_address is 'Address as it was when the fulfillment order was made; null when the order had none. An object with the keys company, department, firstName, lastName, street, additionalAddressLine1, additionalAddressLine2, zipcode, city, countryName, countryIso, countryStateName, countryStateShortCode and phoneNumber, each a string or null.';
 comment on column api_unstable.fulfillment_orders.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column api_unstable.fulfillment_orders.created_at is '@notNull
+@indexed
+@orders
 When it was made.';
-comment on column api_unstable.fulfillment_orders.updated_at is 'When it was last changed; null when it never was.';
+comment on column api_unstable.fulfillment_orders.updated_at is '@indexed
+@orders
+When it was last changed; null when it never was.';
 comment on column api_unstable.fulfillment_orders.hold_comment is 'Why it is on hold, in the words of the person who put it there; null when it is not, or without a reason.';
 
 create view api_unstable.fulfillments with (security_invoker=true) as
@@ -7442,18 +8056,27 @@ create view api_unstable.fulfillments with (security_invoker=true) as
 grant select on view api_unstable.fulfillments to service_api;
 comment on view api_unstable.fulfillments is '@primaryKey id
 @requiresScopes fulfillment_orders:read
+@aggregates created_at
+@groupBy state,created_at
+@search number
 @columnEnum state fulfillment_state
 @filters *
 The record of shipping work that was done. It may fulfill a part of a fulfillment order, several of them, or parts of several.';
 comment on column api_unstable.fulfillments.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.fulfillments.number is '@notNull
+@indexed
+@orders
 Number of the fulfillment.';
 comment on column api_unstable.fulfillments.state is '@notNull
 @enum fulfillment_state
+@orders
 Whether the work stands or was cancelled afterwards.';
 comment on column api_unstable.fulfillments.storefront_id is 'Id in the external storefront platform; null when it was not reported there.';
 comment on column api_unstable.fulfillments.created_at is '@notNull
+@indexed
+@orders
 When the shipping work was recorded.';
 
 create view api_unstable.goods_receipt_line_items with (security_invoker=true) as
@@ -7486,17 +8109,27 @@ comment on view api_unstable.goods_receipt_line_items is '@primaryKey id
 @foreignKey (supplier_order_line_item_id) references supplier_order_line_items (id)|@behavior -singularRelation:resource:single|@foreignFieldName goodsReceiptLineItems
 A line of a goods receipt.';
 comment on column api_unstable.goods_receipt_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.goods_receipt_line_items.goods_receipt_id is '@notNull
+@indexed
+@orders
 Goods receipt that the line belongs to.';
-comment on column api_unstable.goods_receipt_line_items.product_id is 'Product that comes in; null when it has been deleted.';
-comment on column api_unstable.goods_receipt_line_items.batch_id is 'Batch that comes in, for products that are tracked by batch.';
+comment on column api_unstable.goods_receipt_line_items.product_id is '@indexed
+Product that comes in; null when it has been deleted.';
+comment on column api_unstable.goods_receipt_line_items.batch_id is '@indexed
+@orders
+Batch that comes in, for products that are tracked by batch.';
 comment on column api_unstable.goods_receipt_line_items.quantity is '@notNull
 Units; negative when they go out, as in a correction.';
 comment on column api_unstable.goods_receipt_line_items.planned_disposal_quantity is '@notNull
 Units of the line that are to be thrown away instead of stocked. Set while the receipt is worked on; 0 again once the receipt is stocked and the disposal booked.';
-comment on column api_unstable.goods_receipt_line_items.return_order_id is 'Return order that the line was opened from.';
-comment on column api_unstable.goods_receipt_line_items.supplier_order_id is 'Supplier order that the line was opened from.';
+comment on column api_unstable.goods_receipt_line_items.return_order_id is '@indexed
+@orders
+Return order that the line was opened from.';
+comment on column api_unstable.goods_receipt_line_items.supplier_order_id is '@indexed
+@orders
+Supplier order that the line was opened from.';
 comment on column api_unstable.goods_receipt_line_items.unit_price is 'Price of one unit, in the currency of the receipt.';
 comment on column api_unstable.goods_receipt_line_items.total_price is 'Unit price times quantity, in the currency of the receipt.';
 comment on column api_unstable.goods_receipt_line_items.unit_price_in_default_currency is 'Price of one unit in the default currency, by the currency factor of the receipt. Stock value and last purchase price follow from it. Null while the line has no price, and on old lines until a background job fills it.';
@@ -7559,6 +8192,9 @@ create view api_unstable.goods_receipts with (security_invoker=true) as
 grant select on view api_unstable.goods_receipts to service_api;
 comment on view api_unstable.goods_receipts is '@primaryKey id
 @requiresScopes goods_receipts:read
+@aggregates amount_net,amount_total,goods_receipt_date_time
+@groupBy type,state,supplier_id,warehouse_id,currency_id,goods_receipt_date_time
+@search number,supplier_id
 @gid user_id User
 @columnEnum type goods_receipt_type
 @columnEnum currency_factor_origin_type currency_factor_origin_type
@@ -7573,21 +8209,34 @@ comment on view api_unstable.goods_receipts is '@primaryKey id
 @refVia tags via:(id)->goods_receipt_tags(goods_receipt_id);(tag_id)->tags(id)
 Goods that come into a warehouse, or go out of it again as a correction.';
 comment on column api_unstable.goods_receipts.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.goods_receipts.number is '@notNull
+@indexed
+@orders
 Number of the goods receipt; unique.';
 comment on column api_unstable.goods_receipts.type is '@notNull
 @enum goods_receipt_type
 Where the goods come from: a supplier, a customer who sends back, or neither.';
 comment on column api_unstable.goods_receipts.state is '@notNull
+@orders
 draft, created, approved, in_progress or completed.';
 comment on column api_unstable.goods_receipts.goods_receipt_date_time is '@notNull
 When the goods moved: the time of completion, and of creation until then.';
-comment on column api_unstable.goods_receipts.warehouse_id is 'Warehouse that receives the goods.';
-comment on column api_unstable.goods_receipts.supplier_id is 'Supplier who sends the goods.';
-comment on column api_unstable.goods_receipts.customer_id is 'Customer who sends the goods back; set on customer returns only.';
-comment on column api_unstable.goods_receipts.user_id is 'Person of the back office who made the receipt.';
-comment on column api_unstable.goods_receipts.currency_id is 'Currency of all amounts of the receipt.';
+comment on column api_unstable.goods_receipts.warehouse_id is '@indexed
+@orders
+Warehouse that receives the goods.';
+comment on column api_unstable.goods_receipts.supplier_id is '@indexed
+@orders
+Supplier who sends the goods.';
+comment on column api_unstable.goods_receipts.customer_id is '@indexed
+@orders
+Customer who sends the goods back; set on customer returns only.';
+comment on column api_unstable.goods_receipts.user_id is '@indexed
+Person of the back office who made the receipt.';
+comment on column api_unstable.goods_receipts.currency_id is '@indexed
+@orders
+Currency of all amounts of the receipt.';
 comment on column api_unstable.goods_receipts.currency_factor is 'Exchange rate: units of the receipt''s currency per unit of the default currency. Taken when the receipt is made; can change until the receipt is part of a stock valuation report.';
 comment on column api_unstable.goods_receipts.currency_factor_origin_type is '@enum currency_factor_origin_type
 Where the exchange rate came from; null on receipts older than this record.';
@@ -7618,12 +8267,14 @@ comment on view api_unstable.locations is '
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName location
 A place that orders are fulfilled from.';
 comment on column api_unstable.locations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.locations.name is '@notNull
 Name of the location.';
 comment on column api_unstable.locations.active is '@notNull
 Whether orders may be assigned to it.';
-comment on column api_unstable.locations.warehouse_id is 'Warehouse behind the location; null when the system does not manage it.';
+comment on column api_unstable.locations.warehouse_id is '@indexed
+Warehouse behind the location; null when the system does not manage it.';
 comment on column api_unstable.locations.storefront_id is 'Id of the location in the external storefront platform; null when it is not mapped.';
 comment on column api_unstable.locations.created_at is '@notNull
 When it was made.';
@@ -7648,6 +8299,8 @@ grant select on view api_unstable.order_line_items to service_api;
 comment on view api_unstable.order_line_items is '
 @primaryKey id
 @requiresScopes orders:read
+@aggregates quantity,shipped_quantity,total_price
+@groupBy product_id,order_id,type
 @hidden parent_id
 @nullable shipped_quantity
 @filters order_id,product_id,description,identifier,label,type,quantity,total_price,unit_price
@@ -7656,12 +8309,19 @@ comment on view api_unstable.order_line_items is '
 @foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName orderLineItems
 A line of an order: a product, a custom item, a promotion or a credit. Lines can have lines below them.';
 comment on column api_unstable.order_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.order_line_items.order_id is '@notNull
+@indexed
+@orders
 Order that the line belongs to.';
-comment on column api_unstable.order_line_items.product_id is 'Product that was ordered; set on lines of type product only.';
+comment on column api_unstable.order_line_items.product_id is '@indexed
+@orders
+Product that was ordered; set on lines of type product only.';
 comment on column api_unstable.order_line_items.type is 'What the line stands for: product, custom, promotion, credit or another word.';
 comment on column api_unstable.order_line_items.identifier is '@notNull
+@indexed
+@orders
 Identifier taken over from the cart; on promotion lines the same as in their payload.';
 comment on column api_unstable.order_line_items.label is '@notNull
 Text shown for the line, as it was when the order was placed.';
@@ -7709,6 +8369,9 @@ create view api_unstable.orders with (security_invoker=true) as
 grant select on view api_unstable.orders to service_api;
 comment on view api_unstable.orders is '@primaryKey id
 @requiresScopes orders:read
+@aggregates amount_net,amount_total,order_date_time
+@groupBy state,delivery_state,payment_state,currency_id,order_date_time
+@search order_number,storefront_id,tracking_codes,customer_id
 @hidden sales_channel_id,customer_id
 @filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number
 @foreignKey (currency_id) references currencies (id)|@fieldName currency|@foreignFieldName orders
@@ -7718,23 +8381,34 @@ comment on view api_unstable.orders is '@primaryKey id
 @refVia tags via:(id)->order_tags(order_id);(tag_id)->tags(id)
 An order of a customer.';
 comment on column api_unstable.orders.id is '@notNull
+@indexed
 Global id.';
-comment on column api_unstable.orders.order_number is 'Number that the customer knows the order by, given at checkout.';
+comment on column api_unstable.orders.order_number is '@indexed
+Number that the customer knows the order by, given at checkout.';
 comment on column api_unstable.orders.order_date_time is '@notNull
+@indexed
+@orders
 When the customer ordered.';
 comment on column api_unstable.orders.state is '@notNull
+@orders order_date_time
 State of the order, for example open, in_progress, completed or cancelled.';
 comment on column api_unstable.orders.delivery_state is 'State of the primary delivery, for example open, shipped or returned.';
 comment on column api_unstable.orders.payment_state is 'State of the primary payment, for example open, paid or refunded.';
 comment on column api_unstable.orders.amount_net is 'Total without tax, in the currency of the order.';
 comment on column api_unstable.orders.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
 comment on column api_unstable.orders.currency_id is '@notNull
+@indexed
+@orders
 Currency of all amounts of the order.';
 comment on column api_unstable.orders.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: those of shipping labels that are not cancelled, and those entered by hand. Empty when there are none yet, null when the order has no delivery.';
 comment on column api_unstable.orders.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
 comment on column api_unstable.orders.created_at is '@notNull
+@indexed
+@orders
 When the row was made; usually the time of the order.';
-comment on column api_unstable.orders.updated_at is 'When it was last changed; null when it never was.';
+comment on column api_unstable.orders.updated_at is '@indexed
+@orders
+When it was last changed; null when it never was.';
 comment on column api_unstable.orders.sales_channel_id is '@behavior -*';
 comment on column api_unstable.orders.customer_id is '@behavior -*';
 
@@ -7757,8 +8431,11 @@ comment on view api_unstable.payment_methods is '@primaryKey id
 @refVia salesChannels via:(id)->sales_channel_payment_methods(payment_method_id);(sales_channel_id)->sales_channels(id)
 A way to pay.';
 comment on column api_unstable.payment_methods.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.payment_methods.technical_name is '@notNull
+@indexed
+@orders
 Stable machine name, for example invoice.';
 comment on column api_unstable.payment_methods.name is 'Name shown at checkout, in the language of the request.';
 comment on column api_unstable.payment_methods.description is 'Explanation shown at checkout, in the language of the request.';
@@ -7787,6 +8464,7 @@ comment on view api_unstable.product_stock_location_configurations is '@primaryK
 @foreignKey (product_id) references products (id)|@behavior -singularRelation:resource:single|@foreignFieldName stockLocationConfigurations|@noFilter
 When to refill a product at one place: a bin, or the part of a warehouse that has no bin.';
 comment on column api_unstable.product_stock_location_configurations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.product_stock_location_configurations.reorder_point is '@notNull
 Stock at the place at which it is to be refilled.';
@@ -7819,10 +8497,16 @@ comment on view api_unstable.product_supplier_configurations is '@primaryKey id
 @foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName productConfigurations
 What a supplier sells a product for, and on what terms.';
 comment on column api_unstable.product_supplier_configurations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.product_supplier_configurations.product_id is '@notNull
+@indexed
+@orders
+@orders supplier_id
 Product that is bought.';
 comment on column api_unstable.product_supplier_configurations.supplier_id is '@notNull
+@indexed
+@orders
 Supplier that sells it.';
 comment on column api_unstable.product_supplier_configurations.supplier_product_number is 'Number that the supplier knows the product by.';
 comment on column api_unstable.product_supplier_configurations.min_purchase is '@notNull
@@ -7874,12 +8558,20 @@ comment on view api_unstable.product_warehouse_configurations is '@primaryKey id
 @foreignKey (default_bin_location_id) references bin_locations (id)|@fieldName defaultBinLocation|@foreignFieldName productWarehouseConfigurations
 How a product is kept in a warehouse: its usual bin, and when to refill.';
 comment on column api_unstable.product_warehouse_configurations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.product_warehouse_configurations.product_id is '@notNull
+@indexed
+@orders
+@orders warehouse_id
 Product that the settings are for.';
 comment on column api_unstable.product_warehouse_configurations.warehouse_id is '@notNull
+@indexed
+@orders
 Warehouse that the settings hold in.';
-comment on column api_unstable.product_warehouse_configurations.default_bin_location_id is 'Bin that the product is put in unless something else says otherwise.';
+comment on column api_unstable.product_warehouse_configurations.default_bin_location_id is '@indexed
+@orders
+Bin that the product is put in unless something else says otherwise.';
 comment on column api_unstable.product_warehouse_configurations.reorder_point is '@notNull
 Stock in the warehouse at which it is to be refilled.';
 comment on column api_unstable.product_warehouse_configurations.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
@@ -7919,6 +8611,9 @@ grant select on view api_unstable.products to service_api;
 comment on view api_unstable.products is '
 @primaryKey id
 @requiresScopes products:read
+@aggregates physical_stock,available_stock,reserved_stock
+@groupBy parent_id
+@search product_number,name,gtin,manufacturer_number in erp.product_words
 @hidden canonical_product_id
 @nullable physical_stock,stock_not_available_for_sale,reserved_stock,available_stock
 @filters parent_id,available_stock,gtin,manufacturer_number,product_number
@@ -7928,21 +8623,33 @@ comment on view api_unstable.products is '
 @refVia tags via:(id)->product_tags(product_id);(tag_id)->tags(id)
 A product of the catalog, or a variant of one.';
 comment on column api_unstable.products.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.products.product_number is '@notNull
+@indexed
+@orders
 Stock keeping unit (SKU), unique across the catalog.';
-comment on column api_unstable.products.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
-comment on column api_unstable.products.name is 'Name of the product.';
+comment on column api_unstable.products.parent_id is '@indexed
+@orders
+Product that this one is a variant of; null for products that are no variant.';
+comment on column api_unstable.products.name is '@orders
+Name of the product.';
 comment on column api_unstable.products.description is 'Text that describes the product to buyers.';
-comment on column api_unstable.products.gtin is 'Global Trade Item Number (EAN, UPC).';
-comment on column api_unstable.products.manufacturer_number is 'Number that the manufacturer gave the product.';
+comment on column api_unstable.products.gtin is '@indexed
+@orders
+Global Trade Item Number (EAN, UPC).';
+comment on column api_unstable.products.manufacturer_number is '@indexed
+@orders
+Number that the manufacturer gave the product.';
 comment on column api_unstable.products.price is '@notNull
 Sales prices, one per currency. Tiered prices and prices of customer groups are not among them.';
 comment on column api_unstable.products.purchase_prices is 'Purchase prices, one per currency. Kept in step with the default supplier''s: both ways while that supplier is paid in the default currency; otherwise only copied from it, converted by the rate of the moment. Prices of other suppliers stand on their configuration only. Null when there are none.';
 comment on column api_unstable.products.physical_stock is 'Units that lie in all warehouses together, their bins included.';
 comment on column api_unstable.products.stock_not_available_for_sale is 'Units in warehouses whose stock is not sold; part of the physical stock.';
 comment on column api_unstable.products.reserved_stock is 'Units of open and in-progress orders that are not shipped yet.';
-comment on column api_unstable.products.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
+comment on column api_unstable.products.available_stock is '@indexed
+@orders
+Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
 comment on column api_unstable.products.open_supplier_order_quantity is '@notNull
 Units on open supplier orders that have not arrived yet.';
 comment on column api_unstable.products.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
@@ -7976,10 +8683,15 @@ comment on view api_unstable.quote_line_items is '
 @foreignKey (product_id) references products (id)|@fieldName product
 A line of a quote.';
 comment on column api_unstable.quote_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.quote_line_items.quote_id is '@notNull
+@indexed
+@orders
 Quote that the line belongs to.';
-comment on column api_unstable.quote_line_items.product_id is 'Product that is offered; set on lines of type product only.';
+comment on column api_unstable.quote_line_items.product_id is '@indexed
+@orders
+Product that is offered; set on lines of type product only.';
 comment on column api_unstable.quote_line_items.type is 'What the line stands for: product, custom, promotion, credit or another word.';
 comment on column api_unstable.quote_line_items.identifier is '@notNull
 Identifier of the line within its quote.';
@@ -8023,16 +8735,27 @@ comment on view api_unstable.quotes is '
 @foreignKey (order_id) references orders (id)|@fieldName order
 An offer made to a customer.';
 comment on column api_unstable.quotes.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.quotes.number is '@notNull
+@indexed
+@orders
 Number of the quote.';
 comment on column api_unstable.quotes.state is '@notNull
 draft, open, sent, accepted, declined or expired.';
-comment on column api_unstable.quotes.customer_id is 'Customer that the quote is for.';
-comment on column api_unstable.quotes.sales_channel_id is 'Sales channel that the quote was made in.';
+comment on column api_unstable.quotes.customer_id is '@indexed
+@orders
+Customer that the quote is for.';
+comment on column api_unstable.quotes.sales_channel_id is '@indexed
+@orders
+Sales channel that the quote was made in.';
 comment on column api_unstable.quotes.currency_id is '@notNull
+@indexed
+@orders
 Currency of all amounts of the quote.';
-comment on column api_unstable.quotes.order_id is 'Order that came of the quote.';
+comment on column api_unstable.quotes.order_id is '@indexed
+@orders
+Order that came of the quote.';
 comment on column api_unstable.quotes.amount_net is 'Total without tax, in the currency of the quote.';
 comment on column api_unstable.quotes.amount_total is 'Total with tax, in the currency of the quote.';
 comment on column api_unstable.quotes.tax_status is 'gross, net or tax-free.';
@@ -8131,6 +8854,7 @@ comment on view api_unstable.sales_channels is '@primaryKey id
 @refVia paymentMethods via:(id)->sales_channel_payment_methods(sales_channel_id);(payment_method_id)->payment_methods(id)
 A place where the shop sells: a web shop, a market place, a till.';
 comment on column api_unstable.sales_channels.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.sales_channels.name is 'Name of the sales channel, in the language of the request.';
 comment on column api_unstable.sales_channels.country_id is '@notNull
@@ -8157,8 +8881,11 @@ comment on view api_unstable.salutations is '
 @filters salutation_key,created_at,updated_at
 A form of address.';
 comment on column api_unstable.salutations.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.salutations.salutation_key is '@notNull
+@indexed
+@orders
 Stable machine name, for example mrs or not_specified.';
 comment on column api_unstable.salutations.display_name is 'Form shown in lists and forms, in the language of the request.';
 comment on column api_unstable.salutations.letter_name is 'Form that opens a letter, in the language of the request.';
@@ -8190,6 +8917,7 @@ comment on view api_unstable.shipping_labels is '@primaryKey id
 @foreignKey (order_id) references orders (id)|@fieldName order
 A label that was bought from a carrier.';
 comment on column api_unstable.shipping_labels.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.shipping_labels.state is '@notNull
 created, cancelled or failed.';
@@ -8203,8 +8931,12 @@ Codes to follow the parcels by, as a JSON array of strings.';
 comment on column api_unstable.shipping_labels.tracking_url is 'Page of the carrier that shows where the parcel is.';
 comment on column api_unstable.shipping_labels.document_url is 'Address of the label as a file to print.';
 comment on column api_unstable.shipping_labels.weight_in_grams is 'Weight that was declared to the carrier, in grams.';
-comment on column api_unstable.shipping_labels.fulfillment_order_id is 'Fulfillment order that the label was bought for.';
-comment on column api_unstable.shipping_labels.order_id is 'Order that the label was bought for.';
+comment on column api_unstable.shipping_labels.fulfillment_order_id is '@indexed
+@orders
+Fulfillment order that the label was bought for.';
+comment on column api_unstable.shipping_labels.order_id is '@indexed
+@orders
+Order that the label was bought for.';
 comment on column api_unstable.shipping_labels.cancelled_at is 'When the label was cancelled.';
 comment on column api_unstable.shipping_labels.created_at is '@notNull
 When it was made.';
@@ -8240,6 +8972,8 @@ create view api_unstable.stock_movements with (security_invoker=true) as
 grant select on view api_unstable.stock_movements to service_api;
 comment on view api_unstable.stock_movements is '@primaryKey id
 @requiresScopes stocks:read
+@aggregates quantity,created_at
+@groupBy created_at,product_id,source_warehouse_id,destination_warehouse_id
 @followed transaction_id
 @hidden transaction_id
 @nullable sequence
@@ -8259,31 +8993,50 @@ comment on view api_unstable.stock_movements is '@primaryKey id
 @foreignKey (destination_goods_receipt_id) references goods_receipts (id)|@fieldName destinationGoodsReceipt|@foreignFieldName destinationStockMovements
 A booking in the ledger of stock: a positive quantity that moved from one place to another. Movements are never changed; they go only with their product.';
 comment on column api_unstable.stock_movements.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.stock_movements.created_at is '@notNull
+@indexed
+@orders
 When the movement was booked.';
 comment on column api_unstable.stock_movements.product_id is '@notNull
+@indexed
+@orders
 Product that moved.';
 comment on column api_unstable.stock_movements.quantity is '@notNull
 Units that moved; always positive, the direction follows from source and destination.';
 comment on column api_unstable.stock_movements.source_location_type_technical_name is '@notNull
 Kind of place that is the source: warehouse, bin_location, order, return_order, goods_receipt, stock_container or special_stock_location.';
-comment on column api_unstable.stock_movements.source_warehouse_id is 'Warehouse that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_bin_location_id is 'Bin location that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_order_id is 'Order that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_return_order_id is 'Return order that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_goods_receipt_id is 'Goods receipt that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_stock_container_id is 'Stock container that is the source, when the source is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.source_special_stock_location_technical_name is 'Special place that is the source, when it is one: for example stock_correction, import, initialization or unknown.';
+comment on column api_unstable.stock_movements.source_warehouse_id is '@indexed
+Warehouse that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_bin_location_id is '@indexed
+Bin location that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_order_id is '@indexed
+Order that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_return_order_id is '@indexed
+Return order that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_goods_receipt_id is '@indexed
+Goods receipt that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_stock_container_id is '@indexed
+Stock container that is the source, when the source is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.source_special_stock_location_technical_name is '@indexed
+Special place that is the source, when it is one: for example stock_correction, import, initialization or unknown.';
 comment on column api_unstable.stock_movements.destination_location_type_technical_name is '@notNull
 Kind of place that is the destination: warehouse, bin_location, order, return_order, goods_receipt, stock_container or special_stock_location.';
-comment on column api_unstable.stock_movements.destination_warehouse_id is 'Warehouse that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_bin_location_id is 'Bin location that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_order_id is 'Order that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_return_order_id is 'Return order that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_goods_receipt_id is 'Goods receipt that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_stock_container_id is 'Stock container that is the destination, when the destination is one; null once it has been deleted.';
-comment on column api_unstable.stock_movements.destination_special_stock_location_technical_name is 'Special place that is the destination, when it is one: for example stock_correction, import, initialization or unknown.';
+comment on column api_unstable.stock_movements.destination_warehouse_id is '@indexed
+Warehouse that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_bin_location_id is '@indexed
+Bin location that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_order_id is '@indexed
+Order that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_return_order_id is '@indexed
+Return order that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_goods_receipt_id is '@indexed
+Goods receipt that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_stock_container_id is '@indexed
+Stock container that is the destination, when the destination is one; null once it has been deleted.';
+comment on column api_unstable.stock_movements.destination_special_stock_location_technical_name is '@indexed
+Special place that is the destination, when it is one: for example stock_correction, import, initialization or unknown.';
 comment on column api_unstable.stock_movements.process_type_technical_name is 'Process that booked the movement, for example shipping or stocktaking. An open list; null for movements booked without a process and for all that are older than March 2025.';
 comment on column api_unstable.stock_movements.comment is 'Note about the booking.';
 comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
@@ -8309,6 +9062,8 @@ grant select on view api_unstable.stocks to service_api;
 comment on view api_unstable.stocks is '
 @primaryKey id
 @requiresScopes stocks:read
+@aggregates quantity
+@groupBy product_id,warehouse_id,bin_location_id
 @gid return_order_id ReturnOrder
 @gid stock_container_id StockContainer
 @filters *
@@ -8319,20 +9074,30 @@ comment on view api_unstable.stocks is '
 @foreignKey (goods_receipt_id) references goods_receipts (id)|@fieldName goodsReceipt|@foreignFieldName stocks
 How much of a product lies in one place.';
 comment on column api_unstable.stocks.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.stocks.product_id is '@notNull
+@indexed
+@orders
 Product that lies there.';
 comment on column api_unstable.stocks.quantity is '@notNull
 Units in the place. Negative in special places only.';
 comment on column api_unstable.stocks.location_type_technical_name is '@notNull
 Kind of place: warehouse, bin_location, order, return_order, goods_receipt, stock_container or special_stock_location.';
-comment on column api_unstable.stocks.warehouse_id is 'Warehouse that the stock is in, outside of any bin.';
-comment on column api_unstable.stocks.bin_location_id is 'Bin that the stock is in.';
-comment on column api_unstable.stocks.order_id is 'Order that the stock was shipped for.';
-comment on column api_unstable.stocks.return_order_id is 'Return order that the stock is in.';
-comment on column api_unstable.stocks.goods_receipt_id is 'Goods receipt that the stock is in until it is put away.';
-comment on column api_unstable.stocks.stock_container_id is 'Stock container that the stock is in.';
-comment on column api_unstable.stocks.special_stock_location_technical_name is 'Special place that the stock is booked against, for example stock_correction.';
+comment on column api_unstable.stocks.warehouse_id is '@indexed
+Warehouse that the stock is in, outside of any bin.';
+comment on column api_unstable.stocks.bin_location_id is '@indexed
+Bin that the stock is in.';
+comment on column api_unstable.stocks.order_id is '@indexed
+Order that the stock was shipped for.';
+comment on column api_unstable.stocks.return_order_id is '@indexed
+Return order that the stock is in.';
+comment on column api_unstable.stocks.goods_receipt_id is '@indexed
+Goods receipt that the stock is in until it is put away.';
+comment on column api_unstable.stocks.stock_container_id is '@indexed
+Stock container that the stock is in.';
+comment on column api_unstable.stocks.special_stock_location_technical_name is '@indexed
+Special place that the stock is booked against, for example stock_correction.';
 comment on column api_unstable.stocks.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.stocks.updated_at is 'When it was last changed; null when it never was.';
@@ -8366,10 +9131,15 @@ comment on view api_unstable.supplier_order_line_items is '@primaryKey id
 @foreignKey (product_id) references products (id)|@fieldName product
 A line of a supplier order.';
 comment on column api_unstable.supplier_order_line_items.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.supplier_order_line_items.supplier_order_id is '@notNull
+@indexed
+@orders
 Supplier order that the line belongs to.';
-comment on column api_unstable.supplier_order_line_items.product_id is 'Product that was ordered; null when it has been deleted.';
+comment on column api_unstable.supplier_order_line_items.product_id is '@indexed
+@orders
+Product that was ordered; null when it has been deleted.';
 comment on column api_unstable.supplier_order_line_items."position" is '@notNull
 Place of the line within its order.';
 comment on column api_unstable.supplier_order_line_items.label is '@notNull
@@ -8435,6 +9205,9 @@ create view api_unstable.supplier_orders with (security_invoker=true) as
 grant select on view api_unstable.supplier_orders to service_api;
 comment on view api_unstable.supplier_orders is '@primaryKey id
 @requiresScopes supplier_orders:read
+@aggregates amount_net,amount_total,order_date_time
+@groupBy state,supplier_id,warehouse_id,currency_id,order_date_time
+@search number,supplier_order_number,supplier_id
 @filters *
 @foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName supplierOrders
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse
@@ -8445,27 +9218,39 @@ comment on view api_unstable.supplier_orders is '@primaryKey id
 @refVia tags via:(id)->supplier_order_tags(supplier_order_id);(tag_id)->tags(id)
 An order that the shop placed with a supplier.';
 comment on column api_unstable.supplier_orders.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.supplier_orders.number is '@notNull
+@indexed
+@orders
 Number of the order; unique.';
 comment on column api_unstable.supplier_orders.supplier_order_number is 'Number that the supplier gave the order.';
 comment on column api_unstable.supplier_orders.state is '@notNull
+@orders
 open, sent, confirmed, partially_delivered, delivered, completed or cancelled.';
 comment on column api_unstable.supplier_orders.payment_state is '@notNull
 State of the payment, for example open or paid.';
-comment on column api_unstable.supplier_orders.supplier_id is 'Supplier; null when it has been deleted.';
-comment on column api_unstable.supplier_orders.warehouse_id is 'Warehouse that the goods are to come to; null when it has been deleted.';
+comment on column api_unstable.supplier_orders.supplier_id is '@indexed
+@orders
+Supplier; null when it has been deleted.';
+comment on column api_unstable.supplier_orders.warehouse_id is '@indexed
+@orders
+Warehouse that the goods are to come to; null when it has been deleted.';
 comment on column api_unstable.supplier_orders.supplier_snapshot is '@notNull
 The supplier as it was when the order was made: a JSON object.';
 comment on column api_unstable.supplier_orders.warehouse_snapshot is '@notNull
 The warehouse as it was when the order was made: a JSON object.';
 comment on column api_unstable.supplier_orders.currency_id is '@notNull
+@indexed
+@orders
 Currency of all amounts of the order.';
 comment on column api_unstable.supplier_orders.amount_net is 'Total without tax.';
 comment on column api_unstable.supplier_orders.amount_total is 'Total with tax.';
 comment on column api_unstable.supplier_orders.position_price is 'Sum of the lines before discounts and charges on the whole order.';
 comment on column api_unstable.supplier_orders.tax_status is 'gross, net or tax-free.';
 comment on column api_unstable.supplier_orders.order_date_time is '@notNull
+@indexed
+@orders
 When the order was placed.';
 comment on column api_unstable.supplier_orders.due_date is 'When the invoice is due.';
 comment on column api_unstable.supplier_orders.delivery_date is 'When the goods are expected.';
@@ -8496,17 +9281,25 @@ grant select on view api_unstable.suppliers to service_api;
 comment on view api_unstable.suppliers is '
 @primaryKey id
 @requiresScopes suppliers:read
+@search number,name,customer_number,email
 @filters *
 @foreignKey (currency_id) references currencies (id)|@fieldName currency
 A company that the shop buys from.';
 comment on column api_unstable.suppliers.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.suppliers.number is '@notNull
+@indexed
+@orders
 Number of the supplier; unique.';
 comment on column api_unstable.suppliers.name is '@notNull
+@indexed
+@orders
 Name of the supplier.';
 comment on column api_unstable.suppliers.customer_number is 'Number that the supplier knows the shop by.';
-comment on column api_unstable.suppliers.currency_id is 'Currency that the supplier is paid in; null for the default currency.';
+comment on column api_unstable.suppliers.currency_id is '@indexed
+@orders
+Currency that the supplier is paid in; null for the default currency.';
 comment on column api_unstable.suppliers.language_code is 'Locale that the supplier is written to in, for example de-DE.';
 comment on column api_unstable.suppliers.email is 'E-mail address that orders are sent to.';
 comment on column api_unstable.suppliers.phone is 'Telephone number.';
@@ -8537,8 +9330,11 @@ comment on view api_unstable.tags is '
 @refVia products via:(id)->product_tags(tag_id);(product_id)->products(id)
 A label that people put on things to find them again.';
 comment on column api_unstable.tags.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.tags.name is '@notNull
+@indexed
+@orders
 The label itself, unique across all tags.';
 
 create view api_unstable.warehouse_stocks with (security_invoker=true) as
@@ -8560,10 +9356,16 @@ comment on view api_unstable.warehouse_stocks is '
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName warehouseStocks
 How much of a product a warehouse holds, its bins included.';
 comment on column api_unstable.warehouse_stocks.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.warehouse_stocks.product_id is '@notNull
+@indexed
+@orders
+@orders warehouse_id
 Product that is held.';
 comment on column api_unstable.warehouse_stocks.warehouse_id is '@notNull
+@indexed
+@orders
 Warehouse that holds it.';
 comment on column api_unstable.warehouse_stocks.quantity is '@notNull
 Units in the warehouse and all its bins.';
@@ -8590,11 +9392,15 @@ grant select on view api_unstable.warehouses to service_api;
 comment on view api_unstable.warehouses is '
 @primaryKey id
 @requiresScopes warehouses:read
+@search code,name
 @filters *
 A building that holds stock.';
 comment on column api_unstable.warehouses.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.warehouses.code is '@notNull
+@indexed
+@orders
 Short name used in lists and on labels; unique.';
 comment on column api_unstable.warehouses.name is '@notNull
 Name of the warehouse.';
@@ -8636,12 +9442,16 @@ comment on view api_unstable.webhook_deliveries is '@primaryKey id
 @foreignKey (event_id) references events (id)|@fieldName event
 An event on its way to a subscriber. Deliveries are kept 30 days.';
 comment on column api_unstable.webhook_deliveries.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.webhook_deliveries.subscription_id is '@notNull
+@indexed
+@orders
 The subscription.';
 comment on column api_unstable.webhook_deliveries.event_id is '@notNull
 Id of the event, by which receivers recognise repetitions.';
-comment on column api_unstable.webhook_deliveries.sequence is 'Number of the event in the log; null for a test, which is not in it.';
+comment on column api_unstable.webhook_deliveries.sequence is '@indexed
+Number of the event in the log; null for a test, which is not in it.';
 comment on column api_unstable.webhook_deliveries.previous_sequence is 'Sequence of the previous event for the subscription; null for the first one. A receiver that has not seen that event has missed something.';
 comment on column api_unstable.webhook_deliveries.state is '@notNull
 @enum webhook_delivery_state
@@ -8680,8 +9490,10 @@ comment on view api_unstable.webhook_subscriptions is '
 @filters *
 Who is told when something happens.';
 comment on column api_unstable.webhook_subscriptions.id is '@notNull
+@indexed
 Global id.';
 comment on column api_unstable.webhook_subscriptions.topic is '@notNull
+@indexed
 Event that is told, as resource.event, for example order.created.';
 comment on column api_unstable.webhook_subscriptions.url is '@notNull
 Address that events are sent to.';
@@ -8744,6 +9556,31 @@ comment on function api_unstable.bin_location_update(api_unstable.bin_location_u
 @requiresScopes warehouses:write
 @userErrors NOT_FOUND REQUIRED NOT_UNIQUE INVALID OUT_OF_RANGE
 Changes a bin.';
+
+CREATE OR REPLACE FUNCTION api_unstable.bulk_operation_cancel(input api_unstable.bulk_operation_cancel_input)
+ RETURNS api_unstable.bulk_operation_cancel_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (bulk.cancel(input.id), null)::api_unstable.bulk_operation_cancel_payload
+$function$;
+grant execute on function api_unstable.bulk_operation_cancel(api_unstable.bulk_operation_cancel_input) to service_writer;
+comment on function api_unstable.bulk_operation_cancel(api_unstable.bulk_operation_cancel_input) is '@requiresScopes bulk_operations:write
+@userErrors NOT_FOUND INVALID_STATE_TRANSITION
+Stops a bulk operation that has not ended. Rows that were done stay done.';
+
+CREATE OR REPLACE FUNCTION api_unstable.bulk_operation_run(input api_unstable.bulk_operation_run_input)
+ RETURNS api_unstable.bulk_operation_run_payload
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select row (bulk.run_export(input.query, coalesce(input.variables, '{}'), coalesce(input.format, 'jsonl')),
+    null)::api_unstable.bulk_operation_run_payload
+$function$;
+grant execute on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) to service_writer;
+comment on function api_unstable.bulk_operation_run(api_unstable.bulk_operation_run_input) is '@requiresScopes bulk_operations:write
+@userErrors INVALID OUT_OF_RANGE SCOPE_MISSING
+Writes all rows of a list to a file, as background work, as they are at one moment: a line for each row, and for each row of lists within it a line with __parentId.';
 
 CREATE OR REPLACE FUNCTION api_unstable.customers_upsert(input api_unstable.customers_upsert_input, changes jsonb)
  RETURNS api_unstable.customers_upsert_payload
@@ -9479,6 +10316,7 @@ grant usage on schema auth to service_delivery;
 grant usage on schema auth to service_keeper;
 grant usage on schema auth to service_limiter;
 grant usage on schema auth to service_registrar;
+grant usage on schema auth to service_searcher;
 grant usage on schema auth to service_worker;
 grant usage on schema auth to service_writer;
 comment on schema auth is 'API credentials, signing keys and the functions that decide what a caller may see.';
@@ -9674,6 +10512,53 @@ create policy log_in_attempt_update_administration on auth.log_in_attempt for up
 grant delete, insert, select, update on table auth.log_in_attempt to service_administration;
 comment on table auth.log_in_attempt is 'Log-ins that failed lately, by name and address. Of the package rate-limiter-flexible, which counts here by statements of its own, so that all processes count together.';
 
+create table auth.operation (
+  id text not null,
+  version text not null,
+  name text,
+  document text not null,
+  statement text,
+  slowest_ms double precision not null,
+  slowest_on date not null,
+  constraint operation_pkey PRIMARY KEY (id)
+);
+alter table auth.operation enable row level security;
+create policy operation_delete_registrar on auth.operation for delete to service_registrar using (true);
+create policy operation_insert_registrar on auth.operation for insert to service_registrar with check (true);
+create policy operation_select_registrar on auth.operation for select to service_registrar using (true);
+create policy operation_update_registrar on auth.operation for update to service_registrar using (true) with check (true);
+grant delete, insert, select on table auth.operation to service_registrar;
+grant update (name, statement, slowest_ms, slowest_on) on table auth.operation to service_registrar;
+comment on table auth.operation is 'Operations that credentials sent in the last 14 days: one for all that differ only in names, aliases and values.';
+comment on column auth.operation.id is '16 hexadecimal digits, as in the comments of its statements and the application_name of its transactions.';
+comment on column auth.operation.name is 'What a client calls it.';
+comment on column auth.operation.document is 'Its text without names, aliases and values.';
+comment on column auth.operation.statement is 'Its slowest statement, with parameters instead of values; null when that is very long.';
+comment on column auth.operation.slowest_ms is 'Milliseconds that this statement took.';
+
+create table auth.operation_use (
+  credential_id uuid not null,
+  day date not null,
+  operation_id text not null,
+  requests bigint not null,
+  ms double precision not null,
+  slowest_ms double precision not null,
+  constraint operation_use_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES auth.credential(id) ON DELETE CASCADE,
+  constraint operation_use_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES auth.operation(id) ON DELETE CASCADE,
+  constraint operation_use_pkey PRIMARY KEY (credential_id, day, operation_id)
+);
+CREATE INDEX operation_use_operation_id_idx ON auth.operation_use USING btree (operation_id);
+alter table auth.operation_use enable row level security;
+create policy operation_use_delete_registrar on auth.operation_use for delete to service_registrar using (true);
+create policy operation_use_insert_registrar on auth.operation_use for insert to service_registrar with check (true);
+create policy operation_use_select_registrar on auth.operation_use for select to service_registrar using (true);
+create policy operation_use_update_registrar on auth.operation_use for update to service_registrar using (true) with check (true);
+grant delete, insert, select on table auth.operation_use to service_registrar;
+grant update (requests, ms, slowest_ms) on table auth.operation_use to service_registrar;
+comment on table auth.operation_use is 'How often credentials sent operations, by day of UTC.';
+comment on column auth.operation_use.ms is 'Milliseconds that their statements took in all.';
+comment on column auth.operation_use.slowest_ms is 'Milliseconds of the slowest statement.';
+
 create table auth.plan (
   name text not null,
   is_current boolean default false not null,
@@ -9746,6 +10631,23 @@ create view auth.live_session with (security_invoker=true) as
   WHERE administrator.deactivated_at IS NULL AND LEAST(session.started_at + '12:00:00'::interval, session.last_seen_at + '01:00:00'::interval) > now();
 grant select on view auth.live_session to service_registrar;
 comment on view auth.live_session is 'Sessions that are alive: begun within 12 hours, used within one, of an administrator who is active.';
+
+create view auth.operation_overview with (security_invoker=true) as
+ SELECT o.id,
+    o.version,
+    o.name,
+    o.document,
+    o.statement,
+    sum(u.requests)::bigint AS requests,
+    sum(u.ms) AS ms,
+    max(u.slowest_ms) AS slowest_ms,
+    count(DISTINCT u.credential_id) AS tokens,
+    max(u.day) AS last_used_on
+   FROM auth.operation o
+     JOIN auth.operation_use u ON u.operation_id = o.id
+  GROUP BY o.id;
+grant select on view auth.operation_overview to service_registrar;
+comment on view auth.operation_overview is 'Operations of the last 14 days with their sums: requests, milliseconds of their statements, tokens.';
 
 create view auth.signing_key_overview with (security_invoker=true) as
  SELECT id,
@@ -10082,6 +10984,32 @@ $function$;
 grant execute on function auth.delete_credential(uuid) to service_registrar;
 comment on function auth.delete_credential(uuid) is 'Removes a credential with its secrets. Its tokens stop at once.';
 
+CREATE OR REPLACE FUNCTION auth.documented_schema(topic text)
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT events.schema(topic) AS schema;
+END;
+grant execute on function auth.documented_schema(text) to service_auth;
+comment on function auth.documented_schema(text) is 'The JSON Schema of a topic''s messages, for the documentation. One at a time: each takes some ten milliseconds.';
+
+CREATE OR REPLACE FUNCTION auth.documented_topics()
+ RETURNS TABLE(name text, description text, scope text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT t.name,
+     t.description,
+     t.scope
+    FROM events.topic t
+   ORDER BY t.name;
+END;
+grant execute on function auth.documented_topics() to service_auth;
+comment on function auth.documented_topics() is 'All topics of events, for the documentation, which is public.';
+
 CREATE OR REPLACE FUNCTION auth.erase_retired_keys()
  RETURNS integer
  LANGUAGE plpgsql
@@ -10107,6 +11035,7 @@ CREATE OR REPLACE FUNCTION auth.has_scope(VARIADIC scopes text[])
  STABLE PARALLEL SAFE
 RETURN COALESCE((string_to_array(current_setting('service.scopes'::text, true), ' '::text) && scopes), false);
 grant execute on function auth.has_scope(text[]) to service_api;
+grant execute on function auth.has_scope(text[]) to service_searcher;
 grant execute on function auth.has_scope(text[]) to service_writer;
 comment on function auth.has_scope(text[]) is 'Whether the caller has at least one of the scopes. Policies call it in a sub-select, (select auth.has_scope(''products:read'')), so that it runs once per statement and not once per row.';
 
@@ -10216,6 +11145,21 @@ $function$;
 grant execute on function auth.note_webhook_event(text,uuid,jsonb) to service_registrar;
 comment on function auth.note_webhook_event(text,uuid,jsonb) is 'Adds to the audit what was done to a webhook subscription, also as about the credential that it is on the account of.';
 
+CREATE OR REPLACE FUNCTION auth.prune_operations()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from auth.operation_use where day < (now() at time zone 'UTC')::date - 14;
+
+  delete from auth.operation o
+  where not exists (select from auth.operation_use u where u.operation_id = o.id)
+$function$;
+alter function auth.prune_operations() owner to service_registrar;
+grant execute on function auth.prune_operations() to service_worker;
+comment on function auth.prune_operations() is 'Forgets what was sent more than 14 days ago, and operations that nobody sends any more.';
+
 CREATE OR REPLACE FUNCTION auth.record_fields(entries jsonb)
  RETURNS void
  LANGUAGE sql
@@ -10240,6 +11184,59 @@ $function$;
 alter function auth.record_fields(jsonb) owner to service_registrar;
 grant execute on function auth.record_fields(jsonb) to service_auth;
 comment on function auth.record_fields(jsonb) is 'Notes the last day on which credentials used fields: an array of objects with credential_id, version, field, day.';
+
+CREATE OR REPLACE FUNCTION auth.record_operations(entries jsonb)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with present as materialized (
+    -- Those that were deleted meanwhile are left out; in one order, as auth.record_use has it
+    select credential.id from auth.credential
+    where credential.id in (select (e ->> 'credential_id')::uuid from jsonb_array_elements(entries) e)
+    order by credential.id for key share
+  ), given as materialized (
+    select e.* from jsonb_to_recordset(entries) as e (
+      id text, version text, name text, document text, credential_id uuid, day date, requests bigint,
+      ms double precision, slowest_ms double precision, statement text
+    ) join present on present.id = e.credential_id
+  ), one as (
+    select g.id, g.credential_id, g.day, sum(g.requests) as requests, sum(g.ms) as ms,
+      max(g.slowest_ms) as slowest_ms, u.operation_id is not null as is_known
+    from given g left join auth.operation_use u
+      on u.credential_id = g.credential_id and u.day = g.day and u.operation_id = g.id
+    group by g.id, g.credential_id, g.day, u.operation_id
+  ), numbered as (
+    select one.*, row_number() over (partition by credential_id, day, is_known order by requests desc, id)
+      + present_already as nth
+    from one cross join lateral (
+      select count(*) as present_already from auth.operation_use u
+      where u.credential_id = one.credential_id and u.day = one.day
+    ) p
+  ), kept as materialized (
+    -- So many of a credential on a day: nobody fills the journal for others
+    select * from numbered where is_known or nth <= 300
+  ), operations as (
+    insert into auth.operation as o (id, version, name, document, slowest_ms, statement, slowest_on)
+    select distinct on (g.id) g.id, g.version, g.name, g.document, g.slowest_ms, g.statement, g.day
+    from given g where g.id in (select kept.id from kept)
+    order by g.id, g.slowest_ms desc
+    on conflict on constraint operation_pkey do update
+    set name = excluded.name, slowest_ms = excluded.slowest_ms, statement = excluded.statement,
+      slowest_on = excluded.slowest_on
+    where o.slowest_ms < excluded.slowest_ms or o.slowest_on < excluded.slowest_on - 14
+  )
+  insert into auth.operation_use as u (credential_id, day, operation_id, requests, ms, slowest_ms)
+  select kept.credential_id, kept.day, kept.id, kept.requests, kept.ms, kept.slowest_ms
+  from kept order by 1, 2, 3
+  on conflict on constraint operation_use_pkey do update
+  set requests = u.requests + excluded.requests, ms = u.ms + excluded.ms,
+    slowest_ms = greatest(u.slowest_ms, excluded.slowest_ms)
+$function$;
+alter function auth.record_operations(jsonb) owner to service_registrar;
+grant execute on function auth.record_operations(jsonb) to service_auth;
+comment on function auth.record_operations(jsonb) is 'Adds up the operations that credentials sent: an array of objects with id, version, name, document, credential_id, day, requests, ms, slowest_ms, statement. Of one credential 300 operations a day are kept.';
 
 CREATE OR REPLACE FUNCTION auth.record_use(entries jsonb)
  RETURNS void
@@ -10498,12 +11495,678 @@ $function$;
 grant execute on function auth.take_points(text,double precision,double precision) to service_limiter;
 comment on function auth.take_points(text,double precision,double precision) is 'Takes points out of a bucket, by the generic cell rate algorithm: only the moment is kept at which the bucket is full again. refill_ms is how long what is taken takes to come back, capacity_ms how long all of it takes, both in milliseconds. Takes all or nothing; answers which, and in how many milliseconds the bucket is full.';
 
+create schema bulk;
+grant usage on schema bulk to service_api;
+grant usage on schema bulk to service_worker;
+grant usage on schema bulk to service_writer;
+comment on schema bulk is 'Files of many rows on their way in and out, which background work reads and writes.';
+
+create table bulk.chunk (
+  operation_id uuid not null,
+  number integer not null,
+  content bytea not null,
+  constraint chunk_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES bulk.operation(id) ON DELETE CASCADE,
+  constraint chunk_pkey PRIMARY KEY (operation_id, number)
+);
+alter table bulk.chunk enable row level security;
+create policy chunk_delete_writer on bulk.chunk for delete to service_writer using (true);
+create policy chunk_insert_writer on bulk.chunk for insert to service_writer with check (true);
+create policy chunk_select_writer on bulk.chunk for select to service_writer using (true);
+grant delete, insert, select on table bulk.chunk to service_writer;
+comment on table bulk.chunk is 'A part of the file of a bulk operation, compressed: rows that are yet to be taken in, or lines of a result.';
+
+create table bulk.operation (
+  id uuid default uuidv7() not null,
+  credential_id uuid not null,
+  scopes text[] not null,
+  kind text not null,
+  state text not null,
+  resource text not null,
+  format text not null,
+  query text,
+  variables jsonb,
+  locale text,
+  idempotency_key text,
+  code text default replace(((gen_random_uuid())::text || (gen_random_uuid())::text), '-'::text, ''::text) not null,
+  claim uuid,
+  claimed_until timestamp with time zone,
+  attempts smallint default 0 not null,
+  next_chunk integer default 0 not null,
+  stored_bytes bigint default 0 not null,
+  row_count integer,
+  created_count integer default 0 not null,
+  updated_count integer default 0 not null,
+  done_count integer default 0 not null,
+  refused_count integer default 0 not null,
+  error_code text,
+  error_message text,
+  created_at timestamp(0) with time zone default now() not null,
+  started_at timestamp(0) with time zone,
+  finished_at timestamp(0) with time zone,
+  expires_at timestamp(0) with time zone,
+  constraint operation_pkey PRIMARY KEY (id)
+);
+CREATE INDEX operation_created_at_idx ON bulk.operation USING btree (created_at);
+CREATE INDEX operation_id_idx ON bulk.operation USING btree (id) WHERE (state = ANY (ARRAY['uploading'::text, 'queued'::text, 'running'::text]));
+CREATE UNIQUE INDEX operation_idempotency_key_is_unique ON bulk.operation USING btree (credential_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE TRIGGER announce_update AFTER UPDATE ON bulk.operation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_operation_update();
+alter table bulk.operation enable row level security;
+create policy operation_delete_writer on bulk.operation for delete to service_writer using (true);
+create policy operation_insert_writer on bulk.operation for insert to service_writer with check (true);
+create policy operation_of_caller on bulk.operation as restrictive for select to service_api using ((credential_id = ( SELECT (NULLIF(current_setting('service.credential_id'::text, true), ''::text))::uuid AS "nullif")));
+create policy operation_select_api on bulk.operation for select to service_api using (( SELECT auth.has_scope(VARIADIC '{bulk_operations:read}'::text[]) AS has_scope));
+create policy operation_select_writer on bulk.operation for select to service_writer using (true);
+create policy operation_update_writer on bulk.operation for update to service_writer using (true) with check (true);
+grant delete, insert, select, update on table bulk.operation to service_writer;
+grant select (id, kind, state, resource, format, code, row_count, created_count, updated_count, done_count, refused_count, error_code, error_message, created_at, started_at, finished_at, expires_at) on table bulk.operation to service_api;
+comment on table bulk.operation is 'Bulk operations: files of rows that are taken in, and lists that are written to a file.';
+comment on column bulk.operation.id is 'Id of the bulk operation.';
+comment on column bulk.operation.credential_id is 'The credential that asked for it. Only that one sees it.';
+comment on column bulk.operation.scopes is 'Scopes of the token that asked for it; those count that the credential still has.';
+comment on column bulk.operation.kind is 'Whether rows come in or go out.';
+comment on column bulk.operation.state is 'How far it is.';
+comment on column bulk.operation.resource is 'What the rows are: products, customers, suppliers, warehouses or orders; of an export, the field of the query.';
+comment on column bulk.operation.format is 'Format of the file: jsonl or csv.';
+comment on column bulk.operation.query is 'Of an export: the GraphQL document whose list is written.';
+comment on column bulk.operation.variables is 'Of an export: values of the variables.';
+comment on column bulk.operation.locale is 'Of an export: the language of its texts.';
+comment on column bulk.operation.idempotency_key is 'Key by which the upload, or the mutation, can be repeated without a second operation.';
+comment on column bulk.operation.code is 'Opens its files to whoever knows it.';
+comment on column bulk.operation.claim is 'Who uploads it, or works on it; each time another.';
+comment on column bulk.operation.claimed_until is 'When others may go on with it.';
+comment on column bulk.operation.attempts is 'How often it was begun since it last got further.';
+comment on column bulk.operation.next_chunk is 'The chunk that comes next. What was done before it is committed.';
+comment on column bulk.operation.stored_bytes is 'Bytes of its chunks.';
+comment on column bulk.operation.row_count is 'Rows of the file, known when it has arrived; of an export, rows of the list, known at its end.';
+comment on column bulk.operation.created_count is 'Rows that made something new.';
+comment on column bulk.operation.updated_count is 'Rows that changed something.';
+comment on column bulk.operation.done_count is 'Rows that were done: created, updated or unchanged; of an export, lines that are written.';
+comment on column bulk.operation.refused_count is 'Rows that were refused. The errors say why.';
+comment on column bulk.operation.error_code is 'Why it failed, for programs; null unless it did.';
+comment on column bulk.operation.error_message is 'Why it failed, for people; null unless it did.';
+comment on column bulk.operation.created_at is 'When it was asked for.';
+comment on column bulk.operation.started_at is 'When work on it began.';
+comment on column bulk.operation.finished_at is 'When it ended, in whatever way.';
+comment on column bulk.operation.expires_at is 'When it is deleted with its files: 7 days after its end.';
+comment on index bulk.operation_id_idx is 'For those that have not ended: who begins next.';
+
+create table bulk.refusal (
+  operation_id uuid not null,
+  line integer not null,
+  number smallint not null,
+  code text not null,
+  message text not null,
+  field text[],
+  details jsonb,
+  constraint refusal_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES bulk.operation(id) ON DELETE CASCADE,
+  constraint refusal_pkey PRIMARY KEY (operation_id, line, number)
+);
+alter table bulk.refusal enable row level security;
+create policy refusal_delete_writer on bulk.refusal for delete to service_writer using (true);
+create policy refusal_insert_writer on bulk.refusal for insert to service_writer with check (true);
+create policy refusal_select_writer on bulk.refusal for select to service_writer using (true);
+grant delete, insert, select on table bulk.refusal to service_writer;
+comment on table bulk.refusal is 'Why a row of a bulk operation was refused, by its line in the file.';
+
+CREATE OR REPLACE FUNCTION bulk.add_chunk(operation_id uuid, claim uuid, rows integer, content bytea, max_stored_bytes bigint)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  nth integer;
+begin
+  if (select coalesce(sum(o.stored_bytes), 0) from bulk.operation o) + length(content) > max_stored_bytes then
+    return 'full';
+  end if;
+  update bulk.operation o
+  set next_chunk = o.next_chunk + 1, row_count = o.row_count + rows,
+    stored_bytes = o.stored_bytes + length(content), claimed_until = now() + bulk.upload_pause()
+  where o.id = operation_id and o.claim = add_chunk.claim and o.state = 'uploading'
+  returning o.next_chunk - 1 into nth;
+  if not found then
+    return 'gone';
+  end if;
+  insert into bulk.chunk (operation_id, number, content) values (operation_id, nth, content);
+  return 'added';
+end
+$function$;
+alter function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) owner to service_writer;
+grant execute on function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) to service_worker;
+comment on function bulk.add_chunk(uuid,uuid,integer,bytea,bigint) is 'Adds a chunk to the file that is being uploaded. Answers added; full when all bulk operations together would take more room than they may; gone when the upload was cancelled, or began anew elsewhere.';
+
+CREATE OR REPLACE FUNCTION bulk.add_result(operation_id uuid, claim uuid, lines integer, rows integer, content bytea, max_stored_bytes bigint, lease_ms integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  nth integer;
+begin
+  if (select coalesce(sum(o.stored_bytes), 0) from bulk.operation o) + length(content) > max_stored_bytes then
+    return 'full';
+  end if;
+  update bulk.operation o
+  set next_chunk = o.next_chunk + 1, done_count = o.done_count + lines,
+    row_count = coalesce(o.row_count, 0) + rows, stored_bytes = o.stored_bytes + length(content),
+    claimed_until = now() + lease_ms * interval '1 ms'
+  where o.id = operation_id and o.claim = add_result.claim and o.state = 'running'
+  returning o.next_chunk - 1 into nth;
+  if not found then
+    return 'gone';
+  end if;
+  insert into bulk.chunk (operation_id, number, content) values (operation_id, nth, content);
+  return 'added';
+end
+$function$;
+alter function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) owner to service_writer;
+grant execute on function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) to service_worker;
+comment on function bulk.add_result(uuid,uuid,integer,integer,bytea,bigint,integer) is 'Adds lines to the file of an export. Answers added; full when all bulk operations together would take more room than they may; gone when somebody else works on it, or it was cancelled.';
+
+CREATE OR REPLACE FUNCTION bulk.begin_result(operation_id uuid, claim uuid, resource text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update bulk.operation o
+  set next_chunk = 0, stored_bytes = 0, done_count = 0, row_count = null, resource = begin_result.resource
+  where o.id = operation_id and o.claim = begin_result.claim and o.state = 'running';
+  if found then
+    delete from bulk.chunk c where c.operation_id = begin_result.operation_id;
+    return true;
+  end if;
+  return false;
+end
+$function$;
+alter function bulk.begin_result(uuid,uuid,text) owner to service_writer;
+grant execute on function bulk.begin_result(uuid,uuid,text) to service_worker;
+comment on function bulk.begin_result(uuid,uuid,text) is 'Begins to write the file of an export, perhaps anew: what a killed process has written is of another moment. Answers whether it is ours.';
+
+CREATE OR REPLACE FUNCTION bulk.begin_upload(credential_id uuid, scopes text[], resource text, format text, idempotency_key text, claim uuid)
+ RETURNS TABLE(id uuid, is_ours boolean, is_same boolean)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+declare
+  present bulk.operation;
+begin
+  if idempotency_key is not null then
+    perform pg_advisory_xact_lock(mutation.key_lock(credential_id, 'bulk ' || idempotency_key));
+    select * into present from bulk.operation o
+    where o.credential_id = begin_upload.credential_id
+      and o.idempotency_key = begin_upload.idempotency_key;
+  end if;
+  if present.id is null then
+    insert into bulk.operation as o (credential_id, scopes, kind, state, resource, format, idempotency_key,
+      claim, claimed_until, row_count)
+    values (credential_id, scopes, 'import', 'uploading', resource, format, idempotency_key, claim,
+      now() + bulk.upload_pause(), 0)
+    returning o.id into id;
+    return query select id, true, true;
+    return;
+  end if;
+  is_same := (present.kind, present.resource, present.format) = ('import', resource, format);
+  is_ours := is_same and present.state = 'uploading';
+  if is_ours then
+    -- That upload was cut off, or is about to be: its next chunk will be refused
+    delete from bulk.chunk c where c.operation_id = present.id;
+    update bulk.operation o
+    set claim = begin_upload.claim, claimed_until = now() + bulk.upload_pause(), scopes = begin_upload.scopes,
+      next_chunk = 0, stored_bytes = 0, row_count = 0
+    where o.id = present.id;
+  end if;
+  return query select present.id, is_ours, is_same;
+end
+$function$;
+alter function bulk.begin_upload(uuid,text[],text,text,text,uuid) owner to service_writer;
+grant execute on function bulk.begin_upload(uuid,text[],text,text,text,uuid) to service_worker;
+comment on function bulk.begin_upload(uuid,text[],text,text,text,uuid) is 'Begins the upload of a file. With a key that was used before: begins it again if the file has not arrived, or else answers the operation that it has made. is_ours: the file is to be sent; is_same: the key was used for the same kind of file.';
+
+CREATE OR REPLACE FUNCTION bulk.cancel(operation_id uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  update bulk.operation o
+  set state = 'cancelled', claim = null, claimed_until = null, finished_at = now(),
+    expires_at = now() + bulk.lifetime()
+  where o.id = operation_id and o.credential_id = mutation.caller()
+    and o.state in ('uploading', 'queued', 'running');
+  if found then
+    return operation_id;
+  elsif exists (
+    select from bulk.operation o where o.id = operation_id and o.credential_id = mutation.caller()
+  ) then
+    perform mutation.refuse('INVALID_STATE_TRANSITION', 'It has ended already.', '{id}');
+  end if;
+  perform mutation.refuse_missing('bulk_operation', '{id}');
+end
+$function$;
+grant execute on function bulk.cancel(uuid) to service_writer;
+comment on function bulk.cancel(uuid) is 'Stops a bulk operation of the caller. A chunk that is being taken in is undone. User errors NOT_FOUND, INVALID_STATE_TRANSITION.';
+
+CREATE OR REPLACE FUNCTION bulk.drop_upload(operation_id uuid, claim uuid)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ DELETE FROM bulk.operation o
+   WHERE ((o.id = drop_upload.operation_id) AND (o.claim = drop_upload.claim) AND (o.state = 'uploading'::text));
+END;
+alter function bulk.drop_upload(uuid,uuid) owner to service_writer;
+grant execute on function bulk.drop_upload(uuid,uuid) to service_worker;
+comment on function bulk.drop_upload(uuid,uuid) is 'Forgets an upload that was refused or cut off.';
+
+CREATE OR REPLACE FUNCTION bulk.end_upload(operation_id uuid, claim uuid)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ UPDATE bulk.operation o SET state = 'queued'::text, next_chunk = 0, claim = NULL::uuid, claimed_until = NULL::timestamp with time zone
+   WHERE ((o.id = end_upload.operation_id) AND (o.claim = end_upload.claim) AND (o.state = 'uploading'::text))
+   RETURNING o.row_count;
+END;
+alter function bulk.end_upload(uuid,uuid) owner to service_writer;
+grant execute on function bulk.end_upload(uuid,uuid) to service_worker;
+comment on function bulk.end_upload(uuid,uuid) is 'The whole file has arrived: its rows wait for their turn. Answers how many they are, or null when the upload was cancelled, or began anew elsewhere.';
+
+CREATE OR REPLACE FUNCTION bulk.finish(operation_id uuid, claim uuid, error_code text, error_message text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ UPDATE bulk.operation o SET state =
+         CASE
+             WHEN (finish.error_code IS NULL) THEN 'completed'::text
+             ELSE 'failed'::text
+         END, error_code = finish.error_code, error_message = finish.error_message, claim = NULL::uuid, claimed_until = NULL::timestamp with time zone, finished_at = now(), expires_at = (now() + bulk.lifetime())
+   WHERE ((o.id = finish.operation_id) AND (o.claim = finish.claim) AND (o.state = 'running'::text))
+   RETURNING true;
+END;
+alter function bulk.finish(uuid,uuid,text,text) owner to service_writer;
+grant execute on function bulk.finish(uuid,uuid,text,text) to service_worker;
+comment on function bulk.finish(uuid,uuid,text,text) is 'Ends a bulk operation: it is completed, or has failed with an error. Answers whether it was still ours.';
+
+CREATE OR REPLACE FUNCTION bulk.import_chunk(operation_id uuid, claim uuid, number integer, version name, operation name, list text, rows jsonb, lines integer[], faults jsonb, lease_ms integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  present bulk.operation;
+  results jsonb := '[]';
+begin
+  select * into present from bulk.operation o
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    return 'gone';
+  elsif (select p.name from auth.current_plan() p) is distinct from 'full' then
+    return 'FORBIDDEN';
+  end if;
+  perform set_config('service.scopes',
+    coalesce(array_to_string(bulk.scopes_of(operation_id), ' '), ''), true),
+    set_config('service.credential_id', present.credential_id::text, true),
+    set_config('service.request_id', operation_id::text, true);
+  if not auth.has_scope(present.resource || ':write') then
+    return 'SCOPE_MISSING';
+  end if;
+  if jsonb_array_length(rows) > 0 then
+    results := bulk.upsert(version, operation, list, rows);
+  end if;
+  insert into bulk.refusal (operation_id, line, number, code, message, field, details)
+  select operation_id, f.line, row_number() over (partition by f.line order by f.n), f.error ->> 'code',
+    f.error ->> 'message', f.field, nullif(f.error -> 'details', 'null')
+  from (
+    select lines[r.place], e.error, e.n,
+      -- Without the list and the place in it
+      (array(select jsonb_array_elements_text(nullif(e.error -> 'field', 'null'))))[3:]
+    from jsonb_array_elements(results) with ordinality r (result, place)
+    cross join jsonb_array_elements(r.result -> 'user_errors') with ordinality e (error, n)
+    union all
+    select (e.error ->> 'line')::integer, e.error, e.n,
+      array(select jsonb_array_elements_text(e.error -> 'field'))
+    from jsonb_array_elements(faults) with ordinality e (error, n)
+  ) f (line, error, n, field);
+  update bulk.operation o
+  set next_chunk = o.next_chunk + 1, attempts = 0, claimed_until = now() + lease_ms * interval '1 ms',
+    created_count = o.created_count + c.created, updated_count = o.updated_count + c.updated,
+    done_count = o.done_count + c.done,
+    refused_count = o.refused_count + c.refused + (
+      select count(distinct f -> 'line') from jsonb_array_elements(faults) f),
+    stored_bytes = o.stored_bytes - (
+      select length(k.content) from bulk.chunk k
+      where k.operation_id = o.id and k.number = import_chunk.number)
+  from (
+    select count(*) filter (where r ->> 'outcome' = 'CREATED') as created,
+      count(*) filter (where r ->> 'outcome' = 'UPDATED') as updated,
+      count(*) filter (where r ->> 'outcome' <> 'REFUSED') as done,
+      count(*) filter (where r ->> 'outcome' = 'REFUSED') as refused
+    from jsonb_array_elements(results) r
+  ) c
+  where o.id = operation_id and o.claim = import_chunk.claim and o.state = 'running'
+    and o.next_chunk = import_chunk.number;
+  if not found then
+    -- Cancelled, or taken by another process meanwhile: then nothing of this is to be done
+    raise exception 'The bulk operation is no longer ours.' using errcode = 'serialization_failure';
+  end if;
+  delete from bulk.chunk k
+  where k.operation_id = import_chunk.operation_id and k.number = import_chunk.number;
+  return 'done';
+end
+$function$;
+alter function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) owner to service_writer;
+grant execute on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) to service_worker;
+comment on function bulk.import_chunk(uuid,uuid,integer,name,name,text,jsonb,integer[],jsonb,integer) is 'Takes in the rows of a chunk, with the rights that the credential has now, notes refusals, and marks the chunk as done, in one transaction: no row is done twice. Faults are rows that can not be read. Answers done; gone when somebody else works on it, or it was cancelled; FORBIDDEN when the plan allows no mutations; SCOPE_MISSING when the credential may not write any more.';
+
+CREATE OR REPLACE FUNCTION bulk.is_code(operation_id uuid, presented_hash bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  nonce constant bytea := uuid_send(gen_random_uuid());
+begin
+  -- As in erp.open_document: the time of the comparison reveals nothing about the code
+  return sha256(nonce || presented_hash) = sha256(nonce || coalesce((
+    select sha256(convert_to(o.code, 'UTF8')) from bulk.operation o where o.id = operation_id
+  ), nonce));
+end
+$function$;
+grant execute on function bulk.is_code(uuid,bytea) to service_writer;
+comment on function bulk.is_code(uuid,bytea) is 'Whether this is the SHA-256 of the code that opens the files of a bulk operation.';
+
+CREATE OR REPLACE FUNCTION bulk.lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN '7 days'::interval;
+grant execute on function bulk.lifetime() to service_writer;
+comment on function bulk.lifetime() is 'How long a bulk operation is kept after its end.';
+
+CREATE OR REPLACE FUNCTION bulk.open_errors(operation_id uuid, presented_hash bytea, after_line integer, after_number integer)
+ RETURNS TABLE(line integer, number smallint, code text, message text, field text[], details jsonb)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  if not bulk.is_code(open_errors.operation_id, presented_hash) then
+    raise exception 'There is no such file.' using errcode = 'no_data_found';
+  end if;
+  return query select r.line, r.number, r.code, r.message, r.field, r.details
+    from bulk.refusal r
+    where r.operation_id = open_errors.operation_id and (r.line, r.number) > (after_line, after_number)
+    order by r.line, r.number limit 1000;
+end
+$function$;
+alter function bulk.open_errors(uuid,bytea,integer,integer) owner to service_writer;
+grant execute on function bulk.open_errors(uuid,bytea,integer,integer) to service_worker;
+comment on function bulk.open_errors(uuid,bytea,integer,integer) is 'Why rows of a bulk operation were refused: up to 1,000 behind a place, for whoever has the code. Fails with P0002 when the id or the code is wrong.';
+
+CREATE OR REPLACE FUNCTION bulk.open_result(operation_id uuid, presented_hash bytea, after_number integer)
+ RETURNS TABLE(number integer, content bytea, format text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  if not bulk.is_code(open_result.operation_id, presented_hash) or not exists (
+    select from bulk.operation o
+    where o.id = open_result.operation_id and o.kind = 'export' and o.state = 'completed'
+  ) then
+    raise exception 'There is no such file.' using errcode = 'no_data_found';
+  end if;
+  return query select c.number, c.content, o.format
+    from bulk.operation o left join bulk.chunk c on c.operation_id = o.id and c.number > after_number
+    where o.id = open_result.operation_id order by c.number limit 1;
+end
+$function$;
+alter function bulk.open_result(uuid,bytea,integer) owner to service_writer;
+grant execute on function bulk.open_result(uuid,bytea,integer) to service_worker;
+comment on function bulk.open_result(uuid,bytea,integer) is 'The next part of the file of an export, for whoever has the code; without content behind the last one. Fails with P0002 when the id or the code is wrong.';
+
+CREATE OR REPLACE FUNCTION bulk.prune()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  count integer := 0;
+  deleted integer;
+begin
+  -- Files that nobody will read any more
+  delete from bulk.chunk c where c.ctid = any (array(
+    select k.ctid from bulk.chunk k join bulk.operation o on o.id = k.operation_id
+    where o.expires_at < now() or o.kind = 'import' and o.state in ('failed', 'cancelled')
+      or o.state = 'uploading' and o.claimed_until < now()
+    limit 200));
+  get diagnostics deleted = row_count;
+  count := count + deleted;
+  delete from bulk.refusal r where r.ctid = any (array(
+    select f.ctid from bulk.refusal f join bulk.operation o on o.id = f.operation_id
+    where o.expires_at < now() limit 5000));
+  get diagnostics deleted = row_count;
+  count := count + deleted;
+  update bulk.operation o set stored_bytes = 0
+  where o.kind = 'import' and o.state in ('failed', 'cancelled') and o.stored_bytes > 0;
+  delete from bulk.operation o
+  where (o.expires_at < now() or o.state = 'uploading' and o.claimed_until < now())
+    and not exists (select from bulk.chunk c where c.operation_id = o.id)
+    and not exists (select from bulk.refusal r where r.operation_id = o.id);
+  get diagnostics deleted = row_count;
+  return count + deleted;
+end
+$function$;
+alter function bulk.prune() owner to service_writer;
+grant execute on function bulk.prune() to service_worker;
+comment on function bulk.prune() is 'Deletes bulk operations that have expired, uploads that were cut off, and what failed and cancelled ones leave, a part at a time. Answers how much; 0 when nothing is left.';
+
+CREATE OR REPLACE FUNCTION bulk.read_chunk(operation_id uuid, claim uuid, number integer)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT c.content
+    FROM (bulk.operation o
+      JOIN bulk.chunk c ON ((c.operation_id = o.id)))
+   WHERE ((o.id = read_chunk.operation_id) AND (o.claim = read_chunk.claim) AND (c.number = read_chunk.number));
+END;
+alter function bulk.read_chunk(uuid,uuid,integer) owner to service_writer;
+grant execute on function bulk.read_chunk(uuid,uuid,integer) to service_worker;
+comment on function bulk.read_chunk(uuid,uuid,integer) is 'A chunk of a file, for whoever works on it; null behind the last one.';
+
+CREATE OR REPLACE FUNCTION bulk.release(operation_id uuid, claim uuid)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ UPDATE bulk.operation o SET state = 'queued'::text, claim = NULL::uuid, claimed_until = NULL::timestamp with time zone, attempts = GREATEST(0, (o.attempts - 1))
+   WHERE ((o.id = release.operation_id) AND (o.claim = release.claim) AND (o.state = 'running'::text));
+END;
+alter function bulk.release(uuid,uuid) owner to service_writer;
+grant execute on function bulk.release(uuid,uuid) to service_worker;
+comment on function bulk.release(uuid,uuid) is 'Leaves a bulk operation to others, at once: this process is about to stop.';
+
+CREATE OR REPLACE FUNCTION bulk.renew(operation_id uuid, claim uuid, lease_ms integer)
+ RETURNS text[]
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ UPDATE bulk.operation o SET claimed_until = (now() + ((renew.lease_ms)::double precision * '00:00:00.001'::interval))
+   WHERE ((o.id = renew.operation_id) AND (o.claim = renew.claim) AND (o.state = 'running'::text))
+   RETURNING COALESCE(bulk.scopes_of(o.id), '{}'::text[]) AS "coalesce";
+END;
+alter function bulk.renew(uuid,uuid,integer) owner to service_writer;
+grant execute on function bulk.renew(uuid,uuid,integer) to service_worker;
+comment on function bulk.renew(uuid,uuid,integer) is 'Keeps a bulk operation for some more milliseconds. Answers the scopes that it has now, or null when somebody else works on it, or it was cancelled.';
+
+CREATE OR REPLACE FUNCTION bulk.run_export(query text, variables jsonb, format text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  most_waiting constant integer := 10;
+  id uuid;
+begin
+  if format not in ('jsonl', 'csv') then
+    perform mutation.refuse('INVALID', 'A format is jsonl or csv.', '{format}');
+  elsif length(query) > 10000 then
+    perform mutation.refuse('OUT_OF_RANGE', 'A query has up to 10,000 characters.', '{query}');
+  elsif jsonb_typeof(variables) <> 'object' then
+    perform mutation.refuse('INVALID', 'Variables are an object.', '{variables}');
+  elsif most_waiting <= (
+    select count(*) from bulk.operation o
+    where o.credential_id = mutation.caller() and o.state in ('uploading', 'queued', 'running')
+  ) then
+    perform mutation.refuse('OUT_OF_RANGE',
+      format('%s bulk operations have not ended. Wait until one has.', most_waiting));
+  end if;
+  insert into bulk.operation as o (credential_id, scopes, kind, state, resource, format, query, variables,
+    locale)
+  values (mutation.caller(), string_to_array(current_setting('service.scopes', true), ' '), 'export',
+    'queued', 'list', format, query, variables, nullif(current_setting('service.locale', true), ''))
+  returning o.id into id;
+  return id;
+end
+$function$;
+grant execute on function bulk.run_export(text,jsonb,text) to service_writer;
+comment on function bulk.run_export(text,jsonb,text) is 'Asks for an export: the list of a query is to be written to a file. User errors INVALID, OUT_OF_RANGE.';
+
+CREATE OR REPLACE FUNCTION bulk.scopes_of(operation_id uuid)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT ARRAY( SELECT unnest(o.scopes) AS unnest
+         INTERSECT
+          SELECT unnest(c.scopes) AS unnest) AS "array"
+    FROM (bulk.operation o
+      JOIN auth.credential c ON (((c.id = o.credential_id) AND (c.deactivated_at IS NULL))))
+   WHERE (o.id = scopes_of.operation_id);
+END;
+grant execute on function bulk.scopes_of(uuid) to service_writer;
+comment on function bulk.scopes_of(uuid) is 'The rights of a bulk operation now: the scopes of the token that asked for it which its credential still has. Null when the credential is gone or deactivated.';
+
+CREATE OR REPLACE FUNCTION bulk.take(claim uuid, at_once integer, lease_ms integer)
+ RETURNS TABLE(id uuid, kind text, resource text, format text, query text, variables jsonb, locale text, credential_id uuid, scopes text[], next_chunk integer)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  most_attempts constant integer := 10;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('bulk.take', 0));
+  update bulk.operation o
+  set state = 'failed', error_code = 'INTERNAL_SERVER_ERROR', finished_at = now(),
+    error_message = 'It failed again and again, through a fault of ours.',
+    expires_at = now() + bulk.lifetime()
+  where o.state = 'running' and o.claimed_until < now() and o.attempts >= most_attempts;
+  return query
+    update bulk.operation o
+    set state = 'running', claim = take.claim, claimed_until = now() + lease_ms * interval '1 ms',
+      started_at = coalesce(o.started_at, now()), attempts = o.attempts + 1
+    where o.id = (
+      select w.id
+      from bulk.operation w
+      where (w.state = 'queued' or w.state = 'running' and w.claimed_until < now())
+        and not exists (
+          select from bulk.operation r
+          where r.credential_id = w.credential_id and r.state = 'running' and r.claimed_until >= now())
+        and at_once > (
+          select count(*) from bulk.operation r where r.state = 'running' and r.claimed_until >= now())
+      order by w.id limit 1)
+    returning o.id, o.kind, o.resource, o.format, o.query, o.variables, o.locale, o.credential_id,
+      bulk.scopes_of(o.id), o.next_chunk;
+end
+$function$;
+alter function bulk.take(uuid,integer,integer) owner to service_writer;
+grant execute on function bulk.take(uuid,integer,integer) to service_worker;
+comment on function bulk.take(uuid,integer,integer) is 'Takes the bulk operation that is to be worked on next, for some milliseconds: the oldest that waits, or that somebody left. No more than so many are worked on at once, and of a credential one.';
+
+CREATE OR REPLACE FUNCTION bulk.upload_pause()
+ RETURNS interval
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN '00:10:00'::interval;
+grant execute on function bulk.upload_pause() to service_writer;
+comment on function bulk.upload_pause() is 'After what time without anything new an upload counts as cut off.';
+
+CREATE OR REPLACE FUNCTION bulk.upsert(version name, operation name, list text, rows jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  answer constant jsonb := mutation.run(version, operation,
+    jsonb_build_object(list, rows, 'partial', true), null, false);
+  count constant integer := jsonb_array_length(rows);
+  half constant integer := count / 2;
+  results jsonb := answer #> '{payload,results}';
+  late integer[];
+begin
+  if answer -> 'userErrors' <> '[]' then
+    if count = 1 then
+      return jsonb_build_array(
+        jsonb_build_object('outcome', 'REFUSED', 'user_errors', answer -> 'userErrors'));
+    end if;
+    return bulk.upsert(version, operation, list, jsonb_path_query_array(rows, '$[0 to $last]',
+        jsonb_build_object('last', half - 1)))
+      || bulk.upsert(version, operation, list, jsonb_path_query_array(rows, '$[$first to last]',
+        jsonb_build_object('first', half)));
+  end if;
+  late := array(
+    select r.place - 1 from jsonb_array_elements(results) with ordinality r (result, place)
+    where r.result ->> 'outcome' = 'REFUSED'
+      and not r.result @? '$.user_errors[*] ? (@.code != "NOT_UNIQUE")' order by r.place);
+  if cardinality(late) not between 1 and count - 1 then
+    return results;
+  end if;
+  select jsonb_agg(coalesce(l.result, r.result) order by r.place) into results
+  from jsonb_array_elements(results) with ordinality r (result, place)
+  left join (
+    select late[a.nth] + 1 as place, a.result
+    from jsonb_array_elements(bulk.upsert(version, operation, list, (
+      select jsonb_agg(rows -> l.place order by l.nth) from unnest(late) with ordinality l (place, nth)
+    ))) with ordinality a (result, nth)
+  ) l on l.place = r.place;
+  return results;
+end
+$function$;
+grant execute on function bulk.upsert(name,name,text,jsonb) to service_writer;
+comment on function bulk.upsert(name,name,text,jsonb) is 'Runs the upsert of a version with many rows, and answers what became of each. When it is refused as a whole, halves are tried, so that only the rows are refused that are to blame. Rows of which an earlier one in the same call speaks already come after it, as they would in a call of their own.';
+
 create schema erp;
 grant usage on schema erp to service_api;
 grant usage on schema erp to service_booker;
 grant usage on schema erp to service_document;
 grant usage on schema erp to service_keeper;
 grant usage on schema erp to service_ledger;
+grant usage on schema erp to service_searcher;
 grant usage on schema erp to service_worker;
 grant usage on schema erp to service_writer;
 comment on schema erp is 'Tables of the shop and the rules about them. Not an interface: clients read the api schemas.';
@@ -10515,6 +12178,18 @@ create type erp.assignment as (
   quantity bigint
 );
 comment on type erp.assignment is 'Units of a line of an order that a location is to ship.';
+
+create type erp.delivery as (
+  supplier_order_line_item_id uuid,
+  supplier_order_id uuid,
+  product_id uuid,
+  received integer,
+  arrives boolean,
+  new_state text,
+  is_complete boolean,
+  awaited integer
+);
+comment on type erp.delivery is 'What becomes of a line of a supplier order when a goods receipt is completed: its received quantity, whether units of it arrive, the new state of its order and whether all of that has arrived, and by how much less, or more, of its product is awaited.';
 
 create type erp.document_part as (
   order_line_item_id uuid,
@@ -10558,6 +12233,17 @@ create type erp.price as (
   linked boolean
 );
 comment on type erp.price is 'An amount in one currency, with and without tax.';
+
+create type erp.receipt_part as (
+  id uuid,
+  goods_receipt_line_item_id uuid,
+  nth bigint,
+  named_order_id uuid,
+  supplier_order_id uuid,
+  supplier_order_line_item_id uuid,
+  quantity integer
+);
+comment on type erp.receipt_part is 'A part of a line of a goods receipt, for one line of a supplier order, or for none (erp.allotment). Its id is that of the line that it becomes: the first part keeps its line. named_order_id is the order that the line named.';
 
 create type erp.shipment as (
   order_id uuid,
@@ -10622,8 +12308,9 @@ create table erp.batch (
   constraint batch_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
 );
 CREATE INDEX batch_number_id_idx ON erp.batch USING btree (number, id);
+CREATE INDEX batch_search_idx ON erp.batch USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.batch REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_batch_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_batch_update();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.batch REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_batch_update();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, number, comment, created_at ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_batch();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF number ON erp.batch FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_batch();
@@ -10632,6 +12319,7 @@ create policy batch_insert_writer on erp.batch for insert to service_writer with
 create policy batch_select_api on erp.batch for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read}'::text[]) AS has_scope));
 create policy batch_select_booker on erp.batch for select to service_booker using (true);
 create policy batch_select_ledger on erp.batch for select to service_ledger using (true);
+create policy batch_select_searcher on erp.batch for select to service_searcher using (true);
 create policy batch_select_writer on erp.batch for select to service_writer using (true);
 create policy batch_update_booker on erp.batch for update to service_booker using (true) with check (true);
 create policy batch_update_ledger on erp.batch for update to service_ledger using (true) with check (true);
@@ -10641,11 +12329,13 @@ grant insert, select on table erp.batch to service_writer;
 grant select (id, product_id, number, comment, physical_stock) on table erp.batch to service_api;
 grant update (physical_stock, updated_at) on table erp.batch to service_booker;
 grant update (physical_stock) on table erp.batch to service_ledger;
+grant select (id, product_id, number) on table erp.batch to service_searcher;
 comment on table erp.batch is 'Lots of a product that were made or bought together.';
 comment on column erp.batch.product_id is 'Product that the batch is of.';
 comment on column erp.batch.number is 'Number of the batch, unique for its product.';
 comment on column erp.batch.comment is 'Free note.';
 comment on column erp.batch.physical_stock is 'Units of the batch in all warehouses together.';
+comment on index erp.batch_search_idx is 'create index concurrently batch_search_idx on erp.batch using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.batch_tag (
   batch_id uuid not null,
@@ -10675,6 +12365,7 @@ create table erp.bin_location (
   constraint bin_location_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES erp.warehouse(id) ON DELETE CASCADE
 );
 CREATE INDEX bin_location_code_id_idx ON erp.bin_location USING btree (code, id);
+CREATE INDEX bin_location_search_idx ON erp.bin_location USING gin (lower((code COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER require_empty_place_before_move BEFORE UPDATE OF warehouse_id ON erp.bin_location FOR EACH ROW WHEN ((old.warehouse_id <> new.warehouse_id)) EXECUTE FUNCTION ledger.require_empty_place();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.bin_location FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -10684,6 +12375,7 @@ create policy bin_location_insert_writer on erp.bin_location for insert to servi
 create policy bin_location_select_api on erp.bin_location for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
 create policy bin_location_select_booker on erp.bin_location for select to service_booker using (true);
 create policy bin_location_select_ledger on erp.bin_location for select to service_ledger using (true);
+create policy bin_location_select_searcher on erp.bin_location for select to service_searcher using (true);
 create policy bin_location_select_writer on erp.bin_location for select to service_writer using (true);
 create policy bin_location_update_ledger on erp.bin_location for update to service_ledger using (true) with check (true);
 create policy bin_location_update_writer on erp.bin_location for update to service_writer using (true) with check (true);
@@ -10692,6 +12384,7 @@ grant select on table erp.bin_location to service_ledger;
 grant delete, insert, select on table erp.bin_location to service_writer;
 grant select (id, warehouse_id, code, "position", created_at, updated_at) on table erp.bin_location to service_api;
 grant update (updated_at) on table erp.bin_location to service_ledger;
+grant select (id, code) on table erp.bin_location to service_searcher;
 grant update (code, "position") on table erp.bin_location to service_writer;
 comment on table erp.bin_location is 'Smallest places in a warehouse that have an address of their own.';
 comment on column erp.bin_location.warehouse_id is 'Warehouse that the bin is in.';
@@ -10703,6 +12396,7 @@ comment on constraint bin_location_code_is_not_too_long on erp.bin_location is '
 The code has more than 100 characters.';
 comment on constraint bin_location_code_is_unique_per_warehouse on erp.bin_location is '@userError NOT_UNIQUE code
 Another bin of the warehouse has this code.';
+comment on index erp.bin_location_search_idx is 'create index concurrently bin_location_search_idx on erp.bin_location using gin ((lower((code::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.bin_location_tag (
   bin_location_id uuid not null,
@@ -10811,12 +12505,18 @@ CREATE INDEX customer_bound_sales_channel_id_id_idx ON erp.customer USING btree 
 CREATE INDEX customer_company_id_idx ON erp.customer USING btree (company, id);
 CREATE INDEX customer_created_at_id_idx ON erp.customer USING btree (created_at, id);
 CREATE INDEX customer_default_payment_method_id_id_idx ON erp.customer USING btree (default_payment_method_id, id);
+CREATE INDEX customer_email_id_idx ON erp.customer USING btree (email, id);
 CREATE INDEX customer_group_id_id_idx ON erp.customer USING btree (group_id, id);
 CREATE INDEX customer_last_name_id_idx ON erp.customer USING btree (last_name, id);
 CREATE INDEX customer_last_payment_method_id_id_idx ON erp.customer USING btree (last_payment_method_id, id);
 CREATE INDEX customer_requested_group_id_id_idx ON erp.customer USING btree (requested_group_id, id);
 CREATE INDEX customer_sales_channel_id_id_idx ON erp.customer USING btree (sales_channel_id, id);
 CREATE INDEX customer_salutation_id_id_idx ON erp.customer USING btree (salutation_id, id);
+CREATE INDEX customer_search_idx ON erp.customer USING gin (lower((((((((((customer_number || '
+'::text) || first_name) || '
+'::text) || last_name) || '
+'::text) || COALESCE(company, ''::text)) || '
+'::text) || email) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE UNIQUE INDEX customer_storefront_id_is_unique ON erp.customer USING btree (storefront_id, sales_channel_id);
 CREATE INDEX customer_updated_at_id_idx ON erp.customer USING btree (updated_at, id);
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.customer REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_customer_delete();
@@ -10826,10 +12526,12 @@ CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.customer FOR EACH ROW EXECU
 alter table erp.customer enable row level security;
 create policy customer_insert_writer on erp.customer for insert to service_writer with check (true);
 create policy customer_select_api on erp.customer for select to service_api using (( SELECT auth.has_scope(VARIADIC '{customers:read}'::text[]) AS has_scope));
+create policy customer_select_searcher on erp.customer for select to service_searcher using (true);
 create policy customer_select_writer on erp.customer for select to service_writer using (true);
 create policy customer_update_writer on erp.customer for update to service_writer using (true) with check (true);
 grant insert, select on table erp.customer to service_writer;
 grant select (id, customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, last_payment_method_id, salutation_id, created_at, updated_at) on table erp.customer to service_api;
+grant select (id, customer_number, email, first_name, last_name, company) on table erp.customer to service_searcher;
 grant update (customer_number, account_type, email, first_name, last_name, title, company, vat_ids, active, guest, storefront_id, group_id, requested_group_id, sales_channel_id, bound_sales_channel_id, default_payment_method_id, salutation_id) on table erp.customer to service_writer;
 comment on table erp.customer is 'People and companies that buy.';
 comment on column erp.customer.customer_number is 'Number that the shop knows the customer by; unique.';
@@ -10853,6 +12555,11 @@ comment on constraint customer_number_is_unique on erp.customer is '@userError N
 Another customer has this number.';
 comment on constraint customer_vat_ids_are_strings on erp.customer is '@userError INVALID vat_ids
 This must be a list of texts.';
+comment on index erp.customer_search_idx is 'create index concurrently customer_search_idx on erp.customer using gin ((lower((customer_number::text || ''
+'' || first_name::text || ''
+'' || last_name::text || ''
+'' || coalesce(company::text, '''') || ''
+'' || email::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 comment on index erp.customer_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
 Another customer of the sales channel has this id.';
 
@@ -10919,6 +12626,7 @@ CREATE INDEX document_document_number_id_idx ON erp.document USING btree (docume
 CREATE INDEX document_document_type_id_id_idx ON erp.document USING btree (document_type_id, id);
 CREATE INDEX document_order_id_id_idx ON erp.document USING btree (order_id, id);
 CREATE INDEX document_referenced_document_id_id_idx ON erp.document USING btree (referenced_document_id, id);
+CREATE INDEX document_search_idx ON erp.document USING gin (lower((COALESCE(document_number, ''::text) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_document_insert();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.document REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_cancellations();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.document FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
@@ -10927,17 +12635,20 @@ create policy document_insert_writer on erp.document for insert to service_write
 create policy document_select_api on erp.document for select to service_api using (( SELECT auth.has_scope(VARIADIC '{documents:read}'::text[]) AS has_scope));
 create policy document_select_document on erp.document for select to service_document using (true);
 create policy document_select_ledger on erp.document for select to service_ledger using (true);
+create policy document_select_searcher on erp.document for select to service_searcher using (true);
 create policy document_select_writer on erp.document for select to service_writer using (true);
 grant select on table erp.document to service_ledger;
 grant insert, select on table erp.document to service_writer;
 grant select (id, document_type_id, order_id, referenced_document_id, document_number, deep_link_code, config, static, sent) on table erp.document to service_api;
 grant select (id, document_number, deep_link_code, config, static, content, content_type) on table erp.document to service_document;
+grant select (id, order_id, document_number) on table erp.document to service_searcher;
 comment on table erp.document is 'Documents of orders, rendered from their config or uploaded as files.';
 comment on column erp.document.document_number is 'Number of the document, given when it is rendered, by the number range of its type.';
 comment on column erp.document.deep_link_code is 'Random code that opens the document without a login.';
 comment on column erp.document.config is 'What the document is rendered from, as it was when it was made: a JSON object. Empty for uploaded files.';
 comment on column erp.document.static is 'Whether the document was uploaded as a finished file instead of rendered.';
 comment on column erp.document.sent is 'Whether the document was marked as sent to the customer.';
+comment on index erp.document_search_idx is 'create index concurrently document_search_idx on erp.document using gin ((lower((coalesce(document_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.document_fulfillment (
   document_id uuid not null,
@@ -11009,6 +12720,7 @@ create table erp.fulfillment (
   constraint fulfillment_state_is_known CHECK ((state = ANY (ARRAY['Fulfilled'::text, 'Cancelled'::text])))
 );
 CREATE INDEX fulfillment_created_at_id_idx ON erp.fulfillment USING btree (created_at, id);
+CREATE INDEX fulfillment_search_idx ON erp.fulfillment USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX fulfillment_state_id_idx ON erp.fulfillment USING btree (state, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.fulfillment REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.fulfillment REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_fulfillment_update();
@@ -11019,6 +12731,7 @@ alter table erp.fulfillment enable row level security;
 create policy fulfillment_insert_writer on erp.fulfillment for insert to service_writer with check (true);
 create policy fulfillment_select_api on erp.fulfillment for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
 create policy fulfillment_select_ledger on erp.fulfillment for select to service_ledger using (true);
+create policy fulfillment_select_searcher on erp.fulfillment for select to service_searcher using (true);
 create policy fulfillment_select_writer on erp.fulfillment for select to service_writer using (true);
 create policy fulfillment_update_ledger on erp.fulfillment for update to service_ledger using (true) with check (true);
 create policy fulfillment_update_writer on erp.fulfillment for update to service_writer using (true) with check (true);
@@ -11026,6 +12739,7 @@ grant select on table erp.fulfillment to service_ledger;
 grant insert, select on table erp.fulfillment to service_writer;
 grant select (id, number, state, storefront_id, created_at) on table erp.fulfillment to service_api;
 grant update (updated_at) on table erp.fulfillment to service_ledger;
+grant select (id, number) on table erp.fulfillment to service_searcher;
 grant update (state) on table erp.fulfillment to service_writer;
 comment on table erp.fulfillment is 'Shipping work that was done.';
 comment on column erp.fulfillment.number is 'Number of the fulfillment.';
@@ -11034,6 +12748,7 @@ comment on column erp.fulfillment.storefront_id is 'Id in the external storefron
 comment on column erp.fulfillment.created_at is 'When the shipping work was recorded.';
 comment on constraint fulfillment_state_is_known on erp.fulfillment is '@userError INVALID state
 There is no such state of fulfillments.';
+comment on index erp.fulfillment_search_idx is 'create index concurrently fulfillment_search_idx on erp.fulfillment using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.fulfillment_line_item (
   id uuid default uuidv7() not null,
@@ -11058,14 +12773,17 @@ CREATE INDEX fulfillment_line_item_fulfillment_order_id_fulfillment_orde_idx ON 
 CREATE INDEX fulfillment_line_item_fulfillment_order_line_item_id_id_idx ON erp.fulfillment_line_item USING btree (fulfillment_order_line_item_id, id);
 CREATE INDEX fulfillment_line_item_product_id_id_idx ON erp.fulfillment_line_item USING btree (product_id, id);
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
-CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
+CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.fulfillment_line_item enable row level security;
+create policy fulfillment_line_item_insert_booker on erp.fulfillment_line_item for insert to service_booker with check (true);
 create policy fulfillment_line_item_insert_writer on erp.fulfillment_line_item for insert to service_writer with check (true);
 create policy fulfillment_line_item_select_api on erp.fulfillment_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
+create policy fulfillment_line_item_select_booker on erp.fulfillment_line_item for select to service_booker using (true);
 create policy fulfillment_line_item_select_ledger on erp.fulfillment_line_item for select to service_ledger using (true);
 create policy fulfillment_line_item_select_writer on erp.fulfillment_line_item for select to service_writer using (true);
+grant insert, select on table erp.fulfillment_line_item to service_booker;
 grant select on table erp.fulfillment_line_item to service_ledger;
 grant insert, select on table erp.fulfillment_line_item to service_writer;
 grant select (id, fulfillment_id, fulfillment_order_line_item_id, product_id, quantity) on table erp.fulfillment_line_item to service_api;
@@ -11126,7 +12844,7 @@ grant select on table erp.fulfillment_order to service_ledger;
 grant insert, select on table erp.fulfillment_order to service_writer;
 grant select (id, number, type, state, is_partially_fulfilled, destination_order_id, source_warehouse_location_id, external_location_name, shipping_method_id, shipping_method_name, shipping_address, storefront_id, created_at, updated_at, hold_comment) on table erp.fulfillment_order to service_api;
 grant update (is_partially_fulfilled) on table erp.fulfillment_order to service_ledger;
-grant update (state, state_before_hold, hold_comment) on table erp.fulfillment_order to service_writer;
+grant update (state, state_before_hold, is_partially_fulfilled, hold_comment) on table erp.fulfillment_order to service_writer;
 comment on table erp.fulfillment_order is 'Lines of one order, in given quantities, that one location is to ship.';
 comment on column erp.fulfillment_order.number is 'Number of the fulfillment order.';
 comment on column erp.fulfillment_order.type is 'Who ships: one of the merchant''s locations, or somebody outside the system.';
@@ -11158,9 +12876,11 @@ create table erp.fulfillment_order_fulfillment (
 );
 CREATE INDEX fulfillment_order_fulfillment_fulfillment_id_fulfillment_or_idx ON erp.fulfillment_order_fulfillment USING btree (fulfillment_id, fulfillment_order_id);
 alter table erp.fulfillment_order_fulfillment enable row level security;
+create policy fulfillment_order_fulfillment_insert_booker on erp.fulfillment_order_fulfillment for insert to service_booker with check (true);
 create policy fulfillment_order_fulfillment_insert_writer on erp.fulfillment_order_fulfillment for insert to service_writer with check (true);
 create policy fulfillment_order_fulfillment_select_api on erp.fulfillment_order_fulfillment for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
 create policy fulfillment_order_fulfillment_select_writer on erp.fulfillment_order_fulfillment for select to service_writer using (true);
+grant insert on table erp.fulfillment_order_fulfillment to service_booker;
 grant insert, select on table erp.fulfillment_order_fulfillment to service_writer;
 grant select (fulfillment_order_id, fulfillment_id) on table erp.fulfillment_order_fulfillment to service_api;
 comment on table erp.fulfillment_order_fulfillment is 'Which fulfillments shipped something of which fulfillment orders. Every fulfillment line needs its pair here.';
@@ -11187,18 +12907,23 @@ create table erp.fulfillment_order_line_item (
 CREATE INDEX fulfillment_order_line_item_destination_order_line_item_id__idx ON erp.fulfillment_order_line_item USING btree (destination_order_line_item_id, id);
 CREATE INDEX fulfillment_order_line_item_product_id_id_idx ON erp.fulfillment_order_line_item USING btree (product_id, id);
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
-CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
-CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
+CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.fulfillment_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
+CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.fulfillment_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_fulfillment_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.fulfillment_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.fulfillment_order_line_item enable row level security;
+create policy fulfillment_order_line_item_insert_booker on erp.fulfillment_order_line_item for insert to service_booker with check (true);
 create policy fulfillment_order_line_item_insert_writer on erp.fulfillment_order_line_item for insert to service_writer with check (true);
 create policy fulfillment_order_line_item_select_api on erp.fulfillment_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{fulfillment_orders:read}'::text[]) AS has_scope));
+create policy fulfillment_order_line_item_select_booker on erp.fulfillment_order_line_item for select to service_booker using (true);
 create policy fulfillment_order_line_item_select_ledger on erp.fulfillment_order_line_item for select to service_ledger using (true);
 create policy fulfillment_order_line_item_select_writer on erp.fulfillment_order_line_item for select to service_writer using (true);
+create policy fulfillment_order_line_item_update_booker on erp.fulfillment_order_line_item for update to service_booker using (true) with check (true);
 create policy fulfillment_order_line_item_update_ledger on erp.fulfillment_order_line_item for update to service_ledger using (true) with check (true);
+grant insert, select on table erp.fulfillment_order_line_item to service_booker;
 grant select on table erp.fulfillment_order_line_item to service_ledger;
 grant insert, select on table erp.fulfillment_order_line_item to service_writer;
 grant select (id, fulfillment_order_id, destination_order_line_item_id, product_id, quantity, storefront_id) on table erp.fulfillment_order_line_item to service_api;
+grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_booker;
 grant update (fulfilled_quantity) on table erp.fulfillment_order_line_item to service_ledger;
 comment on table erp.fulfillment_order_line_item is 'What a fulfillment order is to ship.';
 comment on column erp.fulfillment_order_line_item.quantity is 'Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
@@ -11215,9 +12940,11 @@ create table erp.fulfillment_stock_movement (
 );
 CREATE INDEX fulfillment_stock_movement_stock_movement_id_idx ON erp.fulfillment_stock_movement USING btree (stock_movement_id);
 alter table erp.fulfillment_stock_movement enable row level security;
+create policy fulfillment_stock_movement_insert_booker on erp.fulfillment_stock_movement for insert to service_booker with check (true);
 create policy fulfillment_stock_movement_insert_writer on erp.fulfillment_stock_movement for insert to service_writer with check (true);
 create policy fulfillment_stock_movement_select_ledger on erp.fulfillment_stock_movement for select to service_ledger using (true);
 create policy fulfillment_stock_movement_select_writer on erp.fulfillment_stock_movement for select to service_writer using (true);
+grant insert on table erp.fulfillment_stock_movement to service_booker;
 grant select on table erp.fulfillment_stock_movement to service_ledger;
 grant insert, select on table erp.fulfillment_stock_movement to service_writer;
 comment on table erp.fulfillment_stock_movement is 'Which movements took the units of a line of a fulfillment to the order. Cancelling the fulfillment books them back the same way.';
@@ -11263,6 +12990,7 @@ create table erp.goods_receipt (
 );
 CREATE INDEX goods_receipt_currency_id_id_idx ON erp.goods_receipt USING btree (currency_id, id);
 CREATE INDEX goods_receipt_customer_id_id_idx ON erp.goods_receipt USING btree (customer_id, id);
+CREATE INDEX goods_receipt_search_idx ON erp.goods_receipt USING gin (lower((number COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX goods_receipt_state_id_idx ON erp.goods_receipt USING btree (state, id);
 CREATE INDEX goods_receipt_supplier_id_id_idx ON erp.goods_receipt USING btree (supplier_id, id);
 CREATE INDEX goods_receipt_user_id_idx ON erp.goods_receipt USING btree (user_id);
@@ -11278,6 +13006,7 @@ create policy goods_receipt_delete_writer on erp.goods_receipt for delete to ser
 create policy goods_receipt_insert_writer on erp.goods_receipt for insert to service_writer with check (true);
 create policy goods_receipt_select_api on erp.goods_receipt for select to service_api using (( SELECT auth.has_scope(VARIADIC '{goods_receipts:read}'::text[]) AS has_scope));
 create policy goods_receipt_select_keeper on erp.goods_receipt for select to service_keeper using (true);
+create policy goods_receipt_select_searcher on erp.goods_receipt for select to service_searcher using (true);
 create policy goods_receipt_select_writer on erp.goods_receipt for select to service_writer using (true);
 create policy goods_receipt_update_keeper on erp.goods_receipt for update to service_keeper using (true) with check (true);
 create policy goods_receipt_update_writer on erp.goods_receipt for update to service_writer using (true) with check (true);
@@ -11285,6 +13014,7 @@ grant delete, insert, select on table erp.goods_receipt to service_writer;
 grant select (id, number, type, state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, user_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_api;
 grant select (id, currency_factor) on table erp.goods_receipt to service_keeper;
 grant update (updated_at) on table erp.goods_receipt to service_keeper;
+grant select (id, number, supplier_id) on table erp.goods_receipt to service_searcher;
 grant update (state, goods_receipt_date_time, warehouse_id, supplier_id, customer_id, currency_id, currency_factor, currency_factor_origin_type, currency_factor_origin_source, currency_factor_reference_date, currency_factor_captured_at, tax_status, amount_net, amount_total, position_price, comment) on table erp.goods_receipt to service_writer;
 comment on table erp.goods_receipt is 'Goods that come into a warehouse, or corrections of what came.';
 comment on column erp.goods_receipt.number is 'Number of the goods receipt; unique.';
@@ -11319,6 +13049,7 @@ Receipts of type Customer have no supplier.';
 comment on constraint goods_receipt_tax_status_is_known on erp.goods_receipt is '@userError INVALID tax_status
 The tax status is net, gross or tax-free.';
 comment on constraint goods_receipt_type_is_known on erp.goods_receipt is '@internal The functions that write here see to it.';
+comment on index erp.goods_receipt_search_idx is 'create index concurrently goods_receipt_search_idx on erp.goods_receipt using gin ((lower((number::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.goods_receipt_line_item (
   id uuid default uuidv7() not null,
@@ -11665,18 +13396,21 @@ CREATE INDEX product_available_stock_id_idx ON erp.product USING btree (availabl
 CREATE INDEX product_canonical_product_id_id_idx ON erp.product USING btree (canonical_product_id, id);
 CREATE INDEX product_gtin_id_idx ON erp.product USING btree (gtin, id);
 CREATE INDEX product_manufacturer_number_id_idx ON erp.product USING btree (manufacturer_number, id);
+CREATE INDEX product_name_id_idx ON erp.product USING btree (name, id);
 CREATE INDEX product_parent_id_id_idx ON erp.product USING btree (parent_id, id);
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.product REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_product_update();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, reserved_stock, available_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_product_update();
+CREATE TRIGGER keep_words AFTER INSERT OR UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
 create policy product_select_booker on erp.product for select to service_booker using (true);
 create policy product_select_ledger on erp.product for select to service_ledger using (true);
+create policy product_select_searcher on erp.product for select to service_searcher using (true);
 create policy product_select_writer on erp.product for select to service_writer using (true);
 create policy product_update_booker on erp.product for update to service_booker using (true) with check (true);
 create policy product_update_ledger on erp.product for update to service_ledger using (true) with check (true);
@@ -11685,8 +13419,9 @@ grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
 grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
-grant update (physical_stock, stock_not_available_for_sale, updated_at) on table erp.product to service_booker;
-grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_ledger;
+grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
+grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
+grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
 grant update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
@@ -11721,6 +13456,7 @@ comment on constraint product_target_maximum_is_not_negative on erp.product is '
 The quantity must not be negative.';
 comment on constraint product_tax_rate_is_a_percentage on erp.product is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
+comment on index erp.product_name_id_idx is 'For lists of products by name.';
 
 create table erp.product_price (
   product_id uuid not null,
@@ -11980,6 +13716,26 @@ comment on constraint product_warehouse_configuration_stock_below_reorder_point_
 comment on constraint product_warehouse_configuration_target_is_not_negative on erp.product_warehouse_configuration is '@userError OUT_OF_RANGE target_maximum_quantity
 The target must not be negative.';
 
+create table erp.product_words (
+  product_id uuid not null,
+  words text not null,
+  constraint product_words_pkey PRIMARY KEY (product_id),
+  constraint product_words_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE
+);
+CREATE INDEX product_words_search_idx ON erp.product_words USING gin (words extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+alter table erp.product_words enable row level security;
+create policy product_words_insert_searcher on erp.product_words for insert to service_searcher with check (true);
+create policy product_words_select_searcher on erp.product_words for select to service_searcher using (true);
+create policy product_words_update_searcher on erp.product_words for update to service_searcher using (true) with check (true);
+grant insert, select on table erp.product_words to service_searcher;
+grant update (words) on table erp.product_words to service_searcher;
+comment on table erp.product_words is 'By what products are found, in lower case: beside the products, because a booking changes these, and each change writes to every index.';
+comment on column erp.product_words.words is 'lower((product_number::text || ''
+'' || coalesce(name::text, '''') || ''
+'' || coalesce(gtin::text, '''') || ''
+'' || coalesce(manufacturer_number::text, '''')) collate pg_catalog.pg_c_utf8)';
+comment on index erp.product_words_search_idx is 'create index concurrently product_words_search_idx on erp.product_words using gin ((words) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
+
 create table erp.quote (
   id uuid default uuidv7() not null,
   number text collate "C" not null,
@@ -12207,7 +13963,11 @@ CREATE INDEX sales_order_customer_id_id_idx ON erp.sales_order USING btree (cust
 CREATE INDEX sales_order_order_date_time_id_idx ON erp.sales_order USING btree (order_date_time, id);
 CREATE INDEX sales_order_payment_method_id_idx ON erp.sales_order USING btree (payment_method_id);
 CREATE INDEX sales_order_sales_channel_id_id_idx ON erp.sales_order USING btree (sales_channel_id, id);
+CREATE INDEX sales_order_search_idx ON erp.sales_order USING gin (lower((((((COALESCE(order_number, ''::text) || '
+'::text) || COALESCE(storefront_id, ''::text)) || '
+'::text) || COALESCE((tracking_codes)::text, ''::text)) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX sales_order_shipping_method_id_idx ON erp.sales_order USING btree (shipping_method_id);
+CREATE INDEX sales_order_state_order_date_time_id_idx ON erp.sales_order USING btree (state, order_date_time, id);
 CREATE INDEX sales_order_updated_at_id_idx ON erp.sales_order USING btree (updated_at, id);
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.sales_order REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_sales_order_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.sales_order REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_sales_order_update();
@@ -12220,6 +13980,7 @@ alter table erp.sales_order enable row level security;
 create policy sales_order_insert_writer on erp.sales_order for insert to service_writer with check (true);
 create policy sales_order_select_api on erp.sales_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
 create policy sales_order_select_ledger on erp.sales_order for select to service_ledger using (true);
+create policy sales_order_select_searcher on erp.sales_order for select to service_searcher using (true);
 create policy sales_order_select_writer on erp.sales_order for select to service_writer using (true);
 create policy sales_order_update_ledger on erp.sales_order for update to service_ledger using (true) with check (true);
 create policy sales_order_update_writer on erp.sales_order for update to service_writer using (true) with check (true);
@@ -12227,6 +13988,7 @@ grant select on table erp.sales_order to service_ledger;
 grant insert, select on table erp.sales_order to service_writer;
 grant select (id, order_number, order_date_time, state, delivery_state, payment_state, amount_net, amount_total, currency_id, sales_channel_id, customer_id, tracking_codes, storefront_id, created_at, updated_at) on table erp.sales_order to service_api;
 grant update (amount_net, amount_total, tracking_codes, entered_tracking_codes) on table erp.sales_order to service_ledger;
+grant select (id, order_number, customer_id, tracking_codes, storefront_id) on table erp.sales_order to service_searcher;
 grant update (order_number, order_date_time, state, delivery_state, payment_state, tax_status, currency_id, sales_channel_id, customer_id, shipping_method_id, payment_method_id, shipping_address, billing_address, storefront_id, entered_tracking_codes) on table erp.sales_order to service_writer;
 comment on table erp.sales_order is 'Orders of customers (GraphQL type Order).';
 comment on column erp.sales_order.order_number is 'Number that the customer knows the order by, given at checkout.';
@@ -12253,6 +14015,10 @@ comment on constraint order_tax_status_is_known on erp.sales_order is '@userErro
 This is gross, net or tax-free.';
 comment on index erp.order_storefront_id_is_unique is '@userError NOT_UNIQUE storefront_id
 Another order of the sales channel has this id.';
+comment on index erp.sales_order_search_idx is 'create index concurrently sales_order_search_idx on erp.sales_order using gin ((lower((coalesce(order_number::text, '''') || ''
+'' || coalesce(storefront_id::text, '''') || ''
+'' || coalesce(tracking_codes::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
+comment on index erp.sales_order_state_order_date_time_id_idx is 'For lists of orders in a state, newest first.';
 
 create table erp.sales_order_line_item (
   id uuid default uuidv7() not null,
@@ -12292,19 +14058,23 @@ CREATE INDEX sales_order_line_item_parent_id_id_idx ON erp.sales_order_line_item
 CREATE INDEX sales_order_line_item_product_id_id_idx ON erp.sales_order_line_item USING btree (product_id, id);
 CREATE TRIGGER keep_figures_after_delete AFTER DELETE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER keep_figures_after_insert AFTER INSERT ON erp.sales_order_line_item REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_line_figures();
-CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_order_line_figures();
+CREATE TRIGGER keep_figures_after_update AFTER UPDATE ON erp.sales_order_line_item REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_order_line_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.sales_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.sales_order_line_item enable row level security;
 create policy sales_order_line_item_delete_writer on erp.sales_order_line_item for delete to service_writer using (true);
 create policy sales_order_line_item_insert_writer on erp.sales_order_line_item for insert to service_writer with check (true);
 create policy sales_order_line_item_select_api on erp.sales_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{orders:read}'::text[]) AS has_scope));
+create policy sales_order_line_item_select_booker on erp.sales_order_line_item for select to service_booker using (true);
 create policy sales_order_line_item_select_ledger on erp.sales_order_line_item for select to service_ledger using (true);
 create policy sales_order_line_item_select_writer on erp.sales_order_line_item for select to service_writer using (true);
+create policy sales_order_line_item_update_booker on erp.sales_order_line_item for update to service_booker using (true) with check (true);
 create policy sales_order_line_item_update_ledger on erp.sales_order_line_item for update to service_ledger using (true) with check (true);
 create policy sales_order_line_item_update_writer on erp.sales_order_line_item for update to service_writer using (true) with check (true);
+grant select on table erp.sales_order_line_item to service_booker;
 grant select on table erp.sales_order_line_item to service_ledger;
 grant delete, insert, select on table erp.sales_order_line_item to service_writer;
 grant select (id, order_id, parent_id, product_id, type, identifier, label, description, quantity, shipped_quantity, unit_price, total_price, storefront_id) on table erp.sales_order_line_item to service_api;
+grant update (shipped_quantity) on table erp.sales_order_line_item to service_booker;
 grant update (shipped_quantity, invoiced_quantity) on table erp.sales_order_line_item to service_ledger;
 grant update (product_id, type, identifier, label, description, "position", quantity, unit_price, total_price, tax_rate, storefront_id) on table erp.sales_order_line_item to service_writer;
 comment on table erp.sales_order_line_item is 'Lines of orders: products, custom items, promotions, credits (GraphQL type OrderLineItem).';
@@ -12498,14 +14268,20 @@ create table erp.supplier (
 CREATE INDEX supplier_currency_id_id_idx ON erp.supplier USING btree (currency_id, id);
 CREATE INDEX supplier_language_code_idx ON erp.supplier USING btree (language_code);
 CREATE INDEX supplier_name_id_idx ON erp.supplier USING btree (name, id);
+CREATE INDEX supplier_search_idx ON erp.supplier USING gin (lower((((((((number || '
+'::text) || name) || '
+'::text) || COALESCE(customer_number, ''::text)) || '
+'::text) || COALESCE(email, ''::text)) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.supplier FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.supplier enable row level security;
 create policy supplier_insert_writer on erp.supplier for insert to service_writer with check (true);
 create policy supplier_select_api on erp.supplier for select to service_api using (( SELECT auth.has_scope(VARIADIC '{suppliers:read}'::text[]) AS has_scope));
+create policy supplier_select_searcher on erp.supplier for select to service_searcher using (true);
 create policy supplier_select_writer on erp.supplier for select to service_writer using (true);
 create policy supplier_update_writer on erp.supplier for update to service_writer using (true) with check (true);
 grant insert, select on table erp.supplier to service_writer;
 grant select (id, number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active, created_at, updated_at) on table erp.supplier to service_api;
+grant select (id, number, name, customer_number, email) on table erp.supplier to service_searcher;
 grant update (number, name, customer_number, currency_id, language_code, email, phone, address, default_delivery_time_days, minimum_order_value, vat_id, active) on table erp.supplier to service_writer;
 comment on table erp.supplier is 'Companies that the shop buys from.';
 comment on column erp.supplier.number is 'Number of the supplier; unique.';
@@ -12530,6 +14306,10 @@ comment on constraint supplier_name_is_not_blank on erp.supplier is '@userError 
 The name is blank.';
 comment on constraint supplier_number_is_unique on erp.supplier is '@userError NOT_UNIQUE number
 Another supplier has this number.';
+comment on index erp.supplier_search_idx is 'create index concurrently supplier_search_idx on erp.supplier using gin ((lower((number::text || ''
+'' || name::text || ''
+'' || coalesce(customer_number::text, '''') || ''
+'' || coalesce(email::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.supplier_order (
   id uuid default uuidv7() not null,
@@ -12565,6 +14345,8 @@ create table erp.supplier_order (
 );
 CREATE INDEX supplier_order_currency_id_id_idx ON erp.supplier_order USING btree (currency_id, id);
 CREATE INDEX supplier_order_order_date_time_id_idx ON erp.supplier_order USING btree (order_date_time, id);
+CREATE INDEX supplier_order_search_idx ON erp.supplier_order USING gin (lower((((number || '
+'::text) || COALESCE(supplier_order_number, ''::text)) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX supplier_order_state_id_idx ON erp.supplier_order USING btree (state, id);
 CREATE INDEX supplier_order_supplier_id_id_idx ON erp.supplier_order USING btree (supplier_id, id);
 CREATE INDEX supplier_order_warehouse_id_id_idx ON erp.supplier_order USING btree (warehouse_id, id);
@@ -12578,11 +14360,13 @@ create policy supplier_order_delete_writer on erp.supplier_order for delete to s
 create policy supplier_order_insert_writer on erp.supplier_order for insert to service_writer with check (true);
 create policy supplier_order_select_api on erp.supplier_order for select to service_api using (( SELECT auth.has_scope(VARIADIC '{supplier_orders:read}'::text[]) AS has_scope));
 create policy supplier_order_select_ledger on erp.supplier_order for select to service_ledger using (true);
+create policy supplier_order_select_searcher on erp.supplier_order for select to service_searcher using (true);
 create policy supplier_order_select_writer on erp.supplier_order for select to service_writer using (true);
 create policy supplier_order_update_writer on erp.supplier_order for update to service_writer using (true) with check (true);
 grant select on table erp.supplier_order to service_ledger;
 grant delete, insert, select on table erp.supplier_order to service_writer;
 grant select (id, number, supplier_order_number, state, payment_state, supplier_id, warehouse_id, supplier_snapshot, warehouse_snapshot, currency_id, amount_net, amount_total, position_price, tax_status, order_date_time, due_date, delivery_date, actual_delivery_date, comment, created_at, updated_at) on table erp.supplier_order to service_api;
+grant select (id, number, supplier_order_number, supplier_id) on table erp.supplier_order to service_searcher;
 grant update (supplier_order_number, state, supplier_id, warehouse_id, supplier_snapshot, warehouse_snapshot, currency_id, amount_net, amount_total, position_price, tax_status, order_date_time, due_date, delivery_date, actual_delivery_date, comment) on table erp.supplier_order to service_writer;
 comment on table erp.supplier_order is 'Orders that the shop places with suppliers.';
 comment on column erp.supplier_order.number is 'Number of the order; unique.';
@@ -12609,6 +14393,8 @@ comment on constraint supplier_order_supplier_snapshot_is_an_object on erp.suppl
 comment on constraint supplier_order_tax_status_is_known on erp.supplier_order is '@userError INVALID tax_status
 The tax status is net, gross or tax-free.';
 comment on constraint supplier_order_warehouse_snapshot_is_an_object on erp.supplier_order is '@internal The functions that write here see to it.';
+comment on index erp.supplier_order_search_idx is 'create index concurrently supplier_order_search_idx on erp.supplier_order using gin ((lower((number::text || ''
+'' || coalesce(supplier_order_number::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 create table erp.supplier_order_line_item (
   id uuid default uuidv7() not null,
@@ -12643,18 +14429,22 @@ CREATE INDEX supplier_order_line_item_product_id_id_idx ON erp.supplier_order_li
 CREATE INDEX supplier_order_line_item_supplier_order_id_id_idx ON erp.supplier_order_line_item USING btree (supplier_order_id, id);
 CREATE TRIGGER keep_figures_on_delete AFTER DELETE ON erp.supplier_order_line_item REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_purchase_figures();
 CREATE TRIGGER keep_figures_on_insert AFTER INSERT ON erp.supplier_order_line_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_purchase_figures();
-CREATE TRIGGER keep_figures_on_update AFTER UPDATE ON erp.supplier_order_line_item REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION ledger.keep_purchase_figures();
+CREATE TRIGGER keep_figures_on_update AFTER UPDATE ON erp.supplier_order_line_item REFERENCING OLD TABLE AS gone NEW TABLE AS changed FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_purchase_figures();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE ON erp.supplier_order_line_item FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 alter table erp.supplier_order_line_item enable row level security;
 create policy supplier_order_line_item_delete_writer on erp.supplier_order_line_item for delete to service_writer using (true);
 create policy supplier_order_line_item_insert_writer on erp.supplier_order_line_item for insert to service_writer with check (true);
 create policy supplier_order_line_item_select_api on erp.supplier_order_line_item for select to service_api using (( SELECT auth.has_scope(VARIADIC '{supplier_orders:read}'::text[]) AS has_scope));
+create policy supplier_order_line_item_select_booker on erp.supplier_order_line_item for select to service_booker using (true);
 create policy supplier_order_line_item_select_ledger on erp.supplier_order_line_item for select to service_ledger using (true);
 create policy supplier_order_line_item_select_writer on erp.supplier_order_line_item for select to service_writer using (true);
+create policy supplier_order_line_item_update_booker on erp.supplier_order_line_item for update to service_booker using (true) with check (true);
 create policy supplier_order_line_item_update_writer on erp.supplier_order_line_item for update to service_writer using (true) with check (true);
+grant select on table erp.supplier_order_line_item to service_booker;
 grant select on table erp.supplier_order_line_item to service_ledger;
 grant delete, insert, select on table erp.supplier_order_line_item to service_writer;
 grant select (id, supplier_order_id, product_id, "position", label, product_number, supplier_product_number, quantity, received_quantity, open_quantity, min_purchase, purchase_steps, unit_price, total_price, tax_rate, expected_delivery_date, actual_delivery_date, created_at, updated_at) on table erp.supplier_order_line_item to service_api;
+grant update (received_quantity, actual_delivery_date) on table erp.supplier_order_line_item to service_booker;
 grant update (product_id, "position", label, product_number, supplier_product_number, quantity, received_quantity, min_purchase, purchase_steps, unit_price, total_price, tax_rate, expected_delivery_date, actual_delivery_date) on table erp.supplier_order_line_item to service_writer;
 comment on table erp.supplier_order_line_item is 'Lines of supplier orders.';
 comment on column erp.supplier_order_line_item.supplier_order_id is 'Supplier order that the line belongs to.';
@@ -12735,6 +14525,8 @@ create table erp.warehouse (
 );
 CREATE UNIQUE INDEX warehouse_is_default_once ON erp.warehouse USING btree (is_default) WHERE is_default;
 CREATE UNIQUE INDEX warehouse_is_default_receiving_once ON erp.warehouse USING btree (is_default_receiving) WHERE is_default_receiving;
+CREATE INDEX warehouse_search_idx ON erp.warehouse USING gin (lower((((code || '
+'::text) || name) COLLATE pg_c_utf8)) extensions.gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER keep_figures AFTER UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
 CREATE TRIGGER keep_figures_first BEFORE UPDATE OF is_stock_available_for_sale ON erp.warehouse FOR EACH ROW WHEN ((old.is_stock_available_for_sale <> new.is_stock_available_for_sale)) EXECUTE FUNCTION ledger.keep_saleable_stock();
 CREATE TRIGGER require_empty_place BEFORE DELETE ON erp.warehouse FOR EACH ROW EXECUTE FUNCTION ledger.require_empty_place();
@@ -12746,6 +14538,7 @@ create policy warehouse_insert_writer on erp.warehouse for insert to service_wri
 create policy warehouse_select_api on erp.warehouse for select to service_api using (( SELECT auth.has_scope(VARIADIC '{warehouses:read}'::text[]) AS has_scope));
 create policy warehouse_select_booker on erp.warehouse for select to service_booker using (true);
 create policy warehouse_select_ledger on erp.warehouse for select to service_ledger using (true);
+create policy warehouse_select_searcher on erp.warehouse for select to service_searcher using (true);
 create policy warehouse_select_writer on erp.warehouse for select to service_writer using (true);
 create policy warehouse_update_ledger on erp.warehouse for update to service_ledger using (true) with check (true);
 create policy warehouse_update_writer on erp.warehouse for update to service_writer using (true) with check (true);
@@ -12754,6 +14547,7 @@ grant select on table erp.warehouse to service_ledger;
 grant delete, insert, select on table erp.warehouse to service_writer;
 grant select (id, code, name, is_default, is_default_receiving, is_stock_available_for_sale, address, created_at, updated_at) on table erp.warehouse to service_api;
 grant update (updated_at) on table erp.warehouse to service_ledger;
+grant select (id, code, name) on table erp.warehouse to service_searcher;
 grant update (code, name, is_default, is_default_receiving, is_stock_available_for_sale, address) on table erp.warehouse to service_writer;
 comment on table erp.warehouse is 'Buildings that hold stock. One is the default, one the default for receiving.';
 comment on column erp.warehouse.code is 'Short name used in lists and on labels; unique.';
@@ -12776,6 +14570,8 @@ comment on constraint warehouse_name_is_not_blank on erp.warehouse is '@userErro
 The name is blank.';
 comment on constraint warehouse_name_is_not_too_long on erp.warehouse is '@userError OUT_OF_RANGE name
 The name has more than 255 characters.';
+comment on index erp.warehouse_search_idx is 'create index concurrently warehouse_search_idx on erp.warehouse using gin ((lower((code::text || ''
+'' || name::text) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
 
 CREATE OR REPLACE FUNCTION erp.allotment(goods_receipt_id uuid)
  RETURNS TABLE(goods_receipt_line_item_id uuid, nth bigint, supplier_order_id uuid, supplier_order_line_item_id uuid, quantity integer)
@@ -13007,13 +14803,14 @@ $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
 comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books what its lines say to the place of the receipt, from the return order or from unknown, and what they take back from where it lies.';
 
-CREATE OR REPLACE FUNCTION erp.assign(order_id uuid, assignments erp.assignment[])
+CREATE OR REPLACE FUNCTION erp.assign(order_id uuid, assignments erp.assignment[], are_shipped boolean DEFAULT false)
  RETURNS uuid[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   source_id uuid;
+  own erp.assignment[];
   made uuid;
   all_made uuid[] := '{}';
 begin
@@ -13031,18 +14828,35 @@ begin
     left join erp.shipping_method m on m.id = o.shipping_method_id
     where o.id = assign.order_id
     returning id into strict made;
-    insert into erp.fulfillment_order_line_item (
-      fulfillment_order_id, destination_order_line_item_id, product_id, quantity
-    )
-    select made, a.order_line_item_id, a.product_id, a.quantity from unnest(assignments) with ordinality a
-    where a.location_id = source_id order by a.ordinality;
+    own := array(
+      select row (a.location_id, a.order_line_item_id, a.product_id, a.quantity)::erp.assignment
+      from unnest(assignments) with ordinality a where a.location_id = source_id order by a.ordinality
+    );
+    if are_shipped then
+      perform ledger.write_assigned(made, own);
+    else
+      insert into erp.fulfillment_order_line_item (
+        fulfillment_order_id, destination_order_line_item_id, product_id, quantity
+      )
+      select made, a.order_line_item_id, a.product_id, a.quantity
+      from unnest(own) with ordinality a order by a.ordinality;
+    end if;
     all_made := all_made || made;
   end loop;
   return all_made;
 end
 $function$;
-grant execute on function erp.assign(uuid,erp.assignment[]) to service_writer;
-comment on function erp.assign(uuid,erp.assignment[]) is 'Makes a fulfillment order for each location that is to ship units of an order. Answers their ids. The caller holds the locks of the order, and those of ledger.lock: the number range comes last.';
+grant execute on function erp.assign(uuid,erp.assignment[],boolean) to service_writer;
+comment on function erp.assign(uuid,erp.assignment[],boolean) is 'Makes a fulfillment order for each location that is to ship units of an order, or ships them at once, so that nothing is promised. Answers their ids. The caller holds the locks of the order, and those of ledger.lock: the number range comes last.';
+
+CREATE OR REPLACE FUNCTION erp.awaits_goods(state text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (state = ANY (ARRAY['open'::text, 'sent'::text, 'confirmed'::text, 'partially_delivered'::text]));
+grant execute on function erp.awaits_goods(text) to service_ledger;
+grant execute on function erp.awaits_goods(text) to service_writer;
+comment on function erp.awaits_goods(text) is 'Whether what is open of a supplier order in this state is still to come.';
 
 CREATE OR REPLACE FUNCTION erp.billable_parts(order_id uuid, only_shipped boolean)
  RETURNS erp.document_part[]
@@ -13168,6 +14982,11 @@ begin
     perform mutation.refuse('NOT_EDITABLE',
       'Something of the order is shipped. Cancel its fulfillments first.', '{id}');
   end if;
+  perform from erp.location l where l.id in (
+    select f.source_warehouse_location_id from erp.fulfillment_order f
+    where f.destination_order_id = present.id
+  ) order by l.id for key share;
+  perform ledger.lock_promises(present.id);
   with gone as (
     update erp.fulfillment_order f
     set state = erp.next_state('fulfillment_order', 'cancel', f.state), state_before_hold = null,
@@ -13451,10 +15270,17 @@ CREATE OR REPLACE FUNCTION erp.complete_goods_receipt(goods_receipt_id uuid, pla
  RETURNS ledger.booking
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
+  moment constant timestamptz := date_trunc('second', now());
   present constant erp.goods_receipt := erp.lock_goods_receipt(goods_receipt_id);
   new_state constant text := erp.next_state('goods_receipt', 'complete', present.state);
+  parts erp.receipt_part[];
+  deliveries erp.delivery[];
   booking ledger.booking;
 begin
   -- After the receipt and before the stock, always in this order. From here on no other transaction delivers
@@ -13465,16 +15291,28 @@ begin
     where l.goods_receipt_id = present.id
   ) order by o.id for no key update;
   perform erp.check_placements(present, placements);
-  booking := ledger.post(erp.put_away_drafts(present, placements), null);
+  parts := array(
+    select row (case when a.nth = 1 then l.id else uuidv7() end, l.id, a.nth, l.supplier_order_id,
+      a.supplier_order_id, a.supplier_order_line_item_id, a.quantity)::erp.receipt_part
+    from erp.allotment(present.id) a join erp.goods_receipt_line_item l on l.id = a.goods_receipt_line_item_id
+    order by l.id, a.nth
+  );
+  deliveries := erp.deliveries(present.id, parts);
+  booking := ledger.post(erp.put_away_drafts(present, placements), null, array(
+    select row (d.product_id, null, 0, 0, d.awaited)::ledger.figure_change
+    from unnest(deliveries) d where d.product_id is not null and d.awaited <> 0
+  ));
 
-  update erp.goods_receipt r
-  set state = new_state, goods_receipt_date_time = date_trunc('second', now())
-  where r.id = present.id;
-  update erp.goods_receipt_line_item l
-  set planned_disposal_quantity = 0
-  where l.goods_receipt_id = present.id and l.planned_disposal_quantity > 0;
-  perform erp.settle_receipt_lines(present.id);
-  perform erp.deliver_supplier_orders(present.id);
+  update erp.goods_receipt r set state = new_state, goods_receipt_date_time = moment where r.id = present.id;
+  perform erp.settle_receipt_lines(present.id, parts);
+  perform ledger.write_deliveries(deliveries, moment);
+  update erp.supplier_order o
+  set state = d.new_state,
+    -- If a person completed it, its delivery date no longer follows from its lines
+    actual_delivery_date = case when d.is_complete then coalesce(o.actual_delivery_date, moment)
+      when o.state = 'completed' then o.actual_delivery_date end
+  from (select distinct d.supplier_order_id, d.new_state, d.is_complete from unnest(deliveries) d) d
+  where o.id = d.supplier_order_id;
   return booking;
 end
 $function$;
@@ -13494,6 +15332,7 @@ declare
   present erp.sales_order;
   picks ledger.pick[];
   assignments erp.assignment[];
+  assigned uuid[] := '{}';
 begin
   perform erp.require_tracking_codes(tracking_codes);
   perform erp.require_documents(documents);
@@ -13521,10 +15360,10 @@ begin
   end if;
   perform erp.lock_to_ship(picks, assignments);
   if cardinality(assignments) > 0 then
-    perform erp.assign(present.id, assignments);
+    assigned := erp.assign(present.id, assignments, true);
     picks := erp.open_picks(present.id);
   end if;
-  return erp.ship(present.id, picks, tracking_codes, note);
+  return erp.ship(present.id, picks, assigned, tracking_codes, note);
 end
 $function$;
 grant execute on function erp.complete_shipment(uuid,text[],text[],text,uuid) to service_writer;
@@ -13754,19 +15593,10 @@ begin
       p.field, p.line_id, p.product_id, source_id, p.quantity, p.place_type, p.place, p.batch_id
     )::ledger.pick
     from unnest(picks) with ordinality p order by p.ordinality);
-  perform ledger.lock_shipment(
-    array(
-      select p.product_id from unnest(picks) p where p.product_id is not null
-      union
-      select s.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
-      join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
-      where s.product_id is not null
-    ),
-    array[source_id],
-    array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null)
-  );
+  perform erp.lock_to_ship(picks, '{}',
+    array(select p.bin_location_id from unnest(places) p where p.bin_location_id is not null));
   perform erp.require_places(lines, places, source_id);
-  return erp.ship(present.destination_order_id, picks, tracking_codes, note);
+  return erp.ship(present.destination_order_id, picks, '{}', tracking_codes, note);
 end
 $function$;
 grant execute on function erp.create_fulfillment(uuid,erp.shipping_line[],erp.shipping_place[],text[],text,text[]) to service_writer;
@@ -14187,55 +16017,6 @@ $function$;
 grant execute on function erp.delete_warehouse(uuid) to service_writer;
 comment on function erp.delete_warehouse(uuid) is 'Deletes a warehouse that is empty, has nothing to receive or to fulfill, and is not a default. Answers its id.';
 
-CREATE OR REPLACE FUNCTION erp.deliver_supplier_orders(goods_receipt_id uuid)
- RETURNS void
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  moment constant timestamptz := date_trunc('second', now());
-  delivered record;
-begin
-  update erp.supplier_order_line_item i
-  set received_quantity = r.quantity,
-    actual_delivery_date = case when r.quantity >= i.quantity
-      then coalesce(i.actual_delivery_date, moment) end
-  from (
-    select l.supplier_order_line_item_id as id, greatest(sum(l.quantity), 0) as quantity
-    from erp.goods_receipt_line_item l join erp.goods_receipt g on g.id = l.goods_receipt_id
-      and g.state = 'completed'
-    where l.supplier_order_line_item_id in (
-      select o.supplier_order_line_item_id from erp.goods_receipt_line_item o
-        where o.goods_receipt_id = deliver_supplier_orders.goods_receipt_id)
-    group by 1
-  ) r where i.id = r.id;
-
-  for delivered in
-    select o.id, o.state, i.is_complete, case
-      when i.is_complete then 'delivered'
-      when i.has_begun then 'partially_delivered'
-      else 'confirmed' end as reached
-    from erp.supplier_order o cross join lateral (
-      select bool_and(i.open_quantity = 0) as is_complete, bool_or(i.received_quantity > 0) as has_begun
-      from erp.supplier_order_line_item i where i.supplier_order_id = o.id
-    ) i
-    where o.id in (
-      select l.supplier_order_id from erp.goods_receipt_line_item l
-        where l.goods_receipt_id = deliver_supplier_orders.goods_receipt_id)
-    order by o.id
-  loop
-    update erp.supplier_order o
-    set state = erp.state_after_delivery(delivered.state, delivered.reached),
-      -- A person completed it, so its delivery date no longer follows from its lines
-      actual_delivery_date = case when delivered.is_complete then coalesce(o.actual_delivery_date, moment)
-        when delivered.state = 'completed' then o.actual_delivery_date end
-    where o.id = delivered.id;
-  end loop;
-end
-$function$;
-grant execute on function erp.deliver_supplier_orders(uuid) to service_writer;
-comment on function erp.deliver_supplier_orders(uuid) is 'After a goods receipt was completed: the received quantities of the supplier orders'' lines, and the orders'' states that follow from them, forth and back: confirmed, partially_delivered or delivered. Orders that are completed stay so.';
-
 CREATE OR REPLACE FUNCTION erp.delivered_lines(order_id uuid, fulfillment_id uuid)
  RETURNS jsonb
  LANGUAGE sql
@@ -14286,6 +16067,82 @@ BEGIN ATOMIC
 END;
 grant execute on function erp.delivered_lines(uuid,uuid) to service_writer;
 comment on function erp.delivered_lines(uuid,uuid) is 'What a delivery note lists: the units that a shipment has of an order, what it was the rest of, and what is still to come; or all of the order without a shipment.';
+
+CREATE OR REPLACE FUNCTION erp.deliveries(receipt_id uuid, parts erp.receipt_part[])
+ RETURNS erp.delivery[]
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH arriving AS MATERIALIZED (
+          SELECT p.supplier_order_line_item_id AS id,
+             sum(p.quantity) AS quantity
+            FROM unnest(deliveries.parts) p(id, goods_receipt_line_item_id, nth, named_order_id, supplier_order_id, supplier_order_line_item_id, quantity)
+           WHERE (p.supplier_order_line_item_id IS NOT NULL)
+           GROUP BY p.supplier_order_line_item_id
+         ), item AS MATERIALIZED (
+          SELECT i.id,
+             i.supplier_order_id,
+             i.product_id,
+             i."position",
+             i.label,
+             i.product_number,
+             i.supplier_product_number,
+             i.quantity,
+             i.received_quantity,
+             i.open_quantity,
+             i.min_purchase,
+             i.purchase_steps,
+             i.unit_price,
+             i.total_price,
+             i.tax_rate,
+             i.expected_delivery_date,
+             i.actual_delivery_date,
+             i.created_at,
+             i.updated_at,
+             (a.id IS NOT NULL) AS arrives,
+                 CASE
+                     WHEN (a.id IS NULL) THEN i.received_quantity
+                     ELSE (GREATEST((a.quantity + COALESCE(( SELECT sum(l.quantity) AS sum
+                        FROM (erp.goods_receipt_line_item l
+                          JOIN erp.goods_receipt g ON ((g.id = l.goods_receipt_id)))
+                       WHERE ((l.supplier_order_line_item_id = i.id) AND (g.state = 'completed'::text) AND (g.id <> deliveries.receipt_id))), (0)::bigint)), (0)::bigint))::integer
+                 END AS received
+            FROM (erp.supplier_order_line_item i
+              LEFT JOIN arriving a ON ((a.id = i.id)))
+           WHERE (i.supplier_order_id IN ( SELECT p.supplier_order_id
+                    FROM unnest(deliveries.parts) p(id, goods_receipt_line_item_id, nth, named_order_id, supplier_order_id, supplier_order_line_item_id, quantity)))
+         ), placed AS MATERIALIZED (
+          SELECT o.id,
+             o.state,
+             d.is_complete,
+             erp.state_after_delivery(o.state,
+                 CASE
+                     WHEN d.is_complete THEN 'delivered'::text
+                     WHEN d.has_begun THEN 'partially_delivered'::text
+                     ELSE 'confirmed'::text
+                 END) AS new_state
+            FROM (( SELECT i.supplier_order_id AS id,
+                     bool_and((i.received >= i.quantity)) AS is_complete,
+                     bool_or((i.received > 0)) AS has_begun
+                    FROM item i
+                   GROUP BY i.supplier_order_id) d
+              JOIN erp.supplier_order o ON ((o.id = d.id)))
+         )
+  SELECT ARRAY( SELECT ROW(i.id, o.id, i.product_id, i.received, i.arrives, o.new_state, o.is_complete, (
+                 CASE
+                     WHEN erp.awaits_goods(o.new_state) THEN GREATEST((i.quantity - i.received), 0)
+                     ELSE 0
+                 END -
+                 CASE
+                     WHEN erp.awaits_goods(o.state) THEN i.open_quantity
+                     ELSE 0
+                 END))::erp.delivery AS "row"
+            FROM (item i
+              JOIN placed o ON ((o.id = i.supplier_order_id)))
+           ORDER BY o.id, i.id) AS "array";
+END;
+grant execute on function erp.deliveries(uuid,erp.receipt_part[]) to service_writer;
+comment on function erp.deliveries(uuid,erp.receipt_part[]) is 'What becomes of the supplier orders whose lines a goods receipt delivers: one entry for each of their lines. The states follow from the received quantities, forth and back: confirmed, partially_delivered or delivered. Orders that are completed stay so.';
 
 CREATE OR REPLACE FUNCTION erp.delivery_date(fulfillments uuid[], order_state text, document_date date)
  RETURNS jsonb
@@ -15450,7 +17307,7 @@ $function$;
 grant execute on function erp.lock_supplier_order(uuid) to service_writer;
 comment on function erp.lock_supplier_order(uuid) is 'A supplier order, kept from others until the end of the transaction. User error NOT_FOUND.';
 
-CREATE OR REPLACE FUNCTION erp.lock_to_ship(picks ledger.pick[], assignments erp.assignment[])
+CREATE OR REPLACE FUNCTION erp.lock_to_ship(picks ledger.pick[], assignments erp.assignment[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -15464,18 +17321,25 @@ begin
       join erp.sales_order_line_item s on s.id = l.destination_order_line_item_id
       where s.product_id is not null
       union
+      -- What nobody wants any more is no longer promised when the fulfillment order is closed
+      select n.product_id from unnest(picks) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+      join erp.fulfillment_order_line_item n on n.fulfillment_order_id = l.fulfillment_order_id
+      where n.destination_order_line_item_id is null and n.quantity > n.fulfilled_quantity
+        and n.product_id is not null
+      union
       select a.product_id from unnest(assignments) a where a.product_id is not null
     ),
     array(
       select p.warehouse_id from unnest(picks) p
       union
       select l.warehouse_id from unnest(assignments) a join erp.location l on l.id = a.location_id
-    )
+    ),
+    bin_location_ids
   );
 end
 $function$;
-grant execute on function erp.lock_to_ship(ledger.pick[],erp.assignment[]) to service_writer;
-comment on function erp.lock_to_ship(ledger.pick[],erp.assignment[]) is 'Takes the locks of ledger.lock_shipment for what fulfillment orders have open and what is to be assigned.';
+grant execute on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) to service_writer;
+comment on function erp.lock_to_ship(ledger.pick[],erp.assignment[],uuid[]) is 'Takes the locks of ledger.lock_shipment for what fulfillment orders have open and what is to be assigned, and for bins that are named: all that shipping changes.';
 
 CREATE OR REPLACE FUNCTION erp.make_default_supplier(configuration_id uuid)
  RETURNS void
@@ -16122,6 +17986,24 @@ end
 $function$;
 grant execute on function erp.require_assignable_lines(uuid,erp.shipping_line[]) to service_writer;
 comment on function erp.require_assignable_lines(uuid,erp.shipping_line[]) is 'Refuses lines of an order of which fewer units are open that no fulfillment order has. User errors NOT_FOUND, INVALID, OVER_FULFILLMENT.';
+
+CREATE OR REPLACE FUNCTION erp.require_countable(entries numeric, groups bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if entries > 100000 then
+    raise exception 'More than 100000 entries would be aggregated.' using errcode = 'UE007';
+  elsif groups > 1000 then
+    raise exception 'There are more than 1000 groups.' using errcode = 'UE008';
+  end if;
+  return true;
+end
+$function$;
+grant execute on function erp.require_countable(numeric,bigint) to service_api;
+comment on function erp.require_countable(numeric,bigint) is 'Refuses aggregates of more than 100,000 rows (SQLSTATE UE007) and of more than 1,000 groups (UE008): their time grows with the rows, however quickly these are found.';
 
 CREATE OR REPLACE FUNCTION erp.require_default_warehouse()
  RETURNS trigger
@@ -16827,7 +18709,7 @@ $function$;
 grant execute on function erp.set_tags(regclass,name,mutation.upsert_row[]) to service_writer;
 comment on function erp.set_tags(regclass,name,mutation.upsert_row[]) is 'Gives what rows of an upsert are about the tags that they name, in a table of links, and makes those that do not exist. Answers the ids of which a tag has changed. Tags come last of all that an upsert writes: other calls may wait for a new one.';
 
-CREATE OR REPLACE FUNCTION erp.settle_order(order_id uuid)
+CREATE OR REPLACE FUNCTION erp.settle_order(order_id uuid, tracking_codes text[] DEFAULT '{}'::text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -16856,15 +18738,22 @@ begin
   if is_all_shipped then
     wanted.state := erp.next_state('order', 'complete', wanted.state);
   end if;
-  update erp.sales_order o
-  set state = wanted.state, delivery_state = wanted.delivery_state
-  where o.id = present.id;
+  if cardinality(tracking_codes) > 0 then
+    update erp.sales_order o
+    set state = wanted.state, delivery_state = wanted.delivery_state,
+      entered_tracking_codes = o.entered_tracking_codes || settle_order.tracking_codes
+    where o.id = present.id;
+  else
+    update erp.sales_order o
+    set state = wanted.state, delivery_state = wanted.delivery_state
+    where o.id = present.id;
+  end if;
 end
 $function$;
-grant execute on function erp.settle_order(uuid) to service_writer;
-comment on function erp.settle_order(uuid) is 'Brings the states of an order up to date after something of it was shipped: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
+grant execute on function erp.settle_order(uuid,text[]) to service_writer;
+comment on function erp.settle_order(uuid,text[]) is 'Brings the states of an order up to date after something of it was shipped, and adds codes to follow it by: it is in progress, and completed when nothing is left to ship. User error INVALID_STATE_TRANSITION.';
 
-CREATE OR REPLACE FUNCTION erp.settle_receipt_lines(receipt_id uuid)
+CREATE OR REPLACE FUNCTION erp.settle_receipt_lines(receipt_id uuid, parts erp.receipt_part[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -16872,19 +18761,21 @@ AS $function$
 declare
   warnings jsonb;
 begin
-  with part as materialized (
-    select a.*, l.supplier_order_id as named_order_id, case when a.nth = 1 then l.id else uuidv7() end as id
-    from erp.allotment(receipt_id) a join erp.goods_receipt_line_item l
-      on l.id = a.goods_receipt_line_item_id
-    order by l.id, a.nth
-  ),
-  kept as (
+  with kept as (
     update erp.goods_receipt_line_item l
-    set quantity = p.quantity, supplier_order_id = p.supplier_order_id,
-      supplier_order_line_item_id = p.supplier_order_line_item_id
-    from part p
-    where p.id = l.id and (l.quantity, l.supplier_order_id, l.supplier_order_line_item_id)
-      is distinct from (p.quantity, p.supplier_order_id, p.supplier_order_line_item_id)
+    set quantity = n.quantity, supplier_order_id = n.supplier_order_id,
+      supplier_order_line_item_id = n.supplier_order_line_item_id, planned_disposal_quantity = 0
+    from (
+      select o.id, coalesce(p.quantity, o.quantity) as quantity,
+        case when p.id is null then o.supplier_order_id else p.supplier_order_id end as supplier_order_id,
+        case when p.id is null then o.supplier_order_line_item_id else p.supplier_order_line_item_id end
+          as supplier_order_line_item_id
+      from erp.goods_receipt_line_item o left join unnest(parts) p on p.id = o.id
+      where o.goods_receipt_id = receipt_id
+    ) n
+    where n.id = l.id
+      and (l.quantity, l.supplier_order_id, l.supplier_order_line_item_id, l.planned_disposal_quantity)
+      is distinct from (n.quantity, n.supplier_order_id, n.supplier_order_line_item_id, 0)
   ),
   added as (
     insert into erp.goods_receipt_line_item (id, goods_receipt_id, product_id, batch_id, return_order_id,
@@ -16892,13 +18783,13 @@ begin
       supplier_order_line_item_id, destination_bin_location_id, quantity, unit_price, tax_rate)
     select p.id, l.goods_receipt_id, l.product_id, l.batch_id, l.return_order_id, p.supplier_order_id,
       p.supplier_order_line_item_id, l.destination_bin_location_id, p.quantity, l.unit_price, l.tax_rate
-    from part p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
+    from unnest(parts) p join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
     where p.nth > 1 order by p.id
   )
   select jsonb_agg(erp.excess_warning(coalesce(o.state = 'cancelled', false), p.quantity, r.product_number,
     o.number, '{id}', p.id)
     order by p.goods_receipt_line_item_id, p.nth) into warnings
-  from part p
+  from unnest(parts) p
   join erp.goods_receipt_line_item l on l.id = p.goods_receipt_line_item_id
   left join erp.supplier_order o on o.id = p.named_order_id
   left join erp.product r on r.id = l.product_id
@@ -16906,10 +18797,10 @@ begin
   perform mutation.warn(warnings);
 end
 $function$;
-grant execute on function erp.settle_receipt_lines(uuid) to service_writer;
-comment on function erp.settle_receipt_lines(uuid) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it has no more than was open; what is left over becomes a line without an order, of the same product, batch, price and bin. Totals stay as they are. Warnings SURPLUS, ORDER_CANCELLED.';
+grant execute on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) to service_writer;
+comment on function erp.settle_receipt_lines(uuid,erp.receipt_part[]) is 'Splits the lines of a goods receipt so that each delivers one line of a supplier order, of which it has no more than was open; what is left over becomes a line without an order, of the same product, batch, price and bin. Nothing is to be thrown away any more; totals stay as they are. Warnings SURPLUS, ORDER_CANCELLED.';
 
-CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], tracking_codes text[], note text)
+CREATE OR REPLACE FUNCTION erp.ship(order_id uuid, picks ledger.pick[], assigned uuid[], tracking_codes text[], note text)
  RETURNS erp.shipment
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -16919,7 +18810,7 @@ declare
   made uuid;
   fulfillment_orders uuid[];
 begin
-  select * into booked from ledger.ship(order_id, picks, note);
+  select * into booked from ledger.ship(order_id, picks, assigned, note);
   fulfillment_orders := array(
     select distinct l.fulfillment_order_id
     from unnest(picks) p
@@ -16927,41 +18818,27 @@ begin
     order by 1);
   -- The last lock, because it blocks all other shipping
   insert into erp.fulfillment (number) values (erp.next_number('fulfillment')) returning id into made;
-  insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id) select f.id, made
-  from unnest(fulfillment_orders) f (id);
-  with shipped as (
-    insert into erp.fulfillment_line_item (
-      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
-    )
-    select made, l.fulfillment_order_id, l.id, l.product_id, p.quantity
-    from (
-      select p.line_id, min(p.ordinality) as position, sum(p.quantity) as quantity
-      from unnest(picks) with ordinality p
-      group by p.line_id
-    ) p
-    join erp.fulfillment_order_line_item l on l.id = p.line_id order by p.position
-    returning id, fulfillment_order_line_item_id
-  )
-  insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
-  select s.id, m.id
-  from unnest(booked.stock_movements, booked.lines) m (id, line_id)
-  join shipped s on s.fulfillment_order_line_item_id = m.line_id;
-
+  perform ledger.write_shipment(made, picks, booked.stock_movements, booked.lines);
   update erp.fulfillment_order f
-  set state = erp.next_state('fulfillment_order', case when w.is_open then 'start' else 'close' end, f.state)
-  from (select n.id, erp.has_open_lines(n.id) as is_open from unnest(fulfillment_orders) n (id)) w
-  where f.id = w.id and (f.state = 'Open' or not w.is_open);
-  if cardinality(tracking_codes) > 0 then
-    update erp.sales_order o
-    set entered_tracking_codes = o.entered_tracking_codes || ship.tracking_codes
-    where o.id = order_id;
-  end if;
-  perform erp.settle_order(order_id);
+  set state = case
+      when not w.is_open then erp.next_state('fulfillment_order', 'close', f.state)
+      when f.state = 'Open' then erp.next_state('fulfillment_order', 'start', f.state)
+      else f.state end,
+    is_partially_fulfilled = w.is_partial
+  from (
+    select l.fulfillment_order_id as id, sum(l.fulfilled_quantity) < sum(l.quantity) as is_partial,
+      bool_or(l.quantity > l.fulfilled_quantity and l.destination_order_line_item_id is not null) as is_open
+    from erp.fulfillment_order_line_item l where l.fulfillment_order_id = any (fulfillment_orders)
+    group by l.fulfillment_order_id
+  ) w
+  where f.id = w.id
+    and (f.state = 'Open' or not w.is_open or f.is_partially_fulfilled <> w.is_partial);
+  perform erp.settle_order(order_id, tracking_codes);
   return row (order_id, array[made], fulfillment_orders, booked.stock_movements, '{}')::erp.shipment;
 end
 $function$;
-grant execute on function erp.ship(uuid,ledger.pick[],text[],text) to service_writer;
-comment on function erp.ship(uuid,ledger.pick[],text[],text) is 'Ships units of fulfillment orders of one order: books them out, records the fulfillment, closes what is fulfilled. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
+grant execute on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) to service_writer;
+comment on function erp.ship(uuid,ledger.pick[],uuid[],text[],text) is 'Ships units of fulfillment orders of one order, some of which may have been assigned for the purpose: books them out, records the fulfillment, closes what is fulfilled, and writes each row once. The caller holds the locks of the order and of ledger.lock_shipment. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, INVALID_STATE_TRANSITION.';
 
 CREATE OR REPLACE FUNCTION erp.start_goods_receipt(goods_receipt_id uuid)
  RETURNS uuid
@@ -17345,10 +19222,14 @@ declare
   broken text;
 begin
   new.available_stock := ((new.physical_stock - new.stock_not_available_for_sale) - new.reserved_stock); -- 'product_available_stock_follows'
-  if not (((new.physical_stock >= 0))
+  if not (((new.open_supplier_order_quantity >= 0))
+    and ((new.physical_stock >= 0))
+    and ((new.reserved_stock >= 0))
     and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))) then
     broken := case
+      when not ((new.open_supplier_order_quantity >= 0)) then 'product_open_supplier_order_quantity_is_not_negative'
       when not ((new.physical_stock >= 0)) then 'product_physical_stock_is_not_negative'
+      when not ((new.reserved_stock >= 0)) then 'product_reserved_stock_is_not_negative'
       when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
@@ -18004,7 +19885,7 @@ alter table events.event enable row level security;
 create policy event_delete_recorder on events.event for delete to service_recorder using (true);
 create policy event_insert_recorder on events.event for insert to service_recorder with check (true);
 create policy event_is_of_a_readable_topic on events.event as restrictive for select to service_api using ((topic = ANY (( SELECT events.readable_topics() AS readable_topics)::text[])));
-create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,shipping_labels:read,stocks:read,supplier_orders:read}'::text[]) AS has_scope));
+create policy event_select_api on events.event for select to service_api using (( SELECT auth.has_scope(VARIADIC '{batches:read,bulk_operations:read,customers:read,documents:read,fulfillment_orders:read,goods_receipts:read,orders:read,products:read,shipping_labels:read,stocks:read,supplier_orders:read}'::text[]) AS has_scope));
 create policy event_select_delivery on events.event for select to service_delivery using (true);
 create policy event_select_recorder on events.event for select to service_recorder using (true);
 create policy event_select_registrar on events.event for select to service_registrar using (true);
@@ -18507,6 +20388,34 @@ AS $function$
 alter function events.announce_goods_receipt_update() owner to service_recorder;
 comment on function events.announce_goods_receipt_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.goods_receipt into the outbox.';
 
+CREATE OR REPLACE FUNCTION events.announce_growth()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT pg_notify('service_events'::text, ''::text) AS pg_notify;
+END;
+grant execute on function events.announce_growth() to service_recorder;
+comment on function events.announce_growth() is 'Tells whoever listens on the channel service_events that the log has grown, once that is committed.';
+
+CREATE OR REPLACE FUNCTION events.announce_operation_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
+AS $function$
+      begin
+        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+        select e.*, (select events.cause()) from (select 'bulk_operation.finished'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/BulkOperation/' || n.id, 'kind', n.kind, 'state', n.state, 'resource', n.resource, 'rowCount', n.row_count, 'doneCount', n.done_count, 'createdCount', n.created_count, 'updatedCount', n.updated_count, 'refusedCount', n.refused_count, 'errorCode', n.error_code, 'errorMessage', n.error_message, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'startedAt', to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'finishedAt', to_char(n.finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.kind is distinct from o.kind then 'kind' end, case when n.state is distinct from o.state then 'state' end, case when n.resource is distinct from o.resource then 'resource' end, case when n.row_count is distinct from o.row_count then 'rowCount' end, case when n.done_count is distinct from o.done_count then 'doneCount' end, case when n.created_count is distinct from o.created_count then 'createdCount' end, case when n.updated_count is distinct from o.updated_count then 'updatedCount' end, case when n.refused_count is distinct from o.refused_count then 'refusedCount' end, case when n.error_code is distinct from o.error_code then 'errorCode' end, case when n.error_message is distinct from o.error_message then 'errorMessage' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.finished_at is distinct from o.finished_at then 'finishedAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state in ('completed', 'failed', 'cancelled')))) e (topic, subject_id, entity_id, data, changed_fields);
+        return null;
+      end
+      $function$;
+alter function events.announce_operation_update() owner to service_recorder;
+comment on function events.announce_operation_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of bulk.operation into the outbox.';
+
 CREATE OR REPLACE FUNCTION events.announce_product_delete()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -18814,7 +20723,7 @@ comment on function events.cause() is 'Whom what happens now goes back to: crede
 CREATE OR REPLACE FUNCTION events.cause(credential_id text, request_id text, idempotency_key text)
  RETURNS jsonb
  LANGUAGE sql
- IMMUTABLE
+ STABLE
 RETURN jsonb_build_object('credentialId', ('gid://service/Credential/'::text || NULLIF(credential_id, ''::text)), 'requestId', NULLIF(request_id, ''::text), 'idempotencyKey', NULLIF(idempotency_key, ''::text));
 grant execute on function events.cause(text,text,text) to service_booker;
 grant execute on function events.cause(text,text,text) to service_recorder;
@@ -19061,10 +20970,11 @@ begin
       'Trigger, made by events.derive_announcements: writes the events of '
       || item.operation || 's of ' || item.relation || ' into the outbox.');
     perform api_meta.give(format('%s()', item.routine)::regprocedure, 'service_recorder');
-    aside := case when item.is_booked then 'when (current_user <> ''service_booker'') ' else '' end;
+    aside := case when item.is_booked then 'when (current_user <> ''service_booker''::text) ' else '' end;
     if not exists (
       select from pg_trigger t
-      where t.tgrelid = item.relation and t.tgname = item.name and (t.tgqual is not null) = item.is_booked
+      where t.tgrelid = item.relation and t.tgname = item.name
+        and (t.tgqual is not null) = item.is_booked and (aside = '' or pg_get_triggerdef(t.oid) ~ '::text')
     ) then
       -- By its name it comes before the triggers that keep figures, and so before the events of these
       execute format('create or replace trigger %I after %s on %s referencing %s '
@@ -19494,7 +21404,15 @@ BEGIN ATOMIC
                      ELSE NULL::text
                  END,
                  CASE
+                     WHEN ((product_update_events.n).reserved_stock IS DISTINCT FROM (product_update_events.o).reserved_stock) THEN 'reservedStock'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
                      WHEN ((product_update_events.n).available_stock IS DISTINCT FROM (product_update_events.o).available_stock) THEN 'availableStock'::text
+                     ELSE NULL::text
+                 END,
+                 CASE
+                     WHEN ((product_update_events.n).open_supplier_order_quantity IS DISTINCT FROM (product_update_events.o).open_supplier_order_quantity) THEN 'openSupplierOrderQuantity'::text
                      ELSE NULL::text
                  END], NULL::text) AS array_remove
           OFFSET 0) c(changed)
@@ -20028,6 +21946,7 @@ begin
   if moved > 0 then
     update events.log_head h set last_sequence = head + moved;
     perform events.fan_out(head, head + moved);
+    perform events.announce_growth();
   end if;
   if movements is not null then
     perform ledger.number_movements(movements);
@@ -20037,7 +21956,7 @@ end
 $function$;
 alter function events.sequence_events(integer) owner to service_recorder;
 grant execute on function events.sequence_events(integer) to service_delivery;
-comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. One process at a time: answers null when another one is at it, else how many events it moved.';
+comment on function events.sequence_events(integer) is 'Moves what has been committed since the last time from the outbox into the log, as much as a batch, and makes deliveries of it. What becomes visible later gets a later number, so readers of the log miss nothing, and events of one entity keep their order. Movements of stock get their numbers here, too. Whoever listens on the channel service_events is told. One process at a time: answers null when another one is at it, else how many events it moved.';
 
 CREATE OR REPLACE FUNCTION events.settle_delivery_queues(results jsonb, states jsonb, moment timestamp with time zone)
  RETURNS void
@@ -20323,6 +22242,15 @@ create type ledger.draft as (
 );
 comment on type ledger.draft is 'A movement to be booked. source and destination are keys of places as in ledger.stock.place; field is where the input says the quantity, for user errors.';
 
+create type ledger.figure_change as (
+  product_id uuid,
+  warehouse_id uuid,
+  promised integer,
+  reserved integer,
+  awaited integer
+);
+comment on type ledger.figure_change is 'By how much figures of a product change along with a booking: what fulfillment orders promise of it, which is that of a warehouse, what orders reserve, and what supplier orders await, without a warehouse.';
+
 create type ledger.leg as (
   "position" bigint,
   product_id uuid,
@@ -20509,8 +22437,8 @@ CREATE INDEX stock_return_order_id_id_idx ON ledger.stock USING btree (return_or
 CREATE INDEX stock_special_stock_location_technical_name_idx ON ledger.stock USING btree (special_stock_location_technical_name);
 CREATE INDEX stock_stock_container_id_id_idx ON ledger.stock USING btree (stock_container_id, id) WHERE (stock_container_id IS NOT NULL);
 CREATE INDEX stock_warehouse_id_id_idx ON ledger.stock USING btree (warehouse_id, id) WHERE (warehouse_id IS NOT NULL);
-CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_insert();
-CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_update();
+CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_insert();
+CREATE TRIGGER announce_update AFTER UPDATE ON ledger.stock REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_update();
 CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place, created_at ON ledger.stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_stock();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF location_type_technical_name, warehouse_id, bin_location_id, order_id, return_order_id, goods_receipt_id, stock_container_id, special_stock_location_technical_name, place ON ledger.stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock();
@@ -20542,6 +22470,7 @@ comment on column ledger.stock.stock_container_id is 'Stock container that the s
 comment on column ledger.stock.special_stock_location_technical_name is 'Special place that the stock is booked against, for example stock_correction.';
 comment on constraint stock_place_follows on ledger.stock is '@internal
 @keeps place';
+comment on index ledger.stock_in_warehouses_idx is 'For picking: a product may have stock in thousands of orders, and in a dozen bins.';
 
 create table ledger.stock_count (
   id bigint generated always as identity not null,
@@ -20644,10 +22573,10 @@ CREATE INDEX stock_movement_source_special_stock_location_technical_name_idx ON 
 CREATE INDEX stock_movement_source_stock_container_id_id_idx ON ledger.stock_movement USING btree (source_stock_container_id, id) WHERE (source_stock_container_id IS NOT NULL);
 CREATE INDEX stock_movement_source_warehouse_id_id_idx ON ledger.stock_movement USING btree (source_warehouse_id, id) WHERE (source_warehouse_id IS NOT NULL);
 CREATE INDEX stock_movement_transaction_id_idx ON ledger.stock_movement USING btree (transaction_id, id) WHERE (transaction_id IS NOT NULL);
-CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION events.announce_stock_movement_insert();
-CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_figures();
-CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::name) AND (new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])))) EXECUTE FUNCTION ledger.keep_count();
-CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.require_movement_places();
+CREATE TRIGGER announce_insert AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_stock_movement_insert();
+CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_figures();
+CREATE CONSTRAINT TRIGGER keep_figures_of_counts AFTER INSERT ON ledger.stock_movement DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((CURRENT_USER <> 'service_booker'::text) AND (new.process_type_technical_name = ANY (ARRAY['api'::text, 'stocktaking'::text])))) EXECUTE FUNCTION ledger.keep_count();
+CREATE TRIGGER stock_movement_names_its_places BEFORE INSERT ON ledger.stock_movement FOR EACH ROW WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.require_movement_places();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity, source_location_type_technical_name, source_warehouse_id, source_bin_location_id, source_order_id, source_return_order_id, source_goods_receipt_id, source_stock_container_id, source_special_stock_location_technical_name, destination_location_type_technical_name, destination_warehouse_id, destination_bin_location_id, destination_order_id, destination_return_order_id, destination_goods_receipt_id, destination_stock_container_id, destination_special_stock_location_technical_name, comment, microseconds ON ledger.stock_movement FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement();
 alter table ledger.stock_movement enable row level security;
 create policy stock_movement_insert_booker on ledger.stock_movement for insert to service_booker with check (true);
@@ -20688,6 +22617,7 @@ comment on column ledger.stock_movement.microseconds is 'What the exact moment o
 comment on constraint stock_movement_comment_is_not_too_long on ledger.stock_movement is '@userError OUT_OF_RANGE comment
 The comment has more than 1,000 characters.';
 comment on constraint stock_movement_process_type_technical_name_fkey on ledger.stock_movement is '@unindexed No list is filtered by it, and kinds of processes are hardly ever deleted; an index would take a sixth of the room of all of a movement''s.';
+comment on index ledger.stock_movement_product_id_created_at_idx is 'For ledger.moved_since, and for a time of a product.';
 comment on index ledger.stock_movement_transaction_id_idx is 'For those who follow the list.';
 
 create table ledger.stock_movement_batch (
@@ -20700,7 +22630,7 @@ create table ledger.stock_movement_batch (
   constraint stock_movement_batch_stock_movement_id_fkey FOREIGN KEY (stock_movement_id) REFERENCES ledger.stock_movement(id) ON DELETE CASCADE
 );
 CREATE INDEX stock_movement_batch_batch_id_stock_movement_id_idx ON ledger.stock_movement_batch USING btree (batch_id, stock_movement_id);
-CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::name)) EXECUTE FUNCTION ledger.keep_batch_figures();
+CREATE TRIGGER keep_figures AFTER INSERT ON ledger.stock_movement_batch REFERENCING NEW TABLE AS booked FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION ledger.keep_batch_figures();
 CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF quantity ON ledger.stock_movement_batch FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_stock_movement_batch();
 alter table ledger.stock_movement_batch enable row level security;
 create policy stock_movement_batch_insert_booker on ledger.stock_movement_batch for insert to service_booker with check (true);
@@ -20731,9 +22661,9 @@ create table ledger.warehouse_stock (
 );
 CREATE INDEX warehouse_stock_product_id_id_idx ON ledger.warehouse_stock USING btree (product_id, id);
 CREATE INDEX warehouse_stock_warehouse_id_id_idx ON ledger.warehouse_stock USING btree (warehouse_id, id);
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, reserved_quantity, available_quantity, created_at ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
-CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF reserved_quantity, available_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_id, warehouse_id, available_quantity, created_at ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER uphold_figures BEFORE UPDATE OF quantity, reserved_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_figures_of_warehouse_stock();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF available_quantity ON ledger.warehouse_stock FOR EACH ROW EXECUTE FUNCTION ledger.uphold_rules_of_warehouse_stock();
 alter table ledger.warehouse_stock enable row level security;
 create policy warehouse_stock_insert_booker on ledger.warehouse_stock for insert to service_booker with check (true);
 create policy warehouse_stock_insert_ledger on ledger.warehouse_stock for insert to service_ledger with check (true);
@@ -20747,8 +22677,8 @@ grant insert, select on table ledger.warehouse_stock to service_booker;
 grant insert, select on table ledger.warehouse_stock to service_ledger;
 grant select on table ledger.warehouse_stock to service_writer;
 grant select (id, product_id, warehouse_id, quantity, reserved_quantity, available_quantity, created_at, updated_at) on table ledger.warehouse_stock to service_api;
-grant update (quantity, updated_at) on table ledger.warehouse_stock to service_booker;
-grant update (quantity, reserved_quantity) on table ledger.warehouse_stock to service_ledger;
+grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_booker;
+grant update (quantity, reserved_quantity, updated_at) on table ledger.warehouse_stock to service_ledger;
 comment on table ledger.warehouse_stock is 'How much of a product a warehouse holds, its bins included.';
 comment on column ledger.warehouse_stock.product_id is 'Product that is held.';
 comment on column ledger.warehouse_stock.warehouse_id is 'Warehouse that holds it.';
@@ -21221,7 +23151,7 @@ $function$;
 grant execute on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) to service_ledger;
 comment on function ledger.apply_fulfillment_changes(ledger.change[],ledger.change[],uuid[]) is 'Brings figures up to date after lines of fulfillment orders changed: units still to be fulfilled, by fulfillment order and product; units that were fulfilled, by line of the order; and whether the fulfillment orders that were touched are partially fulfilled. Takes the locks first.';
 
-CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text)
+CREATE OR REPLACE FUNCTION ledger.book(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -21239,6 +23169,7 @@ declare
   movement_ids uuid[];
 begin
   if cardinality(drafts) = 0 then
+    perform ledger.write_figures('{}', others, false, false, false) where others <> '{}';
     return row ('{}', '{}')::ledger.booking;
   end if;
   if cardinality(drafts) = 1 and ledger.is_correction(drafts[1]) then
@@ -21259,7 +23190,9 @@ begin
   end if;
 
   movement_ids := ledger.write_movements(drafts, moment, note);
-  if ledger.write_figures(seen.changes, seen.opens, seen.opens_warehouses, seen.is_configured) then
+  if ledger.write_figures(
+    seen.changes, others, seen.opens, seen.opens_warehouses, seen.is_configured
+  ) then
     perform ledger.warn_of_promises(drafts);
   end if;
   if seen.recounted is not null then
@@ -21275,8 +23208,8 @@ begin
   ))::ledger.booking;
 end
 $function$;
-grant execute on function ledger.book(ledger.draft[],text) to service_ledger;
-comment on function ledger.book(ledger.draft[],text) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
+grant execute on function ledger.book(ledger.draft[],text,ledger.figure_change[]) to service_ledger;
+comment on function ledger.book(ledger.draft[],text,ledger.figure_change[]) is 'Books movements, of which the locks have been taken: checks that no real place is left with less than nothing of a product or a batch, and writes each row once, also where other figures change along with them. Answers the movements in the order of the drafts, and the stock that they changed. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
 
 CREATE OR REPLACE FUNCTION ledger.book_correction(d ledger.draft, note text, OUT movement_id uuid, OUT stock_id uuid, OUT lacks boolean)
  RETURNS record
@@ -21297,13 +23230,14 @@ declare
   change constant integer := case when comes then d.quantity else - d.quantity end;
   counted_from constant timestamptz :=
     case when not ledger.is_count(d.process, d.source, d.destination) then moment end;
+  cause constant jsonb := events.cause();
   seen record;
   m ledger.stock_movement;
-  stock record;
+  stock ledger.stock;
   product record;
 begin
-  select (p.stock).id, (p.stock).warehouse_id, (p.stock).bin_location_id, p.special_id, p.is_for_sale,
-    (p.held).id as held_id, p.configuration_id, p.place_configuration_id
+  select p.stock, p.special_id, p.is_for_sale, (p.held).id as held_id, p.configuration_id,
+    p.place_configuration_id
   into seen
   from ledger.plain_place(d.product_id, real_place, special, comes, counted_from) p
   where (p.stock).quantity + change >= 0;
@@ -21312,9 +23246,13 @@ begin
   end if;
   m := ledger.movement_of(d, moment, note);
   insert into ledger.stock_movement values (m.*);
-  update ledger.stock s set quantity = s.quantity + change, updated_at = today where s.id = seen.id
-  returning with (old as o, new as n) o, n into stock;
-  update ledger.stock s set quantity = s.quantity - change, updated_at = today where s.id = seen.special_id;
+  stock := seen.stock;
+  stock_id := stock.id;
+  update ledger.stock s
+  set quantity = s.quantity + case when s.id = stock_id then change else - change end, updated_at = today
+  where s.id = any (array[stock_id, seen.special_id]);
+  stock.quantity := stock.quantity + change;
+  stock.updated_at := today;
   update ledger.warehouse_stock s set quantity = s.quantity + change, updated_at = today
   where s.id = seen.held_id returning s.available_quantity < 0 into lacks;
   update erp.product p
@@ -21331,13 +23269,12 @@ begin
     where c.id = seen.place_configuration_id;
   end if;
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, events.cause() from (
+  select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, cause from (
     select * from events.stock_movement_insert_events(m)
-    union all select * from events.stock_update_events(stock.o, stock.n)
+    union all select * from events.stock_update_events(seen.stock, stock)
     union all select * from events.product_update_events(product.o, product.n)
   ) e;
   movement_id := m.id;
-  stock_id := seen.id;
   lacks := lacks or (product.n).available_stock < 0;
 end
 $function$;
@@ -21462,22 +23399,25 @@ CREATE OR REPLACE FUNCTION ledger.change_promised_stock(changes ledger.change[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  if cardinality(changes) = 0 then
+  if changes = '{}' then
+    return;
+  end if;
+  changes := array(
+    select row (c.owner_id, c.item_id, sum(c.quantity))::ledger.change
+    from unnest(changes) c group by c.owner_id, c.item_id having sum(c.quantity) <> 0
+  );
+  if changes = '{}' then
     return;
   end if;
   perform ledger.lock(
     array(select c.item_id from unnest(changes) c), array(select c.owner_id from unnest(changes) c)
   );
   insert into ledger.warehouse_stock (product_id, warehouse_id)
-  select distinct c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
+  select c.item_id, c.owner_id from unnest(changes) c where c.quantity > 0 order by 1, 2
   on conflict (product_id, warehouse_id) do nothing;
-  update ledger.warehouse_stock s set reserved_quantity = s.reserved_quantity + c.quantity
-  from (
-    select c.item_id, c.owner_id, sum(c.quantity) as quantity
-    from unnest(changes) c
-    group by c.item_id, c.owner_id
-    having sum(c.quantity) <> 0
-  ) c
+  update ledger.warehouse_stock s set reserved_quantity = s.reserved_quantity + c.quantity,
+    updated_at = date_trunc('second', now())
+  from unnest(changes) c
   -- During the deletion of a warehouse or a product its figures may exist a little longer
   join erp.warehouse w on w.id = c.owner_id join erp.product p on p.id = c.item_id
   where s.product_id = c.item_id and s.warehouse_id = c.owner_id;
@@ -21492,18 +23432,20 @@ CREATE OR REPLACE FUNCTION ledger.change_reserved_stock(changes ledger.change[])
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  if cardinality(changes) = 0 then
+  if changes = '{}' then
+    return;
+  end if;
+  changes := array(
+    select row (null, c.item_id, sum(c.quantity))::ledger.change
+    from unnest(changes) c group by c.item_id having sum(c.quantity) <> 0
+  );
+  if changes = '{}' then
     return;
   end if;
   perform ledger.lock(array(select c.item_id from unnest(changes) c));
-  update erp.product p set reserved_stock = p.reserved_stock + c.quantity
-  from (
-    select c.item_id, sum(c.quantity) as quantity
-    from unnest(changes) c
-    group by c.item_id
-    having sum(c.quantity) <> 0
-  ) c
-  where p.id = c.item_id;
+  update erp.product p set reserved_stock = p.reserved_stock + c.quantity,
+    updated_at = date_trunc('second', now())
+  from unnest(changes) c where p.id = c.item_id;
 end
 $function$;
 grant execute on function ledger.change_reserved_stock(ledger.change[]) to service_ledger;
@@ -21809,7 +23751,7 @@ CREATE OR REPLACE FUNCTION ledger.is_malformed(l ledger.line, operation text)
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > clock_timestamp()));
+RETURN (CASE operation WHEN 'set'::text THEN ((l).quantity < 0) WHEN 'adjust'::text THEN ((l).quantity = 0) ELSE (((l).quantity < 1) OR (num_nonnulls((l).destination_warehouse_id, (l).destination_bin_location_id) <> 1)) END OR (num_nonnulls((l).source_warehouse_id, (l).source_bin_location_id) <> 1) OR ((l).source_warehouse_id = (l).destination_warehouse_id) OR ((l).source_bin_location_id = (l).destination_bin_location_id) OR ((l).counted_at > statement_timestamp()));
 grant execute on function ledger.is_malformed(ledger.line,text) to service_ledger;
 comment on function ledger.is_malformed(ledger.line,text) is 'Whether ledger.check_form finds something in a line, for it is seldom so.';
 
@@ -21960,7 +23902,8 @@ begin
     group by f.product_id, f.location_type_technical_name, f.place, f.booked_at, f.is_count
   ));
   if seen.changes is not null then
-    perform ledger.write_figures(seen.changes, seen.opens, seen.opens_warehouses, seen.is_configured);
+    perform ledger.write_figures(
+      seen.changes, '{}', seen.opens, seen.opens_warehouses, seen.is_configured);
   end if;
   if seen.recounted is not null then
     perform ledger.carry_counts(seen.recounted, null);
@@ -22105,7 +24048,8 @@ begin
     from unnest(moved) m
     join erp.location w on w.id = m.owner_id
     join erp.fulfillment_order_line_item l on l.fulfillment_order_id = m.item_id
-    where w.warehouse_id is not null and l.product_id is not null group by w.warehouse_id, l.product_id);
+    where w.warehouse_id is not null and l.product_id is not null and l.quantity <> l.fulfilled_quantity
+    group by w.warehouse_id, l.product_id);
   perform ledger.change_promised_stock(changes);
   return null;
 end
@@ -22377,7 +24321,8 @@ begin
         union all select o.id, -1 from old_rows o where o.state in ('open', 'in_progress')
       ) s group by s.id having sum(s.direction) <> 0
     ) t join erp.sales_order_line_item l
-      on l.order_id = t.id where l.product_id is not null group by l.product_id);
+      on l.order_id = t.id where l.product_id is not null and l.quantity <> l.shipped_quantity
+    group by l.product_id);
   perform ledger.change_reserved_stock(changes);
   return null;
 end
@@ -22466,7 +24411,8 @@ begin
     products := array(select distinct l.product_id from changed n join gone g on g.id = n.id
       join erp.supplier_order_line_item l on l.supplier_order_id = n.id
       where l.product_id is not null
-        and (n.state, n.order_date_time) is distinct from (g.state, g.order_date_time));
+        and (n.order_date_time is distinct from g.order_date_time
+          or erp.awaits_goods(n.state) <> erp.awaits_goods(g.state) and l.open_quantity > 0));
   elsif tg_op = 'INSERT' then
     products := array(select distinct l.product_id from changed l where l.product_id is not null);
   elsif tg_op = 'DELETE' then
@@ -22480,10 +24426,11 @@ begin
   end if;
   perform ledger.lock(products);
   update erp.product p
-  set open_supplier_order_quantity = f.quantity, last_supplier_order_at = f.last_at
+  set open_supplier_order_quantity = f.quantity, last_supplier_order_at = f.last_at,
+    updated_at = date_trunc('second', now())
   from unnest(products) x (id) cross join lateral (
     select coalesce(
-      sum(l.open_quantity) filter (where o.state in ('open', 'sent', 'confirmed', 'partially_delivered')), 0
+      sum(l.open_quantity) filter (where erp.awaits_goods(o.state)), 0
     ) as quantity,
       max(o.order_date_time) as last_at
     from erp.supplier_order_line_item l
@@ -22703,6 +24650,40 @@ $function$;
 grant execute on function ledger.lock_places(ledger.draft[]) to service_ledger;
 comment on function ledger.lock_places(ledger.draft[]) is 'Takes the locks of movements that are to be booked: those of ledger.lock, for their products and places.';
 
+CREATE OR REPLACE FUNCTION ledger.lock_promises(order_id uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  perform ledger.lock(
+    array(
+      select l.product_id from erp.sales_order_line_item l
+      where l.order_id = lock_promises.order_id and l.quantity > l.shipped_quantity
+        and l.product_id is not null
+      union
+      select l.product_id from erp.fulfillment_order f
+      join erp.fulfillment_order_line_item l on l.fulfillment_order_id = f.id
+      where f.destination_order_id = lock_promises.order_id and l.quantity > l.fulfilled_quantity
+        and l.product_id is not null
+    ),
+    array(
+      select l.warehouse_id from erp.fulfillment_order f
+      join erp.location l on l.id = f.source_warehouse_location_id
+      where f.destination_order_id = lock_promises.order_id and l.warehouse_id is not null
+    )
+  );
+end
+$function$;
+alter function ledger.lock_promises(uuid) owner to service_ledger;
+grant execute on function ledger.lock_promises(uuid) to service_writer;
+comment on function ledger.lock_promises(uuid) is 'Takes the locks of ledger.lock for all that an order has reserved, and that is promised for it, after the locks of the order, its fulfillment orders and their locations.';
+
 CREATE OR REPLACE FUNCTION ledger.lock_shipment(product_ids uuid[], warehouse_ids uuid[], bin_location_ids uuid[] DEFAULT '{}'::uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -22740,6 +24721,16 @@ begin
       join erp.fulfillment_order_line_item a on a.id = l.fulfillment_order_line_item_id
       left join erp.sales_order_line_item s on s.id = a.destination_order_line_item_id
       where l.fulfillment_id = lock_way_back.fulfillment_id
+      -- What else is open of its orders and fulfillment orders is reserved and promised again
+      union
+      select s.product_id from erp.fulfillment_line_item l
+      join erp.fulfillment_order f on f.id = l.fulfillment_order_id
+      join erp.sales_order_line_item s on s.order_id = f.destination_order_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id and s.quantity > s.shipped_quantity
+      union
+      select a.product_id from erp.fulfillment_line_item l
+      join erp.fulfillment_order_line_item a on a.fulfillment_order_id = l.fulfillment_order_id
+      where l.fulfillment_id = lock_way_back.fulfillment_id and a.quantity > a.fulfilled_quantity
     ),
     array(
       select unnest(array[w.warehouse_id, m.source_warehouse_id, b.warehouse_id])
@@ -23187,7 +25178,7 @@ END;
 grant execute on function ledger.plain_singles(ledger.single[],timestamp with time zone) to service_booker;
 comment on function ledger.plain_singles(ledger.single[],timestamp with time zone) is 'Of bookings of one correction each, those that ledger.plain_place finds plain, that leave enough, and that no earlier one of the same product stands in the way of; with what they change, by themselves and together with the earlier ones. The products are locked.';
 
-CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text)
+CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text, others ledger.figure_change[] DEFAULT '{}'::ledger.figure_change[])
  RETURNS ledger.booking
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -23199,12 +25190,12 @@ CREATE OR REPLACE FUNCTION ledger.post(drafts ledger.draft[], note text)
 AS $function$
 begin
   perform ledger.lock_places(drafts);
-  return ledger.book(drafts, note);
+  return ledger.book(drafts, note, others);
 end
 $function$;
-alter function ledger.post(ledger.draft[],text) owner to service_ledger;
-grant execute on function ledger.post(ledger.draft[],text) to service_writer;
-comment on function ledger.post(ledger.draft[],text) is 'Books movements: takes the locks, then does what ledger.book does. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
+alter function ledger.post(ledger.draft[],text,ledger.figure_change[]) owner to service_ledger;
+grant execute on function ledger.post(ledger.draft[],text,ledger.figure_change[]) to service_writer;
+comment on function ledger.post(ledger.draft[],text,ledger.figure_change[]) is 'Books movements: takes the locks, then does what ledger.book does. User errors INSUFFICIENT_STOCK, BATCH_REQUIRED, PRODUCT_HAS_VARIANTS.';
 
 CREATE OR REPLACE FUNCTION ledger.prepare(lines ledger.line[], operation text)
  RETURNS void
@@ -23263,6 +25254,41 @@ CREATE OR REPLACE FUNCTION ledger.product_after(product erp.product, change bigi
 RETURN jsonb_populate_record(product, jsonb_build_object('physical_stock', ((product).physical_stock + change), 'stock_not_available_for_sale', ((product).stock_not_available_for_sale + not_for_sale), 'available_stock', (((product).available_stock + change) - not_for_sale)));
 grant execute on function ledger.product_after(erp.product,bigint,bigint) to service_booker;
 comment on function ledger.product_after(erp.product,bigint,bigint) is 'A product as it is when its stock has changed, and the part of it that is not for sale.';
+
+CREATE OR REPLACE FUNCTION ledger.promises_kept(picks ledger.pick[], assigned uuid[])
+ RETURNS ledger.figure_change[]
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH line AS MATERIALIZED (
+          SELECT l.id,
+             l.fulfillment_order_id,
+             l.destination_order_line_item_id,
+             l.product_id,
+             l.quantity,
+             l.fulfilled_quantity,
+             l.storefront_id,
+             l.created_at,
+             l.updated_at,
+             p.quantity AS units
+            FROM (unnest(promises_kept.picks) p(field, line_id, product_id, warehouse_id, quantity, place_type, place, batch_id)
+              JOIN erp.fulfillment_order_line_item l ON ((l.id = p.line_id)))
+         )
+  SELECT ARRAY( SELECT ROW(l.product_id, w.warehouse_id, (- l.units), 0, 0)::ledger.figure_change AS "row"
+            FROM ((line l
+              JOIN erp.fulfillment_order f ON ((f.id = l.fulfillment_order_id)))
+              JOIN erp.location w ON ((w.id = f.source_warehouse_location_id)))
+           WHERE ((l.product_id IS NOT NULL) AND (w.warehouse_id IS NOT NULL) AND (f.state = ANY (ARRAY['Open'::text, 'InProgress'::text, 'OnHold'::text])) AND (f.id <> ALL (promises_kept.assigned)))
+         UNION ALL
+          SELECT ROW(s.product_id, NULL::uuid, 0, ((- LEAST(sum(l.units), ((s.quantity - s.shipped_quantity))::bigint)))::integer, 0)::ledger.figure_change AS "row"
+            FROM ((line l
+              JOIN erp.sales_order_line_item s ON ((s.id = l.destination_order_line_item_id)))
+              JOIN erp.sales_order o ON ((o.id = s.order_id)))
+           WHERE ((s.product_id IS NOT NULL) AND (o.state = ANY (ARRAY['open'::text, 'in_progress'::text])))
+           GROUP BY s.id) AS "array";
+END;
+grant execute on function ledger.promises_kept(ledger.pick[],uuid[]) to service_ledger;
+comment on function ledger.promises_kept(ledger.pick[],uuid[]) is 'What is promised and reserved no longer when picks are shipped: fulfillment orders of them, save those that were assigned for the purpose and so have promised nothing, and orders.';
 
 CREATE OR REPLACE FUNCTION ledger.promises_of(changes ledger.change[])
  RETURNS ledger.change[]
@@ -23439,6 +25465,11 @@ AS $function$
 declare
   errors jsonb;
 begin
+  -- Usually there are enough
+  if (select sum(w.quantity) from unnest(picks) w where w.place is null and w.product_id is not null)
+    is not distinct from (select sum(f.quantity) from unnest(found_units) f) then
+    return;
+  end if;
   select jsonb_agg(mutation.user_error('INSUFFICIENT_STOCK',
     format(
       'Warehouse %s holds %s units of product %s to be picked, %s are needed.', w.code, t.available,
@@ -23588,7 +25619,7 @@ alter function ledger.set_stock(ledger.line[],text) owner to service_ledger;
 grant execute on function ledger.set_stock(ledger.line[],text) to service_writer;
 comment on function ledger.set_stock(ledger.line[],text) is 'Sets stock to what was counted: books the difference against stock_correction. With counted_at, what was booked after that moment stays on top of the count; a count that is older than one that is known changes nothing, and is told by the warning COUNT_SUPERSEDED.';
 
-CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], note text, OUT stock_movements uuid[], OUT lines uuid[])
+CREATE OR REPLACE FUNCTION ledger.ship(order_id uuid, picks ledger.pick[], assigned uuid[], note text, OUT stock_movements uuid[], OUT lines uuid[])
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -23605,18 +25636,18 @@ begin
   perform ledger.require_picked(picks, found_units);
   found_units := array(select p from unnest(picks) p where (p).place is not null) || found_units;
   lines := array(select f.line_id from unnest(found_units) with ordinality f order by f.ordinality);
-  stock_movements := (ledger.post(array(
+  stock_movements := (ledger.book(array(
     select row (
       f.field, f.product_id, f.quantity, f.batch_id, f.place_type, f.place, 'order', order_id::text,
       'api_shipping'
     )::ledger.draft
     from unnest(found_units) with ordinality f order by f.ordinality
-  ), note)).stock_movements;
+  ), note, ledger.promises_kept(picks, assigned))).stock_movements;
 end
 $function$;
-alter function ledger.ship(uuid,ledger.pick[],text) owner to service_ledger;
-grant execute on function ledger.ship(uuid,ledger.pick[],text) to service_writer;
-comment on function ledger.ship(uuid,ledger.pick[],text) is 'Books units out to an order. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.post.';
+alter function ledger.ship(uuid,ledger.pick[],uuid[],text) owner to service_ledger;
+grant execute on function ledger.ship(uuid,ledger.pick[],uuid[],text) to service_writer;
+comment on function ledger.ship(uuid,ledger.pick[],uuid[],text) is 'Books units out to an order, and ends what was promised of them; fulfillment orders that were assigned for the purpose have promised nothing. What names no place is picked: the bins of the warehouse by their position, then by code, and at last what lies in no bin; of products that are kept in batches the oldest batch first. Answers the movements, and for each the line that it is for. ledger.lock_shipment comes first. User error INSUFFICIENT_STOCK, and those of ledger.book.';
 
 CREATE OR REPLACE FUNCTION ledger.take_back(fulfillment_id uuid, note text)
  RETURNS uuid[]
@@ -23752,9 +25783,11 @@ declare
   broken text;
 begin
   new.available_quantity := (new.quantity - new.reserved_quantity); -- 'warehouse_stock_available_quantity_follows'
-  if not (((new.quantity >= 0))) then
+  if not (((new.quantity >= 0))
+    and ((new.reserved_quantity >= 0))) then
     broken := case
-      when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative' end;
+      when not ((new.quantity >= 0)) then 'warehouse_stock_quantity_is_not_negative'
+      when not ((new.reserved_quantity >= 0)) then 'warehouse_stock_reserved_quantity_is_not_negative' end;
     raise check_violation using constraint = broken, table = 'warehouse_stock', schema = 'ledger',
       message = format('new row for relation "%s" violates check constraint "%s"', 'warehouse_stock', broken);
   end if;
@@ -23971,6 +26004,23 @@ $function$;
 grant execute on function ledger.warn_of_promises(ledger.draft[]) to service_ledger;
 comment on function ledger.warn_of_promises(ledger.draft[]) is 'Warns of movements, which have been booked, that took away what orders are waiting for: the available stock of the product, or of a warehouse, is below 0 and lower than before. Warning STOCK_PROMISED, one for the product, or one for each warehouse that is short while the product is not.';
 
+CREATE OR REPLACE FUNCTION ledger.write_assigned(fulfillment_order_id uuid, assignments erp.assignment[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ INSERT INTO erp.fulfillment_order_line_item (fulfillment_order_id, destination_order_line_item_id, product_id, quantity)  SELECT write_assigned.fulfillment_order_id AS fulfillment_order_id,
+             a.order_line_item_id,
+             a.product_id,
+             a.quantity
+            FROM unnest(write_assigned.assignments) WITH ORDINALITY a(location_id, order_line_item_id, product_id, quantity, ordinality)
+           ORDER BY a.ordinality;
+END;
+alter function ledger.write_assigned(uuid,erp.assignment[]) owner to service_booker;
+grant execute on function ledger.write_assigned(uuid,erp.assignment[]) to service_writer;
+comment on function ledger.write_assigned(uuid,erp.assignment[]) is 'Adds lines to a fulfillment order that promise nothing, because the same transaction ships them. Only for erp.assign.';
+
 CREATE OR REPLACE FUNCTION ledger.write_batch_figures(legs ledger.leg[])
  RETURNS TABLE(batch_id uuid, stock_ids uuid[])
  LANGUAGE plpgsql
@@ -24079,7 +26129,29 @@ $function$;
 grant execute on function ledger.write_configured_figures(ledger.place_change[]) to service_booker;
 comment on function ledger.write_configured_figures(ledger.place_change[]) is 'Brings the stock up to date that configurations of products have. Only for ledger.write_figures.';
 
-CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], opens boolean, opens_warehouses boolean, is_configured boolean)
+CREATE OR REPLACE FUNCTION ledger.write_deliveries(deliveries erp.delivery[], moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+BEGIN ATOMIC
+ UPDATE erp.supplier_order_line_item i SET received_quantity = d.received, actual_delivery_date =
+         CASE
+             WHEN (d.received >= i.quantity) THEN COALESCE(i.actual_delivery_date, write_deliveries.moment)
+             ELSE NULL::timestamp with time zone
+         END
+    FROM unnest(write_deliveries.deliveries) d(supplier_order_line_item_id, supplier_order_id, product_id, received, arrives, new_state, is_complete, awaited)
+   WHERE (d.arrives AND (i.id = d.supplier_order_line_item_id));
+END;
+alter function ledger.write_deliveries(erp.delivery[],timestamp with time zone) owner to service_booker;
+grant execute on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) to service_writer;
+comment on function ledger.write_deliveries(erp.delivery[],timestamp with time zone) is 'Writes down what has been received of lines of supplier orders. Only for erp.complete_goods_receipt, which has booked what is awaited less.';
+
+CREATE OR REPLACE FUNCTION ledger.write_figures(changes ledger.place_change[], others ledger.figure_change[], opens boolean, opens_warehouses boolean, is_configured boolean)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -24093,8 +26165,8 @@ declare
   today constant timestamptz := date_trunc('second', now());
   lacks boolean;
 begin
-  if opens then
-    perform ledger.write_new_stock(changes);
+  if opens or opens_warehouses then
+    perform ledger.write_new_stock(changes, opens_warehouses);
   end if;
   with in_place as (
     update ledger.stock s set quantity = s.quantity + c.change, updated_at = today
@@ -24104,31 +26176,38 @@ begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
   select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
   from in_place p cross join lateral events.stock_update_events(p.o, p.n) e order by p.position;
-  if opens_warehouses then
-    insert into ledger.warehouse_stock (product_id, warehouse_id)
-    select c.product_id, c.warehouse_id from unnest(changes) c where c.warehouse_id is not null
-    group by c.product_id, c.warehouse_id order by min(c.position)
-    on conflict (product_id, warehouse_id) do nothing;
-  end if;
-
-  with held as materialized (
-    select c.product_id, c.warehouse_id, sum(c.change)::bigint as change, min(c.position) as position
-    from unnest(changes) c where c.warehouse_id is not null
-    group by c.product_id, c.warehouse_id having sum(c.change) <> 0
+  with part as materialized (
+    select x.product_id, x.warehouse_id, sum(x.change)::integer as change,
+      sum(x.promised)::integer as promised, sum(x.reserved)::integer as reserved,
+      sum(x.awaited)::integer as awaited, min(x.position) as position
+    from (
+      select c.product_id, c.warehouse_id, c.change, 0, 0, 0, c.position
+      from unnest(changes) c where c.warehouse_id is not null
+      union all
+      select o.product_id, o.warehouse_id, 0, o.promised, o.reserved, o.awaited, null from unnest(others) o
+    ) x (product_id, warehouse_id, change, promised, reserved, awaited, position)
+    group by x.product_id, x.warehouse_id
   ),
   in_warehouse as (
-    update ledger.warehouse_stock s set quantity = s.quantity + h.change, updated_at = today
-    from held h where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id
+    update ledger.warehouse_stock s
+    set quantity = s.quantity + h.change, reserved_quantity = s.reserved_quantity + h.promised,
+      updated_at = today
+    from part h
+    where s.product_id = h.product_id and s.warehouse_id = h.warehouse_id and (h.change, h.promised) <> (0, 0)
     returning s.available_quantity
   ),
   in_product as (
     update erp.product p
     set physical_stock = p.physical_stock + h.change, updated_at = today,
-      stock_not_available_for_sale = p.stock_not_available_for_sale + h.not_for_sale
+      stock_not_available_for_sale = p.stock_not_available_for_sale + h.not_for_sale,
+      reserved_stock = p.reserved_stock + h.reserved,
+      open_supplier_order_quantity = p.open_supplier_order_quantity + h.awaited
     from (
-      select held.product_id, sum(held.change)::bigint as change, min(held.position) as position,
-        coalesce(sum(held.change) filter (where not w.is_stock_available_for_sale), 0)::bigint as not_for_sale
-      from held join erp.warehouse w on w.id = held.warehouse_id group by held.product_id
+      select f.product_id, sum(f.change)::integer as change, min(f.position) as position,
+        sum(case when w.is_stock_available_for_sale then 0 else f.change end)::integer as not_for_sale,
+        sum(f.reserved)::integer as reserved, sum(f.awaited)::integer as awaited
+      from part f left join erp.warehouse w on w.id = f.warehouse_id group by f.product_id
+      having bool_or((f.change, f.reserved, f.awaited) <> (0, 0, 0))
     ) h where p.id = h.product_id
     returning with (old as o, new as n) o, n, h.position
   ),
@@ -24146,9 +26225,9 @@ begin
   return lacks;
 end
 $function$;
-alter function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) owner to service_booker;
-grant execute on function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) to service_ledger;
-comment on function ledger.write_figures(ledger.place_change[],boolean,boolean,boolean) is 'Brings the figures up to date with what ledger.examine found, and tells of it: stock, warehouse stock, products, and their configurations, each row once. Answers whether available stock that it changed is below 0 now.';
+alter function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) owner to service_booker;
+grant execute on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) to service_ledger;
+comment on function ledger.write_figures(ledger.place_change[],ledger.figure_change[],boolean,boolean,boolean) is 'Brings the figures up to date with what ledger.examine found, and with what else changes, and tells of it: stock, warehouse stock, products, and their configurations, each row once. Answers whether available stock that it changed is below 0 now.';
 
 CREATE OR REPLACE FUNCTION ledger.write_movements(drafts ledger.draft[], moment timestamp with time zone, note text)
  RETURNS uuid[]
@@ -24209,7 +26288,7 @@ alter function ledger.write_movements(ledger.draft[],timestamp with time zone,te
 grant execute on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) to service_ledger;
 comment on function ledger.write_movements(ledger.draft[],timestamp with time zone,text) is 'Adds movements to the ledger, in the order of their drafts, and tells of them; answers their ids. Only for ledger.book, which checks them first.';
 
-CREATE OR REPLACE FUNCTION ledger.write_new_stock(changes ledger.place_change[])
+CREATE OR REPLACE FUNCTION ledger.write_new_stock(changes ledger.place_change[], opens_warehouses boolean)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -24233,10 +26312,66 @@ begin
   insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
   select e.topic, e.subject_id, e.entity_id, e.data, e.changed_fields, (select events.cause())
   from opened o cross join lateral events.stock_insert_events(o.n) e order by (o.n).id;
+  if opens_warehouses then
+    insert into ledger.warehouse_stock (product_id, warehouse_id)
+    select c.product_id, c.warehouse_id from unnest(changes) c where c.warehouse_id is not null
+    group by c.product_id, c.warehouse_id order by min(c.position)
+    on conflict (product_id, warehouse_id) do nothing;
+  end if;
 end
 $function$;
-grant execute on function ledger.write_new_stock(ledger.place_change[]) to service_booker;
-comment on function ledger.write_new_stock(ledger.place_change[]) is 'Makes the rows of stock that are not there yet, and tells of them. Only for ledger.write_figures.';
+grant execute on function ledger.write_new_stock(ledger.place_change[],boolean) to service_booker;
+comment on function ledger.write_new_stock(ledger.place_change[],boolean) is 'Makes the rows of stock that are not there yet, and tells of them, and those of the stock of warehouses. Only for ledger.write_figures.';
+
+CREATE OR REPLACE FUNCTION ledger.write_shipment(fulfillment_id uuid, picks ledger.pick[], stock_movements uuid[], lines uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  with line as materialized (
+    select l.fulfillment_order_id, l.id, l.destination_order_line_item_id as item_id, l.product_id,
+      p.quantity, p.position
+    from (
+      select p.line_id, min(p.ordinality) as position, sum(p.quantity)::integer as quantity
+      from unnest(picks) with ordinality p group by p.line_id
+    ) p join erp.fulfillment_order_line_item l on l.id = p.line_id
+  ),
+  paired as (
+    insert into erp.fulfillment_order_fulfillment (fulfillment_order_id, fulfillment_id)
+    select distinct line.fulfillment_order_id, write_shipment.fulfillment_id from line order by 1
+  ),
+  shipped as (
+    insert into erp.fulfillment_line_item (
+      fulfillment_id, fulfillment_order_id, fulfillment_order_line_item_id, product_id, quantity
+    )
+    select write_shipment.fulfillment_id, line.fulfillment_order_id, line.id, line.product_id, line.quantity
+    from line order by line.position
+    returning id, fulfillment_order_line_item_id
+  ),
+  linked as (
+    insert into erp.fulfillment_stock_movement (fulfillment_line_item_id, stock_movement_id)
+    select s.id, m.id from unnest(stock_movements, lines) m (id, line_id)
+    join shipped s on s.fulfillment_order_line_item_id = m.line_id
+  ),
+  fulfilled as (
+    update erp.fulfillment_order_line_item l set fulfilled_quantity = l.fulfilled_quantity + line.quantity
+    from line where l.id = line.id
+  )
+  update erp.sales_order_line_item s set shipped_quantity = s.shipped_quantity + i.quantity
+  from (
+    select line.item_id, sum(line.quantity)::integer as quantity from line group by line.item_id
+  ) i where s.id = i.item_id;
+end
+$function$;
+alter function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) owner to service_booker;
+grant execute on function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) to service_writer;
+comment on function ledger.write_shipment(uuid,ledger.pick[],uuid[],uuid[]) is 'Records what a fulfillment ships, by which movements, each for its line of a fulfillment order, and what is fulfilled and shipped thereby. Only for erp.ship: ledger.ship has booked it, and kept the figures that follow.';
 
 CREATE OR REPLACE FUNCTION ledger.write_singles(singles ledger.single[])
  RETURNS TABLE(nth integer, movement_id uuid, stock_id uuid)
@@ -24383,9 +26518,9 @@ create table mutation.operation (
   operation name not null,
   routine regproc not null,
   input_type regtype not null,
-  payload_type regtype not null,
   takes_changes boolean not null,
   scopes text[] not null,
+  secrets text[] default '{}'::text[] not null,
   constraint operation_pkey PRIMARY KEY (version, operation)
 );
 alter table mutation.operation enable row level security;
@@ -24421,7 +26556,6 @@ CREATE OR REPLACE FUNCTION mutation.caller()
  RETURNS uuid
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN (COALESCE(NULLIF(current_setting('service.credential_id'::text, true), ''::text), '00000000-0000-0000-0000-000000000000'::text))::uuid;
 grant execute on function mutation.caller() to service_writer;
 comment on function mutation.caller() is 'The credential of the request, to which idempotency keys belong; the nil uuid when there is none.';
@@ -24448,9 +26582,13 @@ AS $function$
 begin
   delete from mutation.operation;
   insert into mutation.operation (
-    version, operation, routine, input_type, payload_type, takes_changes, scopes
+    version, operation, routine, input_type, takes_changes, scopes, secrets
   )
-  select n.nspname, p.proname, p.oid, p.proargtypes[0], p.prorettype, p.pronargs > 1, s.scopes
+  select n.nspname, p.proname, p.oid, p.proargtypes[0], p.pronargs > 1, s.scopes,
+    array(
+      select a.attname::text from pg_type t
+      join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+      where t.oid = p.prorettype and col_description(a.attrelid, a.attnum) ~ '(?n)^@secret$')
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   cross join lateral (
     select regexp_split_to_array(
@@ -24559,7 +26697,7 @@ END;
 grant execute on function mutation.faults_of_keys(regclass) to service_writer;
 comment on function mutation.faults_of_keys(regclass) is 'SQL for the rows w of mutation.row_faults with a unique key that another row has, be it one of the same call. Null when a table has no unique key.';
 
-CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT payload_type regtype, OUT takes_changes boolean)
+CREATE OR REPLACE FUNCTION mutation.find(version name, operation name, OUT routine regproc, OUT input_type regtype, OUT takes_changes boolean, OUT secrets text[])
  RETURNS record
  LANGUAGE plpgsql
  STABLE
@@ -24568,8 +26706,8 @@ AS $function$
 declare
   scopes text[];
 begin
-  select o.routine, o.input_type, o.payload_type, o.takes_changes, o.scopes
-  into routine, input_type, payload_type, takes_changes, scopes
+  select o.routine, o.input_type, o.takes_changes, o.secrets, o.scopes
+  into routine, input_type, takes_changes, secrets, scopes
   from mutation.operation o where o.version = find.version and o.operation = find.operation;
   if scopes is null then
     raise exception 'There is no mutation %.%.', version, operation using errcode = 'undefined_function';
@@ -24581,17 +26719,23 @@ begin
 end
 $function$;
 grant execute on function mutation.find(name,name) to service_writer;
-comment on function mutation.find(name,name) is 'The function of a mutation, its types, and whether it takes changes, as mutation.derive_operations wrote them down. Fails when there is none of that name, or the caller lacks its scope.';
+comment on function mutation.find(name,name) is 'The function of a mutation, the type of its input, whether it takes changes, and the columns of its payload that are shown once, as mutation.derive_operations wrote them down. Fails when there is none of that name, or the caller lacks its scope.';
 
 CREATE OR REPLACE FUNCTION mutation.forget_keys()
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  expired constant timestamptz := now() - mutation.key_lifetime();
 begin
+  -- A look at the oldest takes a fraction of what deleting none would
+  if (select k.created_at from mutation.idempotency_key k order by k.created_at limit 1) >= expired then
+    return;
+  end if;
   -- Each call deletes a few old keys, so that none takes long.
   delete from mutation.idempotency_key k where k.ctid = any (array(
-    select o.ctid from mutation.idempotency_key o where o.created_at < now() - mutation.key_lifetime()
+    select o.ctid from mutation.idempotency_key o where o.created_at < expired
     order by o.created_at limit 5 for update skip locked));
 end
 $function$;
@@ -24630,19 +26774,22 @@ $function$;
 grant execute on function mutation.joint_calls(jsonb) to service_writer;
 comment on function mutation.joint_calls(jsonb) is 'Of the calls that mutation.run_together is given, those of stock_adjust; they fit when they have one line that says what is usual, and come from callers that have the scope.';
 
-CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, answer jsonb)
+CREATE OR REPLACE FUNCTION mutation.keep_answer(idempotency_key text, digest bytea, answer jsonb)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  update mutation.idempotency_key k set payload = answer
-  where k.credential_id = mutation.caller() and k.key = idempotency_key;
+  -- One that is there is too old: mutation.take_key has the lock
+  insert into mutation.idempotency_key (credential_id, key, request, payload)
+  values (mutation.caller(), idempotency_key, digest, answer)
+  on conflict (credential_id, key) do update
+    set request = excluded.request, payload = excluded.payload, created_at = excluded.created_at;
   perform mutation.forget_keys();
 end
 $function$;
-grant execute on function mutation.keep_answer(text,jsonb) to service_writer;
-comment on function mutation.keep_answer(text,jsonb) is 'Keeps what the running mutation answers for repetitions with its key, and removes a few keys that are too old.';
+grant execute on function mutation.keep_answer(text,bytea,jsonb) to service_writer;
+comment on function mutation.keep_answer(text,bytea,jsonb) is 'Keeps what the running mutation answers for repetitions with its key, with the digest of its input, and removes a few keys that are too old.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  RETURNS interval
@@ -24657,8 +26804,7 @@ CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-RETURN hashtextextended(((credential_id || ' '::text) || key), (17)::bigint);
+RETURN hashtextextended((((credential_id)::text || ' '::text) || key), (17)::bigint);
 grant execute on function mutation.key_lock(uuid,text) to service_writer;
 comment on function mutation.key_lock(uuid,text) is 'The advisory lock of an idempotency key. Whoever has it knows whether the key is taken, without waiting for the transaction that takes it.';
 
@@ -24902,6 +27048,7 @@ CREATE OR REPLACE FUNCTION mutation.run(version name, operation name, input json
 AS $function$
 declare
   target record;
+  digest bytea;
   repeated jsonb;
   result jsonb;
   errors jsonb;
@@ -24920,9 +27067,8 @@ begin
     perform mutation.refuse_nulls(target.input_type,
       case when validate_only is null then input || '{"validate_only": null}' else input end);
     if idempotency_key is not null then
-      repeated := mutation.take_key(idempotency_key,
-        mutation.digest(operation, target.input_type, input, target.takes_changes),
-        sha256(convert_to(operation || ' ' || input::text, 'UTF8')));
+      digest := mutation.digest(operation, target.input_type, input, target.takes_changes);
+      repeated := mutation.take_key(idempotency_key, digest, operation, input);
       if repeated is not null then
         return jsonb_build_object('payload', case when not validate_only then repeated end,
           'userErrors', '[]'::jsonb, 'warnings', coalesce(repeated -> 'warnings', '[]'));
@@ -24942,8 +27088,8 @@ begin
       raise exception 'It would have worked.' using errcode = 'UE002';
     end if;
     if idempotency_key is not null then
-      perform mutation.keep_answer(idempotency_key,
-        (result - mutation.secrets_of(target.payload_type)) || jsonb_build_object('warnings', warnings));
+      perform mutation.keep_answer(idempotency_key, digest,
+        (result - target.secrets) || jsonb_build_object('warnings', warnings));
     end if;
     return jsonb_build_object('payload', result, 'userErrors', '[]'::jsonb, 'warnings', warnings);
   exception
@@ -25021,21 +27167,7 @@ alter function mutation.run_together(jsonb) owner to service_writer;
 grant execute on function mutation.run_together(jsonb) to service_api;
 comment on function mutation.run_together(jsonb) is 'Runs calls of mutations together, as if each were run by mutation.run, one after the other: an array of objects with version, operation, input, key, credential_id, request_id and scopes. Answers an array: for each call what mutation.run would answer, or null when it was not run, and has to be, by mutation.run: whatever is not plain, will perhaps be refused, or would have to wait for a key; and whatever concerns the same product and comes after such a call.';
 
-CREATE OR REPLACE FUNCTION mutation.secrets_of(payload_type oid)
- RETURNS text[]
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-BEGIN ATOMIC
- SELECT ARRAY( SELECT (a.attname)::text AS attname
-            FROM (pg_type t
-              JOIN pg_attribute a ON (((a.attrelid = t.typrelid) AND (a.attnum > 0) AND (NOT a.attisdropped))))
-           WHERE ((t.oid = secrets_of.payload_type) AND (col_description(a.attrelid, (a.attnum)::integer) ~ '(?n)^@secret$'::text))) AS "array";
-END;
-grant execute on function mutation.secrets_of(oid) to service_writer;
-comment on function mutation.secrets_of(oid) is 'The columns of a payload with the tag @secret. They are shown once: not when a mutation is repeated, so they are not stored.';
-
-CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, earlier_digest bytea)
+CREATE OR REPLACE FUNCTION mutation.take_key(idempotency_key text, digest bytea, operation name, input jsonb)
  RETURNS jsonb
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -25050,25 +27182,22 @@ begin
   end if;
   -- A concurrent call with the same key waits here until the first has committed or failed.
   perform pg_advisory_xact_lock(mutation.key_lock(mutation.caller(), idempotency_key));
-  insert into mutation.idempotency_key as k (credential_id, key, request)
-  values (mutation.caller(), idempotency_key, digest)
-  on conflict (credential_id, key) do update
-    set request = excluded.request, payload = null, created_at = excluded.created_at
-    where k.created_at < now() - mutation.key_lifetime();
-  if found then
+  select k.request, k.payload, k.created_at into earlier
+  from mutation.idempotency_key k where k.credential_id = mutation.caller() and k.key = idempotency_key;
+  if not found or earlier.created_at < now() - mutation.key_lifetime() then
     return null;
   end if;
-  select k.request, k.payload into strict earlier
-  from mutation.idempotency_key k where k.credential_id = mutation.caller() and k.key = idempotency_key;
-  if earlier.request not in (digest, earlier_digest) then
+  -- The second digest is that of keys from before mutation.digest was
+  if earlier.request <> digest
+    and earlier.request <> sha256(convert_to(operation || ' ' || input::text, 'UTF8')) then
     perform mutation.refuse('IDEMPOTENCY_KEY_MISMATCH',
       'The key was used for another input in the last 24 hours.', '{idempotency_key}');
   end if;
   return earlier.payload;
 end
 $function$;
-grant execute on function mutation.take_key(text,bytea,bytea) to service_writer;
-comment on function mutation.take_key(text,bytea,bytea) is 'Takes a key for the running mutation. Null when it was free; otherwise what the mutation answered that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH. The second digest is that of keys from before mutation.digest was.';
+grant execute on function mutation.take_key(text,bytea,name,jsonb) to service_writer;
+comment on function mutation.take_key(text,bytea,name,jsonb) is 'Takes a key for the running mutation, by a lock: mutation.keep_answer writes it down. Null when it was free; otherwise what the mutation answered that had it before. A key that is taken by another request is refused: IDEMPOTENCY_KEY_MISMATCH.';
 
 CREATE OR REPLACE FUNCTION mutation.take_keys(calls mutation.joint_call[])
  RETURNS mutation.joint_call[]
@@ -25199,7 +27328,6 @@ CREATE OR REPLACE FUNCTION mutation.warnings()
  RETURNS jsonb
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 RETURN (COALESCE(NULLIF(current_setting('service.warnings'::text, true), ''::text), '[]'::text))::jsonb;
 grant execute on function mutation.warnings() to service_booker;
 grant execute on function mutation.warnings() to service_ledger;
@@ -25292,3 +27420,378 @@ end
 $function$;
 grant execute on function mutation.write_rows(regclass,mutation.upsert_row[]) to service_writer;
 comment on function mutation.write_rows(regclass,mutation.upsert_row[]) is 'Writes the rows of an upsert that are not refused: what is new in the order of its unique key, so that two calls never wait for each other in a circle, and what is different. Rows that are as they should be are not touched.';
+
+create schema search;
+grant usage on schema search to service_api;
+grant usage on schema search to service_searcher;
+comment on schema search is 'Functions that find rows by words, one for each view of the API that can be searched.';
+
+CREATE OR REPLACE FUNCTION search.keep_words_of_product()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+    begin
+      insert into erp.product_words (product_id, words) select id, lower((product_number::text || '
+' || coalesce(name::text, '') || '
+' || coalesce(gtin::text, '') || '
+' || coalesce(manufacturer_number::text, '')) collate pg_catalog.pg_c_utf8) from (select new.*) row
+      on conflict (product_id) do update set words = excluded.words where product_words.words <> excluded.words;
+      return null;
+    end
+    $function$;
+alter function search.keep_words_of_product() owner to service_searcher;
+comment on function search.keep_words_of_product() is 'Trigger: keeps the text in erp.product_words by which a row is found. Made by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.require_few(ids uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if cardinality(ids) > 10000 then
+    raise exception 'The search finds more than 10000 rows.' using errcode = 'UE006';
+  end if;
+  return ids;
+end
+$function$;
+grant execute on function search.require_few(uuid[]) to service_searcher;
+comment on function search.require_few(uuid[]) is 'Refuses, with SQLSTATE UE006, a search that finds more than 10,000 rows: to read on from there, a list would have to read and sort all of them again for each page.';
+
+CREATE OR REPLACE FUNCTION search.sought(patterns text[])
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg(COALESCE(lower(((sought.patterns)[n.n] COLLATE pg_c_utf8)), '%'::text) ORDER BY n.n) AS array_agg FROM generate_series(1, 6) n(n));
+grant execute on function search.sought(text[]) to service_searcher;
+comment on function search.sought(text[]) is 'Six patterns, in lower case, of one to six: the functions of this schema have a condition for each.';
+
+CREATE OR REPLACE FUNCTION search.unstable_batches(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+  through_1 uuid[];
+begin
+  if not auth.has_scope(variadic '{batches:read}'::text[]) then return '{}'; end if;
+  through_1 := search.unstable_products(patterns);
+  return search.require_few(array((select id from erp.batch where lower((number::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)
+    union
+    (select id from erp.batch where product_id = any (through_1) limit 10001)));
+end
+$function$;
+alter function search.unstable_batches(text[]) owner to service_searcher;
+grant execute on function search.unstable_batches(text[]) to service_api;
+comment on function search.unstable_batches(text[]) is 'The ids of rows of 28750 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_bin_locations(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{warehouses:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select id from erp.bin_location where lower((code::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((code::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((code::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((code::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((code::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((code::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_bin_locations(text[]) owner to service_searcher;
+grant execute on function search.unstable_bin_locations(text[]) to service_api;
+comment on function search.unstable_bin_locations(text[]) is 'The ids of rows of 28746 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_customers(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{customers:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select id from erp.customer where lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((customer_number::text || '
+' || first_name::text || '
+' || last_name::text || '
+' || coalesce(company::text, '') || '
+' || email::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_customers(text[]) owner to service_searcher;
+grant execute on function search.unstable_customers(text[]) to service_api;
+comment on function search.unstable_customers(text[]) is 'The ids of rows of 28730 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_documents(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+  through_1 uuid[];
+begin
+  if not auth.has_scope(variadic '{documents:read}'::text[]) then return '{}'; end if;
+  through_1 := search.unstable_orders(patterns);
+  return search.require_few(array((select id from erp.document where lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[1] and lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[2] and lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[3] and lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[4] and lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[5] and lower((coalesce(document_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)
+    union
+    (select id from erp.document where order_id = any (through_1) limit 10001)));
+end
+$function$;
+alter function search.unstable_documents(text[]) owner to service_searcher;
+grant execute on function search.unstable_documents(text[]) to service_api;
+comment on function search.unstable_documents(text[]) is 'The ids of rows of 28754 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_fulfillments(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{fulfillment_orders:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select id from erp.fulfillment where lower((number::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_fulfillments(text[]) owner to service_searcher;
+grant execute on function search.unstable_fulfillments(text[]) to service_api;
+comment on function search.unstable_fulfillments(text[]) is 'The ids of rows of 28766 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_goods_receipts(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+  through_1 uuid[];
+begin
+  if not auth.has_scope(variadic '{goods_receipts:read}'::text[]) then return '{}'; end if;
+  through_1 := search.unstable_suppliers(patterns);
+  return search.require_few(array((select id from erp.goods_receipt where lower((number::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((number::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)
+    union
+    (select id from erp.goods_receipt where supplier_id = any (through_1) limit 10001)));
+end
+$function$;
+alter function search.unstable_goods_receipts(text[]) owner to service_searcher;
+grant execute on function search.unstable_goods_receipts(text[]) to service_api;
+comment on function search.unstable_goods_receipts(text[]) is 'The ids of rows of 28762 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_orders(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+  through_1 uuid[];
+begin
+  if not auth.has_scope(variadic '{orders:read}'::text[]) then return '{}'; end if;
+  through_1 := search.unstable_customers(patterns);
+  return search.require_few(array((select id from erp.sales_order where lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[1] and lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[2] and lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[3] and lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[4] and lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[5] and lower((coalesce(order_number::text, '') || '
+' || coalesce(storefront_id::text, '') || '
+' || coalesce(tracking_codes::text, '')) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)
+    union
+    (select id from erp.sales_order where customer_id = any (through_1) limit 10001)));
+end
+$function$;
+alter function search.unstable_orders(text[]) owner to service_searcher;
+grant execute on function search.unstable_orders(text[]) to service_api;
+comment on function search.unstable_orders(text[]) is 'The ids of rows of 28734 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_products(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{products:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select product_id from erp.product_words where words like sought[1] and words like sought[2] and words like sought[3] and words like sought[4] and words like sought[5] and words like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_products(text[]) owner to service_searcher;
+grant execute on function search.unstable_products(text[]) to service_api;
+comment on function search.unstable_products(text[]) is 'The ids of rows of 28725 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_supplier_orders(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+  through_1 uuid[];
+begin
+  if not auth.has_scope(variadic '{supplier_orders:read}'::text[]) then return '{}'; end if;
+  through_1 := search.unstable_suppliers(patterns);
+  return search.require_few(array((select id from erp.supplier_order where lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[1] and lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[2] and lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[3] and lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[4] and lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[5] and lower((number::text || '
+' || coalesce(supplier_order_number::text, '')) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)
+    union
+    (select id from erp.supplier_order where supplier_id = any (through_1) limit 10001)));
+end
+$function$;
+alter function search.unstable_supplier_orders(text[]) owner to service_searcher;
+grant execute on function search.unstable_supplier_orders(text[]) to service_api;
+comment on function search.unstable_supplier_orders(text[]) is 'The ids of rows of 28758 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_suppliers(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{suppliers:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select id from erp.supplier where lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[1] and lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[2] and lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[3] and lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[4] and lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[5] and lower((number::text || '
+' || name::text || '
+' || coalesce(customer_number::text, '') || '
+' || coalesce(email::text, '')) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_suppliers(text[]) owner to service_searcher;
+grant execute on function search.unstable_suppliers(text[]) to service_api;
+comment on function search.unstable_suppliers(text[]) is 'The ids of rows of 28738 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+
+CREATE OR REPLACE FUNCTION search.unstable_warehouses(patterns text[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_indexscan TO 'off'
+ SET enable_indexonlyscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  sought constant text[] := search.sought(patterns);
+begin
+  if not auth.has_scope(variadic '{warehouses:read}'::text[]) then return '{}'; end if;
+  return search.require_few(array((select id from erp.warehouse where lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[1] and lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[2] and lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[3] and lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[4] and lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[5] and lower((code::text || '
+' || name::text) collate pg_catalog.pg_c_utf8) like sought[6] limit 10001)));
+end
+$function$;
+alter function search.unstable_warehouses(text[]) owner to service_searcher;
+grant execute on function search.unstable_warehouses(text[]) to service_api;
+comment on function search.unstable_warehouses(text[]) is 'The ids of rows of 28742 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';

@@ -18,6 +18,7 @@ import { ListColumnsPlugin } from "./list-columns.ts";
 import { MutationFieldsPlugin } from "./mutation-fields.ts";
 import { NamingPlugin } from "./naming.ts";
 import { NodePlugin } from "./node.ts";
+import { NodesPlugin } from "./nodes.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
 import { RelationsPlugin } from "./relations.ts";
@@ -152,7 +153,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
-      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin]),
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin, NodesPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions

@@ -37,7 +37,7 @@ function byKey(build: GraphileBuild.Build, handler: NodeIdHandler): NodeIdHandle
 }
 
 /** The keys of types whose rows can be found. */
-const keyOf =
+export const keyOf =
   (build: GraphileBuild.Build): KeyOf =>
   (typeName) =>
     build.getNodeIdHandler!(typeName) ? build.keyOfType.get(typeName) : undefined;

@@ -36,6 +36,7 @@ export function findSource(
   if (scope.mutationFunction) return { kind: "mutation" };
   if (scope.payloadColumn) return findPayloadColumn(build, scope);
   if (scope.isRootNodeField) return { kind: "node" };
+  if (scope.isRootNodesField) return { kind: "nodes" };
   if (scope.nodeAccessorTypeName) return { kind: "row" };
   if (scope.isPgFieldConnection) return findList(build, `${typeName}.${fieldName}`, scope);
   if (scope.isPgSingleRelationField) {

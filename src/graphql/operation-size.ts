@@ -1,5 +1,4 @@
 import type {
-  ArgumentNode,
   FieldNode,
   FragmentDefinitionNode,
   FragmentSpreadNode,
@@ -9,7 +8,6 @@ import type {
   InlineFragmentNode,
   OperationDefinitionNode,
   SelectionSetNode,
-  ValueNode,
 } from "postgraphile/graphql";
 import {
   getNamedType,
@@ -19,7 +17,8 @@ import {
   isObjectType,
   Kind,
 } from "postgraphile/graphql";
-import { defaultPageSize, maxPageSize } from "./page-size.ts";
+import { maxPageSize } from "./page-size.ts";
+import { hasVariableSize, pageSize } from "./given-page-size.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
 import type { Dependence } from "./given-argument.ts";
@@ -40,29 +39,6 @@ const rowsPerCount = 50;
 /** Aggregates read up to ten times as many rows as a count, and groups are sorted. */
 const figuresPerCount = 10;
 const countsOf: Readonly<Record<string, number>> = { aggregates: 4, groupedAggregates: 6 };
-
-/** The `first` or `last` of a list. An invalid one counts as one: the list itself will refuse it. */
-function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
-  const sizes = node.arguments?.filter(isSize).map(({ value }) => sizeOf(value, operation, variables)) ?? [];
-  const given = sizes.filter((size) => size !== undefined);
-  return given.length > 0 ? Math.max(...given) : defaultPageSize;
-}
-
-function sizeOf(
-  given: ValueNode,
-  operation: OperationDefinitionNode,
-  variables: Variables,
-): number | undefined {
-  let value: ValueNode | undefined = given;
-  let size: unknown;
-  if (value?.kind === Kind.VARIABLE) {
-    const name = value.name.value;
-    size = variables[name];
-    value = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
-  }
-  if (size === undefined && value?.kind === Kind.INT) size = Number(value.value);
-  return typeof size === "number" ? Math.min(Math.max(size, 0), maxPageSize) : undefined;
-}
 
 // Most operations have their page sizes in the document, so their size depends only on which variables are given
 const known = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, KnownSizes>>();
@@ -199,9 +175,9 @@ class Measurement {
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
-    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? maxPageSize) : 1;
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(node)) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
-    if (isList && hasVariable(node)) this.dependence = "values";
+    if (isList && hasVariableSize(node)) this.dependence = "values";
     const compared = isList ? this.#comparisons(node) + counts * rowsPerCount : 0;
     // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
@@ -224,6 +200,14 @@ class Measurement {
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   }
 
+  /** The number of ids that a field looks up. */
+  #ids(node: FieldNode): number {
+    if (!node.arguments?.some(({ name }) => name.value === "ids")) return maxPageSize;
+    const ids = this.#argument(node, "ids");
+    if (ids.dependence !== "document") this.dependence = "values";
+    return Math.min(Math.max(ids.lines, 1), maxPageSize);
+  }
+
   /** Rows that the comparisons of a list's filter count as, and its search. */
   #comparisons(node: FieldNode): number {
     const given = new Set(node.arguments?.map(({ name }) => name.value));
@@ -238,11 +222,6 @@ class Measurement {
     return new GivenArgument(this.#schema, node, name, this.#operation, this.#variables);
   }
 }
-
-const isSize = ({ name }: ArgumentNode): boolean => name.value === "first" || name.value === "last";
-
-const hasVariable = ({ arguments: given = [] }: FieldNode): boolean =>
-  given.some((argument) => isSize(argument) && argument.value.kind === Kind.VARIABLE);
 
 function isEntity(type: GraphQLNamedType): boolean {
   return isInterfaceType(type) || (isObjectType(type) && type.getInterfaces().length > 0);

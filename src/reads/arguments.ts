@@ -1,22 +1,22 @@
 import { listOfCodec, TYPES } from "postgraphile/@dataplan/pg";
 import type { ArgumentNode, FieldNode, GraphQLField, GraphQLSchema, ValueNode } from "postgraphile/graphql";
 import { getNamedType, Kind, valueFromAST } from "postgraphile/graphql";
-import type { Position, Stage } from "../graphql/cursor.ts";
-import { openRanges, stageText } from "../graphql/cursor.ts";
 import type { Group, Groups } from "./groups.ts";
 import type { FilterTree, FilterValue } from "./filter-conditions.ts";
 import { readFilter } from "./filter-conditions.ts";
 import { requireGlobalId, requireKey } from "../graphql/global-id.ts";
-import { readPlace } from "../graphql/key-forms.ts";
 import type { FieldSource } from "./field-source.ts";
 import type { FunctionCall } from "./function-call.ts";
 import { readArgument } from "./function-call.ts";
 import { textOfSql } from "./json-text.ts";
+import type { GivenIds } from "./ids.ts";
+import { describeIds, readIds } from "./ids.ts";
 import type { Coerced } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
-import type { Order } from "./orders.ts";
 import type { PageRequest, RawPage } from "./page-request.ts";
 import { readPage } from "./page-request.ts";
+import type { StageValues } from "./places.ts";
+import { describePosition, describeStage, nullsOf } from "./places.ts";
 import { readSearch } from "./search.ts";
 
 /** The arguments of one field of an operation in one request. */
@@ -28,6 +28,8 @@ export interface Given {
   page?: PageArguments;
   /** The arguments of the function that the field calls, as many as are given. */
   call?: readonly CallValue[];
+  /** The ids of `nodes` by their types, and how many there are. */
+  nodes?: GivenIds;
   /** What the rows are grouped by. */
   groups?: readonly Group[];
   /** The type in the id of `node`; null when it is no type. */
@@ -51,16 +53,6 @@ export interface PageArguments extends Pick<PageRequest, "size" | "isBackward" |
   search: number | null;
   /** Index of the filter's first value. */
   filterIndex: number;
-}
-
-/** Where the values of a stage of a cursor are: those of its key, how it stands in cursors, what was open. */
-export interface StageValues {
-  /** Null where the value is null. */
-  key: readonly (number | null)[];
-  /** Null where cursors that follow have no use for it. */
-  text: number | null;
-  /** Null where nothing was open. */
-  open: number | null;
 }
 
 /** Reads the arguments of one field from the variables of a request. */
@@ -91,6 +83,8 @@ export function argumentsReader(
       return { shape: typeName, values, typeName };
     };
   }
+  if (source.kind === "nodes")
+    return (variables) => describeIds(readIds(value("ids")(variables) as string[], keyOf));
   const readCall = call ? callReader(call, value) : () => ({ shape: "", call: [] });
   if (source.kind === "function")
     return (variables) => {
@@ -102,6 +96,17 @@ export function argumentsReader(
     return (variables) => readGroups(source.groups, readNames(variables) as string[]);
   }
   if (source.kind !== "list") throw new NotCovered(`arguments of ${source.kind}`);
+  return listReader(source, value, readCall);
+}
+
+type Value = (name: string) => (variables: Coerced) => unknown;
+
+/** Makes a reader for the arguments of a list. */
+function listReader(
+  source: FieldSource & { kind: "list" },
+  value: Value,
+  readCall: (variables: Coerced, values: unknown[]) => Pick<Given, "shape" | "call">,
+): ReadArguments {
   const readers = pageArguments.map((name) => [name, value(name)] as const);
   const readWanted = value("filter");
   const readText = value("search");
@@ -118,7 +123,7 @@ export function argumentsReader(
     const after = request.after && describePosition(order, request.after, values);
     const before = request.before && describeStage(order, request.before.at(-1)!, values);
     const text = readText(variables) as string | null | undefined;
-    const search = text == null ? null : values.push(patternsCodec.toPg(readSearch(text))) - 1;
+    const search = text == null ? null : values.push(listCodec.toPg(readSearch(text))) - 1;
     const filterIndex = values.length;
     const form = `${after?.shape ?? ""}${before ? `b${nullsOf(before)}` : ""}${search === null ? "" : "s"}`;
     const direction = `${isBackward ? "-" : ""}${order.isDefault ? "" : `${order.name} `}`;
@@ -127,16 +132,17 @@ export function argumentsReader(
       ...{ size, isBackward, order, after: after?.stages ?? null, before },
       ...{ search, filter, filterIndex },
     };
-    return { shape, values, page, call: called.call };
+    return { shape, values, page, ...(called.call ? { call: called.call } : {}) };
   };
 }
 
 const pageArguments = ["first", "last", "after", "before", "orderBy"] satisfies (keyof RawPage)[];
-const knownArguments = new Set<string>(["id", "filter", "search", "groupBy", ...pageArguments]);
-const patternsCodec = listOfCodec(TYPES.text);
+const knownArguments = new Set<string>(["id", "ids", "filter", "search", "groupBy", ...pageArguments]);
+
+const listCodec = listOfCodec(TYPES.text);
 
 /** Makes a reader for the arguments of a function, which adds their values. */
-function callReader(call: FunctionCall, value: (name: string) => (variables: Coerced) => unknown) {
+function callReader(call: FunctionCall, value: Value) {
   const readers = call.arguments.map((argument) => [argument, value(argument.fieldName)] as const);
   return (variables: Coerced, values: unknown[]): { shape: string; call: CallValue[] } => {
     const given = readers.flatMap(([argument, read], number) => {
@@ -191,37 +197,6 @@ function hasVariables(value: ValueNode): boolean {
 function readGroups(groups: Groups, names: readonly string[]): Given {
   return { shape: `(${names.join()})`, values: [], groups: names.map((name) => groups.get(name)!) };
 }
-
-/** Adds the form of a cursor and its values. */
-function describePosition(
-  order: Order,
-  position: Position,
-  values: unknown[],
-): { shape: string; stages: readonly StageValues[] } {
-  const isPlain = position.length === 1 && position[0].open === "";
-  const stages = position.map((stage) => {
-    const described = describeStage(order, stage, values);
-    return isPlain
-      ? described
-      : { ...described, text: values.push(stageText(stage)) - 1, open: openOf(stage, values) };
-  });
-  return {
-    shape: stages.map((stage) => `${stage.open === null ? "a" : "o"}${nullsOf(stage)}`).join(""),
-    stages,
-  };
-}
-
-const openOf = ({ open }: Stage, values: unknown[]): number | null =>
-  open === "" ? null : values.push(openRanges(open)) - 1;
-
-/** Adds the values of a place. */
-const describeStage = ({ columns }: Order, { key }: Stage, values: unknown[]): StageValues => ({
-  key: readPlace(columns, key)!.map((value) => (value === null ? null : values.push(value) - 1)),
-  text: null,
-  open: null,
-});
-
-const nullsOf = ({ key }: StageValues): string => (key[0] === null ? "0" : "");
 
 /** Adds the form of a filter and its values. */
 function describe(tree: FilterTree, values: unknown[]): string {

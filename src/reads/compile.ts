@@ -11,6 +11,7 @@ import { concatenated, expression, json, objectPieces, textOfSql } from "./json-
 import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
 import { rowsOfType } from "./field-source.ts";
+import { nodesExpression } from "./nodes.ts";
 import { objectExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
@@ -50,6 +51,7 @@ function root(compilation: Compilation, query: GraphQLObjectType, selected: Sele
   const { field, source } = understood(query, selected.name);
   if (source.kind === "list")
     return expression(listExpression(compilation, field, source, selected, null, objectExpression));
+  if (source.kind === "nodes") return nodesExpression(compilation, selected, objectExpression);
   if (source.kind !== "row" && source.kind !== "node") throw new NotCovered(source.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");
   const { typeName } = compilation.given.get(selected.node)!;

@@ -51,6 +51,8 @@ export type FieldSource =
   | { kind: "row" }
   /** The row with a global id, of any type. */
   | { kind: "node" }
+  /** Rows with global ids, of any types. */
+  | { kind: "nodes" }
   /** A mutation. */
   | { kind: "mutation" }
   /** A column of a mutation's payload with the id of a row, or the ids of rows. */

@@ -1,6 +1,6 @@
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { PageArguments, StageValues } from "./arguments.ts";
+import type { PageArguments } from "./arguments.ts";
 import type { Compilation } from "./compilation.ts";
 import { fromOf, joinOf } from "./compilation.ts";
 import { cursorExpression } from "./cursors.ts";
@@ -15,6 +15,7 @@ import { NotCovered } from "./operation.ts";
 import type { End } from "./orders.ts";
 import { between, orderParts, placeTextOf } from "./orders.ts";
 import { cursorListOf } from "./page-request.ts";
+import type { StageValues } from "./places.ts";
 import { foundBy } from "./search.ts";
 import { listText } from "../graphql/cursor.ts";
 

@@ -21,7 +21,14 @@ export interface PreparedOperation extends ReadableOperation {
 }
 
 /** Fields whose arguments matter to the statement. */
-const withArguments = new Set<FieldSource["kind"]>(["list", "row", "node", "function", "groupedAggregates"]);
+const withArguments = new Set<FieldSource["kind"]>([
+  "list",
+  "row",
+  "node",
+  "nodes",
+  "function",
+  "groupedAggregates",
+]);
 
 /** @throws {NotCovered} when the operation is no query, or contains an unknown field */
 export function prepareOperation(operation: ReadableOperation): PreparedOperation {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isEnumType } from "postgraphile/graphql";
-import { openSample } from "./support.ts";
+import { openSample, sampleGid } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -216,5 +216,46 @@ describe("totalCount", () => {
     assert.deepEqual(await countOf("countrys"), { count: 10_000, precision: "EXACT" });
     await sample.sql("insert into sample.country select sample.id(2, 10001), 'C'");
     assert.deepEqual(await countOf("countrys"), { count: 10_000, precision: "AT_LEAST" });
+  });
+});
+
+describe("nodes", () => {
+  const source = `query ($ids: [ID!]!) { nodes(ids: $ids) {
+    __typename id ... on Product { productNumber tags(first: 1) { edges { node { name } } } } ... on Tag { name } } }`;
+
+  it("finds things of several types in the order of their ids, and null where there is none", async () => {
+    const ids = [
+      ...[sampleGid("Tag", 2), sampleGid("Product", 7), sampleGid("Product", 999), sampleGid("Tag", 1)],
+      ...[sampleGid("Nothing", 1), sampleGid("Product", 1), sampleGid("Product", 7)],
+    ];
+    const { data, errors, statements } = await sample.run(source, { variables: { ids } });
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      data.nodes.map((node: any) => node?.name ?? node?.productNumber ?? null),
+      ["tag-2", "P-007", null, "tag-1", null, "P-001", "P-007"],
+    );
+    assert.equal(data.nodes[5].tags.edges[0].node.name, "tag-1");
+    assert.ok(statements.length <= 3, statements.join("\n"));
+    assert.deepEqual((await sample.run("{ nodes(ids: []) { id } }")).data, { nodes: [] });
+  });
+
+  it("hides what policies hide", async () => {
+    const ids = [sampleGid("Tag", 1), sampleGid("Currency", 1)];
+    const { data, errors } = await sample.run("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {
+      ...{ variables: { ids }, scopes: ["tags:read"] },
+    });
+    assert.deepEqual([data, errors], [{ nodes: [{ id: ids[0] }, null] }, []]);
+  });
+
+  it("refuses what is no id, and more than 250", async () => {
+    const codeOf = async (ids: string[]) => {
+      const { data, errors } = await sample.run(source, { variables: { ids } });
+      assert.equal(data, null);
+      return errors.map(({ code }) => code);
+    };
+    assert.deepEqual(await codeOf([sampleGid("Tag", 1), "nonsense"]), ["BAD_USER_INPUT"]);
+    assert.deepEqual(await codeOf(Array.from({ length: 251 }, () => sampleGid("Tag", 1))), [
+      "BAD_USER_INPUT",
+    ]);
   });
 });

@@ -34,7 +34,7 @@ export interface RandomRead {
 }
 
 const unknownUuid = "01990000-0000-7000-8000-000000000000";
-const locations = /^(first|last|after|before|orderBy|filter|id|search)$/;
+const locations = /^(first|last|after|before|orderBy|filter|id|ids|search)$/;
 
 /** Makes a random read operation: the same one for the same seed. */
 export function randomRead(schema: GraphQLSchema, samples: Samples, seed: number): RandomRead {
@@ -177,6 +177,12 @@ class Maker {
     const target = getNamedType(field.type).name.replace("Connection", "");
     if (name === "id")
       return this.#given(type, this.#id(target === "Node" ? this.#anyType() : target), false);
+    if (name === "ids")
+      return this.#given(
+        type,
+        Array.from({ length: this.#random(6) }, () => this.#id(this.#anyType())),
+        false,
+      );
     if (name === "search") return this.#chance(3) ? this.#given(type, this.#words(target)) : undefined;
     if (name === "orderBy")
       return this.#order === null && this.#chance(6) ? "null" : (this.#order ?? undefined);

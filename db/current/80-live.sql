@@ -1,4 +1,0 @@
--- Whoever follows the log is told when it grows, and it can be subscribed to
---!include events/announce_growth.sql
---!include events/sequence_events.sql
---!include api/events.sql

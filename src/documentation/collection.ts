@@ -19,8 +19,8 @@ export function collectionOf(model: Model) {
       body: { mode: "graphql", graphql: { query, variables: JSON.stringify(variables, null, 2) } },
     },
   });
-  const ofField = (operation: "query" | "mutation") => (field: Field) => {
-    const { query, variables } = sampleOf(model, operation, field);
+  const ofField = (field: Field) => {
+    const { query, variables } = sampleOf(model, field);
     return item(field.name, query, variables);
   };
   return {
@@ -39,8 +39,8 @@ export function collectionOf(model: Model) {
         name: `Examples: ${name}`,
         item: own.map(({ title, query }) => item(title, query, {})),
       })),
-      { name: "Queries", item: model.queries.map(ofField("query")) },
-      { name: "Mutations", item: model.mutations.map(ofField("mutation")) },
+      { name: "Queries", item: model.queries.map(ofField) },
+      { name: "Mutations", item: model.mutations.map(ofField) },
     ],
   };
 }

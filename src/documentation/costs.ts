@@ -4,11 +4,14 @@ import {
   isInterfaceType,
   isListType,
   isObjectType,
+  parse,
 } from "postgraphile/graphql";
 import { defaultPageSize, maxPageSize } from "../graphql/page-size.ts";
-import { pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
+import { operationSize } from "../graphql/operation-size.ts";
+import { costOf, pointsPerMutation, rowsPerPoint } from "../graphql/size.ts";
 import type { Field, Model } from "./model.ts";
 import { entryOf } from "./model.ts";
+import { selectionOf } from "./sample.ts";
 
 /** What a field costs, in words; null when it is free. src/graphql/operation-size.ts counts. */
 export function costText(model: Model, owner: string, field: Field): string | null {
@@ -16,6 +19,8 @@ export function costText(model: Model, owner: string, field: Field): string | nu
     return `${pointsPerMutation} points, one for every ${rowsPerPoint} elements of its input, and those of its payload`;
   const target = getNamedType(field.type);
   if (owner.endsWith("Edge")) return null;
+  const added = pointsInList(model, owner, field);
+  if (added > 0) return `${added} points`;
   if (entryOf(target) !== null)
     return `1 point, and one for every ${rowsPerPoint} rows of a page (${defaultPageSize} by default, at most ${maxPageSize})`;
   if (!isInterfaceType(target) && !(isObjectType(target) && target.getInterfaces().length > 0)) return null;
@@ -24,4 +29,16 @@ export function costText(model: Model, owner: string, field: Field): string | nu
   const lines = [...(bound?.perLine ?? [])].map(([name, times]) => `${times} for each of \`${name}\``);
   const most = bound === undefined ? [`${maxPageSize}`] : bound.atMost > 0 ? [String(bound.atMost)] : [];
   return `1 point, and one for every ${rowsPerPoint} rows, of which there are at most ${[...lines, ...most].join(" and ")}`;
+}
+
+/** What a field of a list adds to the cost of the list, apart from its entries: what counts and sums, for one. */
+function pointsInList(model: Model, owner: string, { name, type }: Field): number {
+  const list = model.queries.find(({ type: answered }) => getNamedType(answered).name === owner);
+  const isOfEntries = !list || entryOf(getNamedType(type)) !== null;
+  if (isOfEntries || !isObjectType(getNamedType(type))) return 0;
+  const pointsWith = (inner: string) => {
+    const document = parse(`{ ${list.name}(first: 0) { ${inner} } }`, { noLocation: true });
+    return costOf(operationSize(model.schema, document, null, {}));
+  };
+  return pointsWith(`${name}${selectionOf(type)}`) - pointsWith("__typename");
 }

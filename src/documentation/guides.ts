@@ -27,7 +27,17 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: "Using the API",
     about: "You write a program that calls the API, or receives its webhooks.",
-    guides: inDocs("quickstart", "api", "loading", "stock", "purchasing", "shipping", "webhooks", "errors"),
+    guides: inDocs(
+      "quickstart",
+      "api",
+      "loading",
+      "stock",
+      "purchasing",
+      "shipping",
+      "webhooks",
+      "live",
+      "errors",
+    ),
   },
   {
     title: "Running it",

@@ -26,8 +26,10 @@ import type { Edition, Topic } from "./edition.ts";
 export const kinds = {
   queries: "Queries",
   mutations: "Mutations",
+  subscriptions: "Subscriptions",
   objects: "Objects",
   lists: "Lists",
+  aggregates: "Aggregates",
   payloads: "Payloads",
   inputs: "Inputs",
   filters: "Filters",
@@ -35,6 +37,10 @@ export const kinds = {
   scalars: "Scalars",
 } as const;
 export type Kind = keyof typeof kinds;
+
+/** Kinds of fields of the roots, with the word for an operation of each. */
+export const operations = { queries: "query", mutations: "mutation", subscriptions: "subscription" } as const;
+export type RootKind = keyof typeof operations;
 
 export type Field = GraphQLField<unknown, unknown>;
 
@@ -50,6 +56,7 @@ export class Model {
   readonly schema: GraphQLSchema;
   readonly queries: readonly Field[];
   readonly mutations: readonly Field[];
+  readonly subscriptions: readonly Field[];
   /** All types, by name, without the roots and what every schema has. */
   readonly types: readonly GraphQLNamedType[];
   readonly #kinds = new Map<string, Kind>();
@@ -60,15 +67,22 @@ export class Model {
   constructor(edition: Edition) {
     this.edition = edition;
     this.schema = withFacts(buildSchema(edition.sdl, { assumeValid: true, assumeValidSDL: true }), edition);
+    const { schema } = this;
+    const rootTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
     const rootFields = (type: GraphQLObjectType | null | undefined) =>
       sorted(Object.values(type?.getFields() ?? {}));
-    this.queries = rootFields(this.schema.getQueryType());
-    this.mutations = rootFields(this.schema.getMutationType());
-    const roots: readonly unknown[] = [this.schema.getQueryType(), this.schema.getMutationType()];
-    this.types = sorted(Object.values(this.schema.getTypeMap())).filter(
+    [this.queries, this.mutations, this.subscriptions] = rootTypes.map(rootFields) as [
+      Field[],
+      Field[],
+      Field[],
+    ];
+    const roots: readonly unknown[] = rootTypes;
+    this.types = sorted(Object.values(schema.getTypeMap())).filter(
       (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.includes(type),
     );
     for (const type of this.types) this.#learn(type);
+    for (const query of this.queries) this.#learnField("Query", query);
+    for (const subscription of this.subscriptions) this.#learnField("Subscription", subscription);
     for (const mutation of this.mutations) this.#learnWriter(mutation);
     this.#topics = Map.groupBy(edition.topics, subjectOf);
   }
@@ -78,9 +92,19 @@ export class Model {
   }
 
   ofKind(kind: Kind): readonly (GraphQLNamedType | Field)[] {
-    if (kind === "queries") return this.queries;
-    if (kind === "mutations") return this.mutations;
+    if (kind in operations) return this[kind as RootKind];
     return this.types.filter((type) => this.kindOf(type) === kind);
+  }
+
+  /** The fields of all roots. */
+  get rootFields(): readonly Field[] {
+    return [...this.queries, ...this.mutations, ...this.subscriptions];
+  }
+
+  /** Whether a field of a root is a query, a mutation or a subscription. */
+  rootOf(field: Field): RootKind {
+    if (this.mutations.includes(field)) return "mutations";
+    return this.subscriptions.includes(field) ? "subscriptions" : "queries";
   }
 
   /** Fields that have a type, and arguments and input fields that take it. */
@@ -120,7 +144,17 @@ export class Model {
     }
     if (!isObjectType(type) && !isInterfaceType(type)) return;
     if (entryOf(type)) this.#kinds.set(type.name, "lists");
-    for (const field of Object.values(type.getFields())) this.#learnField(type.name, field);
+    for (const field of Object.values(type.getFields())) {
+      this.#learnField(type.name, field);
+      if (entryOf(type) && /aggregates$/i.test(field.name)) this.#learnAggregates(getNamedType(field.type));
+    }
+  }
+
+  /** Figures of a list, and those within. */
+  #learnAggregates(type: GraphQLNamedType): void {
+    if (!isObjectType(type) || this.#kinds.has(type.name)) return;
+    this.#kinds.set(type.name, "aggregates");
+    for (const field of Object.values(type.getFields())) this.#learnAggregates(getNamedType(field.type));
   }
 
   #learnField(owner: string, { name, type, args }: Field): void {

@@ -73,7 +73,7 @@ function versionedPage(site: Site, model: Model, path: string): Page | null {
   if (path === `${base}/scopes`) return scopesPage(model);
   const kind = Object.keys(kinds).find((each) => kindPath(model.edition.slug, each as Kind) === path);
   if (kind !== undefined) return kindPage(model, kind as Kind);
-  const field = [...model.queries, ...model.mutations].find((each) => rootPath(model, each) === path);
+  const field = model.rootFields.find((each) => rootPath(model, each) === path);
   if (field) return rootFieldPage(model, field);
   const type = model.types.find((each) => typePath(model, each) === path);
   return type ? typePage(model, type) : null;
@@ -130,7 +130,7 @@ function pathsOfVersion(model: Model): string[] {
   return [
     ...[base, `${base}/scopes`, `${base}/search.json`, `${base}/collection.json`],
     ...Object.keys(kinds).map((kind) => kindPath(slug, kind as Kind)),
-    ...[...model.queries, ...model.mutations].map((field) => rootPath(model, field)),
+    ...model.rootFields.map((field) => rootPath(model, field)),
     ...model.types.map((type) => typePath(model, type)),
   ];
 }

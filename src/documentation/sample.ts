@@ -20,7 +20,7 @@ import {
 import { operationSize } from "../graphql/operation-size.ts";
 import { costOf } from "../graphql/size.ts";
 import type { Field, Model } from "./model.ts";
-import { entryOf } from "./model.ts";
+import { entryOf, operations } from "./model.ts";
 
 /** An operation that a reader can send, and what it costs. */
 export interface Sample {
@@ -36,7 +36,8 @@ const pageSize = 5;
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
 
 /** An operation for a field of the root. */
-export function sampleOf(model: Model, operation: "query" | "mutation", field: Field): Sample {
+export function sampleOf(model: Model, field: Field): Sample {
+  const operation = operations[model.rootOf(field)];
   const required = field.args.filter(isRequiredArgument);
   const isList = entryOf(getNamedType(field.type)) !== null;
   const declared = required.map(({ name, type }) => `$${name}: ${String(type)}`);
@@ -52,7 +53,8 @@ export function sampleOf(model: Model, operation: "query" | "mutation", field: F
 
 const indented = (text: string): string => text.replace(/^/gm, "  ");
 
-function selectionOf(type: GraphQLOutputType, depth = 0): string {
+/** What a sample asks of a type; nothing of a value. */
+export function selectionOf(type: GraphQLOutputType, depth = 0): string {
   const target = getNamedType(type);
   if (isLeafType(target)) return "";
   if (!isObjectType(target)) return " { __typename id }";

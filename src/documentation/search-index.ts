@@ -5,7 +5,8 @@ import { guides, outlineOf } from "./guides.ts";
 import { summaryOf } from "./markdown.ts";
 import type { Model } from "./model.ts";
 import { kinds } from "./model.ts";
-import { home, kindPath, versionPath } from "./page.ts";
+import { home, versionPath } from "./page.ts";
+import { rootNames, rootPath } from "./reference/parts.ts";
 
 /** What the search finds: a title, what it is, where it is below the home; for some the first sentence about it. */
 type Entry = [title: string, kind: string, path: string, about?: string];
@@ -21,7 +22,7 @@ export function searchIndex(model: Model): Entry[] {
 }
 
 function entriesIn(model: Model): Entry[] {
-  const { slug, topics } = model.edition;
+  const { topics } = model.edition;
   return [
     ...guides.flatMap((guide): Entry[] => {
       const path = `${home}/guides/${guide.slug}`;
@@ -31,17 +32,11 @@ function entriesIn(model: Model): Entry[] {
         ...headings.map((heading): Entry => [heading.title, title, `${path}#${heading.id}`]),
       ];
     }),
-    ...model.queries.map(({ name, description }): Entry => [
-      name,
-      "Query",
-      `${kindPath(slug, "queries")}/${name}`,
-      about(description),
-    ]),
-    ...model.mutations.map(({ name, description }): Entry => [
-      name,
-      "Mutation",
-      `${kindPath(slug, "mutations")}/${name}`,
-      about(description),
+    ...model.rootFields.map((field): Entry => [
+      field.name,
+      rootNames[model.rootOf(field)],
+      rootPath(model, field),
+      about(field.description),
     ]),
     ...model.types.flatMap((type) => entriesOf(model, type)),
     ...topics.map(({ name, description }): Entry => [name, "Event", eventPath(name), about(description)]),

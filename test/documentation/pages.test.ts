@@ -48,11 +48,26 @@ test("a type's page says what reads and writes it, its events, filter, and each 
     words,
     /lineItems: OrderLineItemConnection!.*Scope orders:read Cost 1 point, and one for every 10 rows/,
   );
-  assert.match(words, /first: Int = 10/);
+  assert.match(words, /first: Int/);
   const filter = wordsOf((await get("/docs/unstable/types/OrderFilterInput")).text);
   assert.match(filter, /Filter OrderFilterInput .*orderNumber: StringFilter/);
   const values = await get("/docs/unstable/types/UserErrorCode");
   assert.match(values.text, /id="NOT_FOUND"/);
+});
+
+test("figures of lists and subscriptions have pages too, with what they cost", async () => {
+  const list = wordsOf((await get("/docs/unstable/types/OrderConnection")).text);
+  const [, points] = /totalCount: TotalCount!? [^]*?Cost (\d+) points/.exec(list)!;
+  const token = await service.token();
+  const costOf = async (inner: string) => {
+    const { body } = await service.ask(token, { query: `{ orders(first: 0) { ${inner} } }` });
+    return body.extensions.cost.requested as number;
+  };
+  const added = (await costOf("totalCount { count }")) - (await costOf("__typename"));
+  assert.equal(Number(points), added);
+  assert.match(wordsOf((await get("/docs/unstable/subscriptions")).text), /events .*each new entry/i);
+  const { text } = await get("/docs/unstable/subscriptions/events");
+  assert.match(wordsOf(text), /Subscription events/);
 });
 
 test("what is deprecated says so, on its page and on that of the version", async () => {

@@ -3,7 +3,7 @@ import type { Content, Html } from "../../administration/html.ts";
 import { codeBlock, renderDescription, renderSummary } from "../markdown.ts";
 import { costText } from "../costs.ts";
 import type { Field, Model } from "../model.ts";
-import { inputFieldsOf, scopesOf } from "../model.ts";
+import { inputFieldsOf, kinds, scopesOf } from "../model.ts";
 import type { Page } from "../page.ts";
 import { sampleOf } from "../sample.ts";
 import { isInputObjectType } from "postgraphile/graphql";
@@ -14,6 +14,7 @@ import {
   inputs,
   joined,
   namedTypeOf,
+  rootNames,
   rootPath,
   scopeBadges,
   typeLink,
@@ -54,21 +55,21 @@ const codesAfter = (word: string, text: string): string[] =>
 /** The page of a query or a mutation. */
 export function rootFieldPage(model: Model, field: Field): Page {
   const { description, args, type, deprecationReason } = field;
-  const isMutation = model.mutations.includes(field);
-  const sample = sampleOf(model, isMutation ? "mutation" : "query", field);
+  const root = model.rootOf(field);
+  const isMutation = root === "mutations";
+  const sample = sampleOf(model, field);
   const [, scopeSentence] = [null, ofMutation.exec(description ?? "")?.[0] ?? ""];
   const written = [...new Set(model.types.filter((each) => model.writersOf(each).includes(field)))];
   const events = written.flatMap((each) => model.topicsOf(each));
   const errors = codesAfter("User errors", scopeSentence);
   const warnings = codesAfter("Warnings", scopeSentence);
-  const siblings = isMutation ? model.mutations : model.queries;
   return {
     title: field.name,
-    kind: isMutation ? "Mutation" : "Query",
+    kind: rootNames[root],
     version: model.edition.slug,
     neighbours: {
-      title: isMutation ? "Mutations" : "Queries",
-      pages: siblings.map((each) => ({ title: each.name, path: rootPath(model, each) })),
+      title: kinds[root],
+      pages: model[root].map((each) => ({ title: each.name, path: rootPath(model, each) })),
     },
     headings: [
       { title: "Arguments", id: "arguments" },

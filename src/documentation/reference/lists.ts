@@ -13,8 +13,10 @@ const isField = (each: GraphQLNamedType | Field): each is Field => "args" in eac
 const abouts: Record<Kind, string> = {
   queries: "What can be asked for.",
   mutations: "What changes something. Each takes an input and answers a payload with user errors.",
+  subscriptions: "What is sent when something happens, over an open connection.",
   objects: "What queries and mutations answer.",
   lists: "Pages of a list, and their entries.",
+  aggregates: "Figures of lists: counts, sums, averages.",
   payloads: "What mutations answer.",
   inputs: "What mutations take.",
   filters: "Conditions on the entries of lists.",
@@ -94,7 +96,7 @@ const lifeOf = ({ kind, releasedOn, sunsetOn }: Site["versions"][number]): strin
 };
 
 function deprecated(model: Model): Content {
-  const ofRoots = [...model.queries, ...model.mutations].map((field) => ({
+  const ofRoots = model.rootFields.map((field) => ({
     ...{ name: field.name, path: rootPath(model, field), reason: field.deprecationReason },
   }));
   const ofTypes = model.types.flatMap((type) => {
@@ -125,7 +127,7 @@ interface Deprecable {
 /** The page of all scopes, with what each opens. */
 export function scopesPage(model: Model): Page {
   const opened = new Map<string, Field[]>();
-  for (const field of [...model.queries, ...model.mutations])
+  for (const field of model.rootFields)
     for (const scope of scopesOf(field)) opened.set(scope, [...(opened.get(scope) ?? []), field]);
   const scopes = [...opened.keys()].sort();
   return {

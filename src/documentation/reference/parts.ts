@@ -20,9 +20,11 @@ export const typePath = (model: Model, { name }: GraphQLNamedType): string =>
 
 /** The page of a field of the root. */
 export function rootPath(model: Model, field: Field): string {
-  const kind = model.mutations.includes(field) ? "mutations" : "queries";
-  return `${kindPath(model.edition.slug, kind)}/${field.name}`;
+  return `${kindPath(model.edition.slug, model.rootOf(field))}/${field.name}`;
 }
+
+/** What a field of a root is called. */
+export const rootNames = { queries: "Query", mutations: "Mutation", subscriptions: "Subscription" } as const;
 
 export const typeLink = (model: Model, type: GraphQLNamedType): Html =>
   html`<a href="${typePath(model, type)}">${type.name}</a>`;
@@ -40,8 +42,9 @@ export function typeText(model: Model, type: GraphQLType): Html {
 
 /** The page of the field that a use names. */
 export function useLink(model: Model, { type, field }: Use): Html {
-  const root = type === "Query" ? model.queries : type === "Mutation" ? model.mutations : [];
-  const rootField = root.find(({ name }) => name === field);
+  const rootField = model.rootFields.find(
+    (each) => each.name === field && rootNames[model.rootOf(each)] === type,
+  );
   if (rootField) return rootLink(model, rootField);
   return html`<a href="${versionPath(model.edition.slug)}/types/${type}#${field}"
     ><code>${type}.<wbr />${field}</code></a

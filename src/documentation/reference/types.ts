@@ -14,11 +14,21 @@ import type { Field, Model } from "../model.ts";
 import { entryOf, inputFieldsOf, kinds, sorted } from "../model.ts";
 import type { Page } from "../page.ts";
 import { fieldSection } from "./fields.ts";
-import { deprecation, facts, inputs, joined, rootLink, typeLink, typePath, useLink } from "./parts.ts";
+import {
+  deprecation,
+  facts,
+  inputs,
+  joined,
+  rootLink,
+  rootNames,
+  typeLink,
+  typePath,
+  useLink,
+} from "./parts.ts";
 
 const names = {
   ...{ objects: "Object", lists: "List", payloads: "Payload", inputs: "Input" },
-  ...{ filters: "Filter", enums: "Enum", scalars: "Scalar", queries: "Query", mutations: "Mutation" },
+  ...{ filters: "Filter", enums: "Enum", scalars: "Scalar", aggregates: "Aggregates", ...rootNames },
 } as const;
 
 /** Uses that are listed before the rest is folded away. */

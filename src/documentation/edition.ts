@@ -45,8 +45,8 @@ export interface Edition {
   topics: readonly Topic[];
 }
 
-/** Types that are printed before other work gets a turn: a few milliseconds. */
-const typesAtOnce = 25;
+/** Milliseconds of printing after which other work gets a turn. */
+const turnMs = 5;
 
 const isOwn = (type: GraphQLNamedType): boolean => !isIntrospectionType(type) && !isSpecifiedScalarType(type);
 
@@ -55,8 +55,12 @@ export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Editio
   const parts = [printSchema(new Schema({ directives: schema.getDirectives() }))];
   const fields = new Map<string, FieldFacts>();
   const types = Object.values(schema.getTypeMap()).filter(isOwn);
-  for (const [index, type] of types.entries()) {
-    if (index % typesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+  let began = performance.now();
+  for (const type of types) {
+    if (performance.now() - began > turnMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      began = performance.now();
+    }
     parts.push(printType(type));
     if (!isObjectType(type)) continue;
     for (const { name, extensions } of Object.values(type.getFields())) {

@@ -6,7 +6,7 @@ import type { Samples } from "./random-reads.ts";
 import { randomRead } from "./random-reads.ts";
 import { takeSamples } from "./samples.ts";
 import { openTwoExecutors, withoutOpen } from "./two-executors.ts";
-import type { ReadRequest, TwoExecutors } from "./two-executors.ts";
+import type { ReadAnswer, ReadRequest, TwoExecutors } from "./two-executors.ts";
 
 /** How many operations are compared for unstable, and half as many for the frozen version. */
 const wanted = Number(process.env.RANDOM_READS ?? 400);
@@ -22,6 +22,12 @@ function callerOf(seed: number, { allScopes }: TwoExecutors): Pick<ReadRequest, 
   const oneIn = 2 + random(4);
   return { locale, rowScopes: allScopes.filter(() => random(oneIn) > 0) };
 }
+
+/** An error as both executors tell it: where aggregates read too much, the one statement only knows the root field. */
+const withKnownPlace = (error: ReadAnswer["errors"][number]) =>
+  /^(There are more|More) than \d+ (groups|entries)/.test(error.message)
+    ? { ...error, path: (error.path as string[]).slice(0, 1), locations: null }
+    : error;
 
 for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
   const count = schemaName === "api_unstable" ? wanted : Math.ceil(wanted / 2);
@@ -46,7 +52,7 @@ for (const schemaName of ["api_unstable", "api_2026_06_unstable"]) {
         const byGrafast = await executors.byGrafast(request);
         const bySql = await executors.bySql(request);
         const where = `seed ${seed}: ${JSON.stringify(request)}`;
-        assert.deepEqual(bySql.errors, byGrafast.errors, where);
+        assert.deepEqual(bySql.errors.map(withKnownPlace), byGrafast.errors.map(withKnownPlace), where);
         assert.equal(withoutOpen(bySql.text), withoutOpen(byGrafast.text), where);
         tally.valid++;
         if (byGrafast.errors.length > 0) tally.withErrors++;

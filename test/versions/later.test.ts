@@ -34,7 +34,7 @@ test("a release has a page for clients, with what is different from the version 
     page,
     /^# Version 2027-01\n\nReleased on 2027-01-12, at `\/api\/graphql\/2027-01`\. Clients of 2026-06-unstable/,
   );
-  assert.match(page, /## New\n\n(- `[\w.]+`\n)+/);
+  assert.match(page, /## New\n\n(- `[^`]+`\n)+/);
   assert.match(page, /## Events\n\n[^]*- Breaking: batch\.created\.data\.physicalStock is gone\.\n/);
   assert.match(page, /\n- New: `batch\.deleted`\n$/);
 });

@@ -5566,7 +5566,7 @@ comment on function %1$s(text[]) is %4$L;$f$,
     ),
     format('The ids of rows of %s in which each of the patterns of LIKE, six at most, is found, if the '
       'caller may read them. Made of the tag @search of the view by api_meta.derive_searches().',
-      wanted.view),
+      wanted.view::regclass),
     (
       select string_agg(format(E'\n  through_%s uuid[];', l.n), '' order by l.n)
       from unnest(wanted.links) with ordinality l (col, n)
@@ -27492,7 +27492,7 @@ end
 $function$;
 alter function search.unstable_batches(text[]) owner to service_searcher;
 grant execute on function search.unstable_batches(text[]) to service_api;
-comment on function search.unstable_batches(text[]) is 'The ids of rows of 28750 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_batches(text[]) is 'The ids of rows of api_unstable.batches in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_bin_locations(patterns text[])
  RETURNS uuid[]
@@ -27514,7 +27514,7 @@ end
 $function$;
 alter function search.unstable_bin_locations(text[]) owner to service_searcher;
 grant execute on function search.unstable_bin_locations(text[]) to service_api;
-comment on function search.unstable_bin_locations(text[]) is 'The ids of rows of 28746 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_bin_locations(text[]) is 'The ids of rows of api_unstable.bin_locations in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_customers(patterns text[])
  RETURNS uuid[]
@@ -27560,7 +27560,7 @@ end
 $function$;
 alter function search.unstable_customers(text[]) owner to service_searcher;
 grant execute on function search.unstable_customers(text[]) to service_api;
-comment on function search.unstable_customers(text[]) is 'The ids of rows of 28730 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_customers(text[]) is 'The ids of rows of api_unstable.customers in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_documents(patterns text[])
  RETURNS uuid[]
@@ -27586,7 +27586,7 @@ end
 $function$;
 alter function search.unstable_documents(text[]) owner to service_searcher;
 grant execute on function search.unstable_documents(text[]) to service_api;
-comment on function search.unstable_documents(text[]) is 'The ids of rows of 28754 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_documents(text[]) is 'The ids of rows of api_unstable.documents in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_fulfillments(patterns text[])
  RETURNS uuid[]
@@ -27608,7 +27608,7 @@ end
 $function$;
 alter function search.unstable_fulfillments(text[]) owner to service_searcher;
 grant execute on function search.unstable_fulfillments(text[]) to service_api;
-comment on function search.unstable_fulfillments(text[]) is 'The ids of rows of 28766 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_fulfillments(text[]) is 'The ids of rows of api_unstable.fulfillments in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_goods_receipts(patterns text[])
  RETURNS uuid[]
@@ -27634,7 +27634,7 @@ end
 $function$;
 alter function search.unstable_goods_receipts(text[]) owner to service_searcher;
 grant execute on function search.unstable_goods_receipts(text[]) to service_api;
-comment on function search.unstable_goods_receipts(text[]) is 'The ids of rows of 28762 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_goods_receipts(text[]) is 'The ids of rows of api_unstable.goods_receipts in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_orders(patterns text[])
  RETURNS uuid[]
@@ -27672,7 +27672,7 @@ end
 $function$;
 alter function search.unstable_orders(text[]) owner to service_searcher;
 grant execute on function search.unstable_orders(text[]) to service_api;
-comment on function search.unstable_orders(text[]) is 'The ids of rows of 28734 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_orders(text[]) is 'The ids of rows of api_unstable.orders in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_products(patterns text[])
  RETURNS uuid[]
@@ -27694,7 +27694,7 @@ end
 $function$;
 alter function search.unstable_products(text[]) owner to service_searcher;
 grant execute on function search.unstable_products(text[]) to service_api;
-comment on function search.unstable_products(text[]) is 'The ids of rows of 28725 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_products(text[]) is 'The ids of rows of api_unstable.products in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_supplier_orders(patterns text[])
  RETURNS uuid[]
@@ -27726,7 +27726,7 @@ end
 $function$;
 alter function search.unstable_supplier_orders(text[]) owner to service_searcher;
 grant execute on function search.unstable_supplier_orders(text[]) to service_api;
-comment on function search.unstable_supplier_orders(text[]) is 'The ids of rows of 28758 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_supplier_orders(text[]) is 'The ids of rows of api_unstable.supplier_orders in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_suppliers(patterns text[])
  RETURNS uuid[]
@@ -27766,7 +27766,7 @@ end
 $function$;
 alter function search.unstable_suppliers(text[]) owner to service_searcher;
 grant execute on function search.unstable_suppliers(text[]) to service_api;
-comment on function search.unstable_suppliers(text[]) is 'The ids of rows of 28738 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_suppliers(text[]) is 'The ids of rows of api_unstable.suppliers in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
 
 CREATE OR REPLACE FUNCTION search.unstable_warehouses(patterns text[])
  RETURNS uuid[]
@@ -27794,4 +27794,4 @@ end
 $function$;
 alter function search.unstable_warehouses(text[]) owner to service_searcher;
 grant execute on function search.unstable_warehouses(text[]) to service_api;
-comment on function search.unstable_warehouses(text[]) is 'The ids of rows of 28742 in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';
+comment on function search.unstable_warehouses(text[]) is 'The ids of rows of api_unstable.warehouses in which each of the patterns of LIKE, six at most, is found, if the caller may read them. Made of the tag @search of the view by api_meta.derive_searches().';

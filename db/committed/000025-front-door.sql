@@ -1,5 +1,5 @@
 --! Previous: sha1:dc255ed797c810e91e25dd92096ebcf3ed40c9b1
---! Hash: sha1:73e6b284af484f194df29ff56a8285dfb5b2a703
+--! Hash: sha1:80c87276362f859b9510ae1eef724aab483149ed
 --! Message: front door
 
 --! split: 10-orders.sql
@@ -3198,7 +3198,7 @@ comment on function %1$s(text[]) is %4$L;$f$,
     ),
     format('The ids of rows of %s in which each of the patterns of LIKE, six at most, is found, if the '
       'caller may read them. Made of the tag @search of the view by api_meta.derive_searches().',
-      wanted.view),
+      wanted.view::regclass),
     (
       select string_agg(format(E'\n  through_%s uuid[];', l.n), '' order by l.n)
       from unnest(wanted.links) with ordinality l (col, n)

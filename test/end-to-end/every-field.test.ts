@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { withoutOpen } from "../reads/two-executors.ts";
 import { versions } from "../../src/versions/versions.ts";
+import { addBulkOperations } from "../lib/bulk-operations.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { committedSchema, everything, listedTypes, nullableFields, page } from "./schema-walk.ts";
@@ -20,7 +21,9 @@ for (const version of ["2026-06-unstable", "unstable"]) {
         versions: versions.filter(({ slug }) => slug === version),
         template: "template_demo",
       });
-      token = await service.token();
+      const credential = await service.credential();
+      token = await service.tokenFor(credential);
+      await addBulkOperations(service.owner, credential.id);
     });
     after(() => service.close());
 

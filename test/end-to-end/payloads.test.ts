@@ -12,6 +12,7 @@ import {
 } from "postgraphile/graphql";
 import pg from "pg";
 import { versions } from "../../src/versions/versions.ts";
+import { addBulkOperations } from "../lib/bulk-operations.ts";
 import { startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { committedSchema, listedTypes } from "./schema-walk.ts";
@@ -23,7 +24,9 @@ let token: string;
 let admin: pg.Client;
 before(async () => {
   service = await startService({ versions, template: "template_demo" });
-  token = await service.token({ read: "all", write: "all" });
+  const credential = await service.credential({ read: "all", write: "all" });
+  token = await service.tokenFor(credential);
+  await addBulkOperations(service.owner, credential.id);
   admin = new pg.Client({ connectionString: service.adminUrl });
   await admin.connect();
   // Every function returns what the test has prepared

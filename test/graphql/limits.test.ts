@@ -35,11 +35,10 @@ test("variables called like what every object has are refused: not given, they w
   }
 });
 
-test("subscriptions, which the schema has none of, are refused", async () => {
+test("subscriptions to what can't be subscribed to are refused", async () => {
   for (const document of ["subscription { __typename }", "subscription { anything { at { all } } }"]) {
-    const { codes, body } = await service.ask(token, { query: document }, modern);
+    const { codes } = await service.ask(token, { query: document }, modern);
     assert.deepEqual(codes, ["GRAPHQL_VALIDATION_FAILED"]);
-    assert.equal(body.errors[0].message, "There is no subscription in this schema.");
   }
 });
 

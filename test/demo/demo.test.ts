@@ -130,7 +130,9 @@ test("every list has rows, most more than a page", async () => {
 
 test("every optional field is sometimes there and sometimes not", async () => {
   // Files of many rows belong to tokens, of which the demonstration shop has none
-  const columns = (await optionalColumns(client)).filter(({ column }) => !column.startsWith("bulk_operations."));
+  const columns = (await optionalColumns(client)).filter(
+    ({ column }) => !column.startsWith("bulk_operations."),
+  );
   assert.ok(columns.length > 150, `${columns.length} columns`);
   assert.deepEqual(
     columns.filter(({ nulls, values }) => nulls === 0 || values === 0),

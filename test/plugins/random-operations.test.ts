@@ -27,7 +27,10 @@ const filters: Record<string, string[]> = {
 
 const argument: RandomOptions["argument"] = (owner, field, name, random) => {
   const rare = random(3) === 0;
-  if (name === "id") return JSON.stringify(sampleGid(types[random(types.length)]!, 1 + random(8)));
+  const someId = () => sampleGid(types[random(types.length)]!, 1 + random(8));
+  if (name === "id") return JSON.stringify(someId());
+  if (name === "ids") return JSON.stringify(Array.from({ length: random(4) }, someId));
+  if (name === "last") return random(6) === 0 ? ["0", "1", "3", "null"][random(4)] : undefined;
   if (name === "first") return rare ? undefined : ["0", "1", "3", "null"][random(4)];
   if (name === "filter") {
     const choices = filters[String(field.args.find((candidate) => candidate.name === name)!.type)] ?? [

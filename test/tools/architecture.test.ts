@@ -104,7 +104,7 @@ test("plugins/ holds plugins and nothing else", async () => {
   for (const file of files) {
     const exported = Object.keys((await import(`../../plugins/${file}`)) as object);
     assert.ok(
-      exported.some((name) => /^(make)?[A-Z]\w*Plugin$/.test(name)),
+      exported.some((name) => /^(make)?[A-Z]\w*Plugin$|^[a-z]\w*Preset$/.test(name)),
       file,
     );
   }

@@ -36,7 +36,7 @@ test("a release has a page for clients, with what is different from the version 
   );
   assert.match(page, /## New\n\n(- `[^`]+`\n)+/);
   assert.match(page, /## Events\n\n[^]*- Breaking: batch\.created\.data\.physicalStock is gone\.\n/);
-  assert.match(page, /\n- New: `batch\.deleted`\n$/);
+  assert.match(page, /\n- New: `batch\.deleted`\n/);
 });
 
 test("diff tells clients of one version what is different in another", async () => {

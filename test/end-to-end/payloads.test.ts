@@ -53,6 +53,7 @@ const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(getNulla
 /** Mutations that TypeScript checks before `mutation.run` is called. */
 const particular: Record<string, unknown> = {
   topic: "order.created",
+  query: "{ products { edges { node { id } } } }",
   url: "https://shop.example/hooks",
   apiVersion: "unstable",
 };

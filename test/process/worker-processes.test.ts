@@ -81,13 +81,14 @@ test("a deactivated credential stops in all of them, and a plan without the API 
   const token = await tokenOf(credentials);
   await statuses(token, 6);
   await deactivateCredential(owner, credentials.id);
-  await until(async () => (await ask(token)).status === 403);
-  assert.deepEqual(await statuses(token, 9), Array(9).fill(403));
+  // Each process hears of a change by itself
+  const allAnswer = (status: number) =>
+    until(async () => (await statuses(token, 9)).every((answered) => answered === status));
+  await allAnswer(403);
   await owner.query("select auth.set_plan('none')");
-  await until(async () => (await ask(token)).status === 402);
-  assert.deepEqual(await statuses(token, 9), Array(9).fill(402));
+  await allAnswer(402);
   await owner.query("select auth.set_plan('full')");
-  await until(async () => (await ask(token)).status === 403);
+  await allAnswer(403);
 });
 
 test("Prometheus finds the figures of all of them, and nothing else", async () => {
@@ -110,9 +111,10 @@ test("they keep to the limits together", async () => {
   const token = await tokenOf(await createCredential(owner, { name: "c", read: "all" }));
   const start = performance.now();
   const answers: number[] = [];
-  while (!answers.includes(429)) answers.push((await ask(token)).status);
+  while (!answers.includes(429) && answers.length < 200) answers.push((await ask(token)).status);
   // Each costs two of 60 points, and one comes back per second. Each process for itself would allow 30
   const points = 60 + (performance.now() - start) / 1_000;
+  assert.ok(answers.includes(429));
   const allowed = answers.filter((status) => status === 200).length;
   assert.ok(allowed > 0 && 2 * allowed <= points, `${allowed} for ${points} points`);
 });

@@ -20,6 +20,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
 } from "postgraphile/graphql";
+import type { ScopeRequirement } from "../graphql/scopes.ts";
 import type { Edition, Topic } from "./edition.ts";
 
 /** How the reference is divided. */
@@ -241,6 +242,11 @@ export const sorted = <T extends { name: string }>(list: readonly T[]): T[] =>
 export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
 
 /** Scopes that a field needs, as words. */
-export function scopesOf({ extensions: { requiresScopes } }: Field): string[] {
+export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {
   return [...(requiresScopes?.anyOf ?? []), ...(requiresScopes?.allOf ?? [])];
+}
+
+/** A field, or one of an input. */
+export interface WithScopes {
+  extensions: { requiresScopes?: ScopeRequirement | undefined };
 }

@@ -1,7 +1,7 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { Aggregate, Groups } from "./groups.ts";
-import type { FilterColumns } from "./filter-conditions.ts";
+import type { FilterFields } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";
 import type { Key } from "./keys.ts";
@@ -40,7 +40,7 @@ export type FieldSource =
       list: string;
       hops: readonly Hop[];
       call: FunctionCall | undefined;
-      filterColumns: FilterColumns | undefined;
+      filterFields: FilterFields | undefined;
       followed: Followed | undefined;
       /** The orders that it offers beside that of its key. */
       orders: Orders | undefined;

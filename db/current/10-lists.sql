@@ -11,6 +11,10 @@ create index sales_order_payment_state_order_date_time_id_idx
   on erp.sales_order (payment_state, order_date_time, id);
 comment on index erp.sales_order_state_order_date_time_id_idx is null;
 
+comment on column erp.sales_order.customer_id is
+  'Customer who ordered; null when it is not known, or was deleted since.';
+comment on column erp.sales_order.sales_channel_id is
+  'Sales channel that the order came through; null when it is not known, or was deleted since.';
 drop view if exists api_unstable.orders;
 --!include api/orders.sql
 drop view if exists api_unstable.batches;

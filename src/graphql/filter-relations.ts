@@ -36,7 +36,7 @@ function mayFollow(type: GraphQLInputType): boolean {
 export function forEachRelation(
   type: GraphQLInputType,
   value: unknown,
-  look: (owner: string, relation: GraphQLInputField) => void,
+  look: (owner: string, relation: GraphQLInputField, value: unknown) => void,
 ): void {
   if (!mayFollow(type)) return;
   // Iterative, because clients may nest input more deeply than recursion allows
@@ -54,16 +54,20 @@ export function forEachRelation(
     for (const [name, below] of Object.entries(given)) {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (!field || below === undefined) continue;
-      if (field.extensions.requiresScopes) look(named.name, field);
+      if (field.extensions.requiresScopes) look(named.name, field, below);
       left.push([field.type, below]);
     }
   }
 }
 
-/** How many relations the filter follows that a field's argument is. */
+/** How many relations the filter follows that a field's argument is: to many rows, one for each of some, none and every. */
 export function relationsIn(argument: GraphQLArgument | undefined, value: unknown): number {
   let relations = 0;
-  if (argument) forEachRelation(argument.type, value, () => relations++);
+  if (argument)
+    forEachRelation(argument.type, value, (_owner, { type }, below) => {
+      const isMany = type.toString().endsWith("ListFilter");
+      relations += isMany && typeof below === "object" && below !== null ? Object.keys(below).length : 1;
+    });
   return relations;
 }
 

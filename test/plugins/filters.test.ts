@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { GraphQLInputObjectType } from "postgraphile/graphql";
+import { parse } from "postgraphile/graphql";
+import { shownTypes } from "../../src/live/keep-current.ts";
 import { allScopes, sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
@@ -417,6 +419,17 @@ describe("filters through relations", () => {
       assert.deepEqual(answer.errors, []);
     }
     assert.equal((await sample.run(source, { variables: { filter: wanted }, scopes })).data, null);
+  });
+
+  it("are of what a live query looks at", () => {
+    const document = parse(
+      "query ($f: [ProductFilterInput!]) { products(filter: { OR: $f }) { edges { cursor } } }",
+    );
+    const seen = (f: unknown) => [
+      ...shownTypes({ schema: sample.schema, document, operationName: null, variables: { f } }),
+    ];
+    assert.deepEqual(seen([]), ["ProductConnection", "ProductEdge", "Query"]);
+    assert.deepEqual(seen([{ batches: { some: { location: {} } } }]).slice(3), ["Batch", "Location"]);
   });
 
   it("don't exist where no index answers, nor where lists take no filter", async () => {

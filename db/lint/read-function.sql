@@ -26,8 +26,8 @@ select r.oid::regprocedure as object, f.fault
 from routine r join pg_type t on t.oid = r.prorettype
 left join pg_type e on e.oid = t.typelem and t.typcategory = 'A'
 cross join lateral (
-  select format('returns %s, which is no value, and neither a view of %I with a @primaryKey nor a type of it: '
-    'a list returns setof a view', format_type(t.oid, null), r.schema) as fault
+  select format('returns %s, which is no value, and neither a view of %I with a @primaryKey nor a type of '
+    'it: a list returns setof a view', format_type(t.oid, null), r.schema) as fault
   where not r.proretset and r.rows is null and not r.is_composite
     and (coalesce(e.typtype, t.typtype) in ('c', 'p') or r.proallargtypes is not null)
   union all

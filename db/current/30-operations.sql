@@ -6,7 +6,8 @@ create table auth.stored_operation (
   version text not null constraint stored_operation_has_a_version check (version <> ''),
   sha256 bytea not null constraint stored_operation_hash_has_32_bytes check (octet_length(sha256) = 32),
   credential_id uuid references auth.credential on delete cascade,
-  name text not null constraint stored_operation_name_has_1_to_200_characters check (length(name) between 1 and 200),
+  name text not null
+    constraint stored_operation_name_has_1_to_200_characters check (length(name) between 1 and 200),
   document text not null
     constraint stored_operation_has_at_most_65536_bytes check (octet_length(document) between 1 and 65536),
   published_at timestamptz(0) not null default date_trunc('second', now()),
@@ -19,7 +20,8 @@ comment on table auth.stored_operation is
 comment on column auth.stored_operation.sha256 is 'Of the document, in UTF-8.';
 comment on column auth.stored_operation.credential_id is 'Who may send it; null: every credential.';
 comment on column auth.stored_operation.name is 'What the document or the manifest calls it.';
-create policy stored_operation_select_registrar on auth.stored_operation for select to service_registrar using (true);
+create policy stored_operation_select_registrar on auth.stored_operation
+  for select to service_registrar using (true);
 grant select on table auth.stored_operation to service_registrar;
 create trigger stored_operation_announces_changes after insert or update or delete or truncate
   on auth.stored_operation for each statement execute function auth.announce_credential_change();

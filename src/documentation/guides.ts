@@ -35,6 +35,7 @@ export const guideGroups: readonly GuideGroup[] = [
       "purchasing",
       "shipping",
       "webhooks",
+      "storefront",
       "live",
       "errors",
     ),

@@ -20,7 +20,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
 } from "postgraphile/graphql";
-import type { ScopeRequirement } from "../graphql/scopes.ts";
+import type { WithScopes } from "../graphql/scopes.ts";
 import type { Edition, Topic } from "./edition.ts";
 
 /** How the reference is divided. */
@@ -244,9 +244,4 @@ export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.val
 /** Scopes that a field needs, as words. */
 export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {
   return [...(requiresScopes?.anyOf ?? []), ...(requiresScopes?.allOf ?? [])];
-}
-
-/** A field, or one of an input. */
-export interface WithScopes {
-  extensions: { requiresScopes?: ScopeRequirement | undefined };
 }

@@ -12,6 +12,11 @@ export interface ScopeRequirement {
   allOf?: string[];
 }
 
+/** A field, or one of an input. */
+export interface WithScopes {
+  extensions: { requiresScopes?: ScopeRequirement | undefined };
+}
+
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     requiresScopes?: ScopeRequirement;

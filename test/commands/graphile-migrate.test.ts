@@ -5,8 +5,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { withClient } from "../../src/database/client.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { TestDatabase } from "../lib/database.ts";
+import { copyPrepared, unsafe } from "../lib/prepared.ts";
 import { until } from "../lib/until.ts";
 import { Project } from "./project.ts";
 import type { CommandProcess } from "./process.ts";
@@ -35,12 +38,16 @@ after(async () => {
 });
 
 /** Runs graphile-migrate, with nothing set but the URL of an administrator. */
-async function graphileMigrate(...words: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [program, ...words], {
+const graphileMigrate = (...words: string[]) => ended(startIt(words, { DATABASE_URL: database.adminUrl }));
+
+const startIt = (words: readonly string[], settings: Record<string, string> = {}) =>
+  spawn(process.execPath, [program, ...words], {
     cwd: project.path,
-    env: { PATH: process.env.PATH, DATABASE_URL: database.adminUrl },
+    env: { PATH: process.env.PATH, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
+
+async function ended(child: ReturnType<typeof startIt>): Promise<{ code: number; output: string }> {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const [code] = await once(child, "close");
@@ -134,5 +141,35 @@ test("db:env prints what other programs need, and db:psql opens one as the owner
     const wrong = await project.run(["psql.ts", "-c", "select nothing"], { ...settings, PATH: path });
     assert.equal(wrong.code, 1);
     assert.match(wrong.output, /ERROR: {2}column "nothing" does not exist/);
+  }
+});
+
+test("migrate and watch need nothing set while the service's own Postgres runs", async () => {
+  const none = await ended(startIt(["migrate"]));
+  assert.notEqual(none.code, 0);
+  assert.match(none.output, /The service's own Postgres isn't running/);
+  const directory = join(project.path, ".data");
+  await copyPrepared(directory);
+  const cluster = await startCluster({ directory, flags: unsafe });
+  try {
+    const own = async (text: string): Promise<any[]> =>
+      (await withClient(cluster.adminUrl("erp"), (client) => client.query(text))).rows;
+    const migrated = await ended(startIt(["migrate"]));
+    assert.equal(migrated.code, 0, migrated.output);
+    const [{ newest }] = await own("select max(filename) as newest from graphile_migrate.migrations");
+    assert.equal(parseInt(newest), parseInt((await project.list("db/committed")).at(-1)!));
+    await project.write(file, "");
+    const child = startIt(["watch"]);
+    const end = ended(child);
+    try {
+      await project.write(file, shapes);
+      await until(async () => (await own(facts)).length > 0);
+      await until(async () => isDeepStrictEqual(await own(facts), asMigrated));
+    } finally {
+      child.kill("SIGINT");
+      await end;
+    }
+  } finally {
+    await cluster.stop();
   }
 });

@@ -8,9 +8,10 @@ import {
   print,
 } from "postgraphile/graphql";
 import { html } from "../../administration/html.ts";
+import type { WithScopes } from "../../graphql/scopes.ts";
 import type { Content, Html } from "../../administration/html.ts";
 import { renderDescription, renderSummary } from "../markdown.ts";
-import type { Field, Model, Use, WithScopes } from "../model.ts";
+import type { Field, Model, Use } from "../model.ts";
 import { scopesOf } from "../model.ts";
 import { kindPath, versionPath } from "../page.ts";
 

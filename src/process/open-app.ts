@@ -12,6 +12,7 @@ import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { Usage } from "../auth/usage.ts";
+import { calm } from "../database/calm.ts";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Live } from "../live/live.ts";
@@ -173,10 +174,14 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),
     async reload() {
+      await calm(apiPool);
       await locales.refresh();
       return availability.reload();
     },
-    prepare: (read) => availability.prepare(read),
+    async prepare(read) {
+      await calm(apiPool);
+      return availability.prepare(read);
+    },
     close: () => closing.close(),
   };
 }

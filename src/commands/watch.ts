@@ -12,7 +12,7 @@ import { Follower } from "./watch/follower.ts";
 import { Study } from "./watch/study.ts";
 
 /** How long a save waits for a lock: requests to that table wait behind it. */
-const lockTimeoutMs = 50;
+const lockTimeoutMs = 100;
 
 /** The service, whose API follows the migration in db/current while you write it. */
 export async function watch(stopping: AbortSignal): Promise<Running> {

@@ -174,14 +174,10 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
         timeoutMs: settings.webhookLimits.queryTimeoutMs,
       }),
     async reload() {
-      await calm(apiPool);
-      await locales.refresh();
+      await Promise.all([calm(apiPool), locales.refresh()]);
       return availability.reload();
     },
-    async prepare(read) {
-      await calm(apiPool);
-      return availability.prepare(read);
-    },
+    prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
 }

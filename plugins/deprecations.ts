@@ -36,7 +36,9 @@ function reasonOfField(
   }
   if (payloadOf) return reasonOf(payloadOf.codec.attributes?.[snake(fieldName)]);
   if (!pgCodec || scope.isConnectionType || scope.isConnectionEdgeType) return undefined;
-  return reasonOf(pgCodec, fieldName, snake(fieldName));
+  return (
+    reasonOf(pgCodec, fieldName, snake(fieldName)) ?? reasonOf(scope.pgFieldAttribute as Tagged | undefined)
+  );
 }
 
 function codecOf(build: GraphileBuild.Build, typeName: string | undefined): PgCodec | undefined {
@@ -49,8 +51,8 @@ function codecOf(build: GraphileBuild.Build, typeName: string | undefined): PgCo
 }
 
 /**
- * Marks as deprecated what comments say is: `@deprecated 2026-12-01 Use netPrice.` on a view, a function or a column of an
- * input or payload; on a view with the name of a column or relation before the day, on an enum type with that of a value.
+ * Marks as deprecated what comments say is: `@deprecated 2026-12-01 Use netPrice.` on a view, a function or a column; on a
+ * view with the name of a column or relation before the day, on an enum type with that of a value.
  */
 export const DeprecationsPlugin: GraphileConfig.Plugin = {
   name: "DeprecationsPlugin",

@@ -9,7 +9,7 @@ import { sql } from "postgraphile/pg-sql2";
 import { splitGlobalId } from "../src/graphql/global-id.ts";
 import { readKey } from "../src/graphql/key-forms.ts";
 import { elementOf } from "../src/reads/codecs.ts";
-import { readArgument } from "../src/reads/function-call.ts";
+import { isPresent, readArgument } from "../src/reads/function-call.ts";
 import { orderOf, parameterType } from "../src/reads/keys.ts";
 import { keyOfResource } from "./lib/keys.ts";
 import type { RowStep } from "./lib/page.ts";
@@ -28,8 +28,9 @@ declare global {
 
 /**
  * Stable functions as fields: of a view's row with arguments, `seed_packets_price(packet seed_packets, percent integer)`,
- * and such that return rows of a view, `returns setof seed_packets`, which are lists: at the root, or of the row that they
- * take. Functions of a row without arguments are columns (computed-columns.ts).
+ * and such that return rows of a view, `returns setof seed_packets`, which are lists, or one row of a view or of a composite
+ * type: at the root, or of the row that they take. Functions of a row without arguments that return a value are columns
+ * (computed-columns.ts).
  */
 export const FunctionsPlugin: GraphileConfig.Plugin = {
   name: "FunctionsPlugin",
@@ -44,10 +45,10 @@ export const FunctionsPlugin: GraphileConfig.Plugin = {
         return readFunctionsOf(build)
           .filter(isOfType)
           .reduce((before, offered) => {
-            const { fieldName, rows, resource } = offered;
-            const ofRows = rows ? { isPgFieldConnection: true, pgFieldResource: rows } : {};
+            const { fieldName, rows, resource, makes } = offered;
+            const ofRows = rows ? { isPgFieldConnection: makes === "list", pgFieldResource: rows } : {};
             const field = fieldWithHooks({ fieldName, readFunction: offered, ...ofRows }, () =>
-              rows ? listField(build, offered, rows) : valueField(build, offered),
+              makes === "value" ? valueField(build, offered) : rowsField(build, offered),
             );
             const { schemaName, name } = resource.extensions!.pg!;
             const purpose = `Adding the function ${schemaName}.${name} to ${Self.name}`;
@@ -113,26 +114,29 @@ function valueField(build: GraphileBuild.Build, offered: ReadFunction): GrafastF
   };
 }
 
-function listField(
-  build: GraphileBuild.Build,
-  offered: ReadFunction,
-  rows: PgResource,
-): GrafastFieldConfig<Step> {
-  const { resource, owner } = offered;
+/** A list of rows, or one of them. */
+function rowsField(build: GraphileBuild.Build, offered: ReadFunction): GrafastFieldConfig<Step> {
+  const { resource, owner, codec, makes, rows, present } = offered;
+  const isList = makes === "list";
+  const type = build.getOutputTypeByName(
+    isList ? build.inflection.tableConnectionType(codec) : build.inflection.tableType(codec),
+  );
   const ofRow = owner && makeOfRow(offered, owner);
   return {
-    type: build.getOutputTypeByName(build.inflection.tableConnectionType(rows.codec)),
+    type: !rows && hasTag(resource, "notNull") ? new GraphQLNonNull(type) : type,
     args: argumentsOf(build, offered),
     plan($parent: Step, args: FieldArgs) {
       const $rows = pgSelect({
-        resource: rows,
+        resource: rows ?? resource,
         identifiers: [],
         joinAsLateral: true,
         ...(ofRow
           ? { ...ofRow, args: [...keysOf(owner, $parent as RowStep), ...valuesOf(offered, args)] }
           : { from: resource.from, parameters: parametersOf(offered), args: valuesOf(offered, args) }),
       });
-      return connection($rows);
+      if (isList) return connection($rows);
+      $rows.where(isPresent(present, $rows.alias));
+      return $rows.single();
     },
   };
 }

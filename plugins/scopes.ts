@@ -78,7 +78,8 @@ export const ScopesPlugin: GraphileConfig.Plugin = {
             relationOf(scope),
         );
         const requirement = own ?? requirementOf(target);
-        const declared = scope.mutationFunction ?? target;
+        const ofRoot = scope.isRootQuery ? scope.readFunction?.resource : undefined;
+        const declared = scope.mutationFunction ?? target ?? ofRoot;
         if (!requirement && declared) {
           throw new Error(`${Self.name}.${scope.fieldName}: ${declared.name} has no tag @requiresScopes`);
         }

@@ -7,7 +7,7 @@ with noted as (
   where c.relkind in ('v', 'c')
   union all
   select a.attrelid::regclass || '.' || a.attname, col_description(a.attrelid, a.attnum)
-  from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind = 'c'
+  from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('v', 'c')
   join api_meta.own_schema s on s.oid = c.relnamespace and s.is_api
   where a.attnum > 0
   union all

@@ -120,8 +120,9 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
 function findFunction(
   build: GraphileBuild.Build,
   list: string,
-  { rows: returned, call, codec }: ReadFunction,
+  { rows: returned, call, codec, makes, present }: ReadFunction,
 ): FieldSource | undefined {
+  if (makes === "row") return { kind: "returned", call, present };
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
   const filterColumns = build.filterColumns.get(returned.codec);

@@ -3,7 +3,7 @@ import type { PgCodec, PgCodecAnyScalar, PgResource } from "postgraphile/@datapl
 import { listOfCodec } from "postgraphile/@dataplan/pg";
 import { sql } from "postgraphile/pg-sql2";
 import type { CallArgument, FunctionCall } from "../../src/reads/function-call.ts";
-import { elementOf } from "../../src/reads/codecs.ts";
+import { attributesOf, elementOf } from "../../src/reads/codecs.ts";
 import { keyOfResource } from "./keys.ts";
 import { exactCodecOf } from "./text-codecs.ts";
 import { tagText } from "./tags.ts";
@@ -16,12 +16,15 @@ export interface ReadFunction {
   call: FunctionCall;
   /** Arguments that have no default. */
   required: ReadonlySet<string>;
-  /** What it returns, a value or rows. */
+  makes: "value" | "row" | "list";
+  /** What it returns, or of what its row or rows are. */
   codec: PgCodec;
   /** The view whose row it takes; undefined of a function that takes none. */
   owner: PgResource | undefined;
-  /** The view whose rows it returns; undefined of a function that returns a value. */
+  /** The view whose row or rows it returns; undefined of a function that returns a value, or a composite type. */
   rows: PgResource | undefined;
+  /** A column that is never null, if there is one: Postgres tells a row that isn't there by its columns. */
+  present: string | undefined;
 }
 
 type Parameter = NonNullable<PgResource["parameters"]>[number];
@@ -42,6 +45,11 @@ export function exactly(codec: PgCodec): PgCodec {
 
 const isPlain = (codec: PgCodec): boolean =>
   !codec.attributes && !elementOf(codec)?.attributes && codec.extensions?.pgType !== "other";
+
+function presentColumn(codec: PgCodec, rows: PgResource | undefined): string | undefined {
+  const [key] = (rows && keyOfResource(rows)) ?? [];
+  return key?.name ?? attributesOf(codec).find(([, { notNull }]) => notNull)?.[0];
+}
 
 const all = new WeakMap<GraphileBuild.Build["pgResources"], ReadFunction[]>();
 
@@ -69,9 +77,10 @@ function describe(
   if (!parameters || isMutation || Reflect.get(resource, "isList")) return undefined;
   const owner = parameters[0] && views.get(parameters[0].codec);
   const given: readonly Parameter[] = owner ? parameters.slice(1) : parameters;
-  const rows = isUnique ? undefined : views.get(codec);
-  const isValue = isUnique && isPlain(codec) && owner && given.length > 0;
-  if (!rows && !isValue) return undefined;
+  const rows = views.get(codec);
+  const makes = !isUnique ? "list" : codec.attributes ? "row" : "value";
+  if (makes === "list" && !rows) return undefined;
+  if (makes === "value" && !(isPlain(codec) && owner && given.length > 0)) return undefined;
   if (given.some(({ name, codec: type }) => !name || !isPlain(type))) return undefined;
   const { schemaName, name } = resource.extensions!.pg!;
   const called = given.map((parameter): CallArgument => ({
@@ -89,8 +98,10 @@ function describe(
       arguments: called,
     },
     required: new Set(given.filter(({ optional }) => !optional).map((parameter) => parameter.name!)),
-    codec: rows ? codec : exactly(codec),
+    makes,
+    codec: makes === "value" ? exactly(codec) : codec,
     owner,
     rows,
+    present: presentColumn(codec, rows),
   };
 }

@@ -115,7 +115,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     negotiateLocale(parts.locales),
     spending.forBody,
     readGraphqlBody(settings.maxBodyBytes, spending),
-    persistedQueries(),
+    persistedQueries(parts.storedOperations),
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),

@@ -6,6 +6,7 @@ import type { CurrentMerchantPlan } from "../auth/merchant-plan.ts";
 import type { Meter } from "../auth/rate-limits/meter.ts";
 import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
+import type { StoredOperations } from "../auth/stored-operations.ts";
 import type { Usage } from "../auth/usage.ts";
 import type { ReadRow } from "../database/pipeline/read-text.ts";
 import type { ReadWithOwnWrites, Replicas } from "../database/replicas/replicas.ts";
@@ -53,6 +54,7 @@ export interface Parts {
   merchantPlan: CurrentMerchantPlan;
   tokens: AccessTokens;
   credentials: ActiveCredentials;
+  storedOperations: StoredOperations;
   /** Reads cached rights anew, after this process has changed some. */
   outdateRights: () => void;
   isSessionToken: SessionCheck;

@@ -11,6 +11,7 @@ import { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { Spend } from "../auth/rate-limits/spend.ts";
 import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
+import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import { databaseCheck } from "../database/readiness.ts";
@@ -195,6 +196,7 @@ async function openAuth({ pool, logger, settings, secrets, readiness, now, closi
     rights: cache,
     outdateRights: () => cache.outdate(),
     credentials: activeCredentials(pool, cache),
+    storedOperations: storedOperations(pool, cache),
     merchantPlan: currentMerchantPlan(pool, cache, { limits, logger }),
     tokens: new AccessTokens(await openSigningKeys(tokenSigningKeys, forKeys), now),
   };

@@ -69,7 +69,7 @@ export function argumentsReader(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): ReadArguments {
-  const call = source.kind === "list" || source.kind === "function" ? source.call : undefined;
+  const call = "call" in source ? source.call : undefined;
   const value = valueReaders(field, node, call);
   const keyOf = schema.extensions.keyOf!;
   if (source.kind === "row") {
@@ -86,7 +86,7 @@ export function argumentsReader(
   if (source.kind === "nodes")
     return (variables) => describeIds(readIds(value("ids")(variables) as string[], keyOf));
   const readCall = call ? callReader(call, value) : () => ({ shape: "", call: [] });
-  if (source.kind === "function")
+  if (source.kind === "function" || source.kind === "returned")
     return (variables) => {
       const values: unknown[] = [];
       return { ...readCall(variables, values), values };

@@ -12,7 +12,7 @@ import { orderOf, parameterType } from "./keys.ts";
 import { listExpression } from "./lists.ts";
 import { rowsOfType } from "./field-source.ts";
 import { nodesExpression } from "./nodes.ts";
-import { objectExpression } from "./objects.ts";
+import { objectExpression, returnedExpression } from "./objects.ts";
 import type { Coerced, ReadableOperation, SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 
@@ -51,6 +51,8 @@ function root(compilation: Compilation, query: GraphQLObjectType, selected: Sele
   const { field, source } = understood(query, selected.name);
   if (source.kind === "list")
     return expression(listExpression(compilation, field, source, selected, null, objectExpression));
+  if (source.kind === "returned")
+    return expression(returnedExpression(compilation, field, source, selected, null));
   if (source.kind === "nodes") return nodesExpression(compilation, selected, objectExpression);
   if (source.kind !== "row" && source.kind !== "node") throw new NotCovered(source.kind);
   if (isNonNullType(field.type)) throw new NotCovered("a row that must be there");

@@ -29,6 +29,8 @@ export type FieldSource =
   | { kind: "related"; hop: Hop }
   /** What a function with arguments makes of the row. */
   | { kind: "function"; call: FunctionCall; codec: PgCodec }
+  /** The row that a function returns, if it returns one. `present` is a column of it that is never null. */
+  | { kind: "returned"; call: FunctionCall; present: string | undefined }
   /**
    * A page of rows: all rows of a view, those at the end of hops, or those that a function returns. `list` is the name in
    * its cursors.

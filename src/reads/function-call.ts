@@ -32,6 +32,14 @@ export interface GivenValue {
   type: SQL;
 }
 
+/**
+ * Whether a function has returned a row: null becomes a row of which all columns are null.
+ *
+ * @param column one that is never null, if there is one
+ */
+export const isPresent = (column: string | undefined, row: SQL): SQL =>
+  column === undefined ? sql`not (${row} is null)` : sql`${row}.${sql.identifier(column)} is not null`;
+
 const isSmall = (value: unknown): boolean => Math.abs((value as number) + 0.5) < 2 ** 15;
 
 /**

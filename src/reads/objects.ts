@@ -8,6 +8,7 @@ import type { Piece } from "./json-text.ts";
 import { concatenated, expression, failure, identifier, objectPieces, textOfSql } from "./json-text.ts";
 import { listExpression } from "./lists.ts";
 import type { FieldSource } from "./field-source.ts";
+import { isPresent } from "./function-call.ts";
 import type { SelectedField } from "./operation.ts";
 import { NotCovered } from "./operation.ts";
 import { encoderOf } from "./values.ts";
@@ -45,6 +46,7 @@ function valueExpression(
   }
   if (source.kind === "list")
     return listExpression(compilation, field, source, selected, alias, objectExpression);
+  if (source.kind === "returned") return returnedExpression(compilation, field, source, selected, alias);
   const type = getNamedType(field.type);
   if (
     source.kind !== "related" ||
@@ -57,6 +59,28 @@ function valueExpression(
   const object = objectExpression(compilation, type, selected, target);
   const on = joinOf(source.hop, alias, target);
   return `coalesce((select ${object} from ${fromOf(source.hop.to)} ${target} where ${on}),'null')`;
+}
+
+/**
+ * The JSON text of the row that a function returns.
+ *
+ * @param parent the row that the function takes, if it takes one
+ */
+export function returnedExpression(
+  compilation: Compilation,
+  { name, type }: GraphQLField<unknown, unknown>,
+  { call, present }: FieldSource & { kind: "returned" },
+  selected: SelectedField,
+  parent: string | null,
+): string {
+  const named = getNamedType(type);
+  if (!isObjectType(named)) throw new NotCovered(name);
+  const called = compilation.call(selected.node, call, call.takesRow ? parent : null);
+  const alias = compilation.alias();
+  const object = objectExpression(compilation, named, selected, alias);
+  const condition = textOfSql(isPresent(present, sql.identifier(alias)));
+  const otherwise = isNonNullType(type) ? failure : "'null'";
+  return `coalesce((select ${object} from ${called} ${alias} where ${condition}),${otherwise})`;
 }
 
 function columnExpression(

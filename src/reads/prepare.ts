@@ -27,6 +27,7 @@ const withArguments = new Set<FieldSource["kind"]>([
   "node",
   "nodes",
   "function",
+  "returned",
   "groupedAggregates",
 ]);
 

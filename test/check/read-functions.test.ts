@@ -12,11 +12,19 @@ const cases: [sql: string, fault: RegExp][] = [
   ["tag_count() returns bigint stable return 1", /its first argument is no row of a view of api_unstable/],
   [
     "tags_and_more(tag api_unstable.tags, out a int, out b int) stable return (1, 2)",
-    /returns record, which is no value: a list returns setof a view/,
+    /returns record, which is no value, and neither a view of api_unstable with a @primaryKey nor a type of it/,
   ],
   [
-    "one_tag() returns api_unstable.tags stable begin atomic select * from api_unstable.tags limit 1; end",
-    /returns api_unstable\.tags, which is no value: a list returns setof/,
+    "one_tag() returns erp.tag stable begin atomic select * from erp.tag limit 1; end",
+    /returns erp\.tag, which is no value, and neither a view of api_unstable .*: a list returns setof a view/,
+  ],
+  [
+    "some_tags(tag api_unstable.tags) returns api_unstable.tags[] stable return array[tag]",
+    /returns api_unstable\.tags\[\], which is no value/,
+  ],
+  [
+    "tag_figures() returns api_unstable.figures stable return row(1)::api_unstable.figures",
+    /has no tag @requiresScopes/,
   ],
   [
     "tag_table() returns setof erp.tag stable begin atomic select * from erp.tag; end",
@@ -48,6 +56,7 @@ const cases: [sql: string, fault: RegExp][] = [
 ];
 
 const text = [
+  "create type api_unstable.figures as (number integer);",
   "create view api_unstable.notes as select id, name as text from erp.tag;",
   "comment on view api_unstable.notes is '@primaryKey id';",
   ...cases.map(([sql]) => `${begin}${sql.replace(/ stable /, " language sql stable ")};`),

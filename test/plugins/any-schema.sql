@@ -98,6 +98,68 @@ comment on function api_unstable.tall_trees() is $$
 @noFilter
 Trees that need a ladder.$$;
 
+create function api_unstable.trees_apple_below(tree api_unstable.trees, weight integer, before date default null)
+returns api_unstable.apples stable language sql
+begin atomic
+  select a.* from api_unstable.apples a
+  where a.tree_id = tree.id and a.weight_in_grams < weight and (before is null or a.picked_on < before)
+  order by a.weight_in_grams desc limit 1;
+end;
+comment on function api_unstable.trees_apple_below(api_unstable.trees, integer, date) is $$
+@describe weight Its limit in grams.
+The heaviest apple that is lighter.$$;
+
+create function api_unstable.trees_next_tree(tree api_unstable.trees) returns api_unstable.trees
+stable language sql
+begin atomic
+  select t.* from api_unstable.trees t where t.id > tree.id order by t.id limit 1;
+end;
+comment on function api_unstable.trees_next_tree(api_unstable.trees) is $$
+@requiresScopes secrets:read
+The tree beside it.$$;
+
+create function api_unstable.tree_of_sort(sort text) returns api_unstable.trees stable language sql
+begin atomic
+  select t.* from api_unstable.trees t where t.sort = tree_of_sort.sort order by t.id limit 1;
+end;
+comment on function api_unstable.tree_of_sort(text) is $$
+@deprecated 2026-12-01 Use trees.
+The first tree of a sort.$$;
+
+create type api_unstable.crop as (tree_id integer, apples bigint, weight numeric, tastes orchard.taste[], "lastDay" date);
+comment on type api_unstable.crop is $$
+@gid tree_id Tree
+@deprecated lastDay 2026-12-01 Ask the gardener.
+What trees bear.$$;
+comment on column api_unstable.crop.apples is $$
+@notNull
+How many apples.$$;
+create type api_unstable.growth as (height numeric, grown boolean);
+comment on type api_unstable.growth is 'How a tree grows.';
+
+create function api_unstable.trees_crop(tree api_unstable.trees, since date default null) returns api_unstable.crop
+stable language sql
+begin atomic
+  select row(tree.id, count(*), round(avg(a.weight_in_grams), 1), array[tree.taste], max(a.picked_on))::api_unstable.crop
+  from api_unstable.apples a where a.tree_id = tree.id and (since is null or a.picked_on >= since) having count(*) > 0;
+end;
+comment on function api_unstable.trees_crop(api_unstable.trees, date) is $$
+@requiresScopes apples:read
+What the tree bears.$$;
+
+create function api_unstable.trees_growth(tree api_unstable.trees) returns api_unstable.growth stable language sql
+return case when tree.height > 2 then row(tree.height - 1.5, null)::api_unstable.growth end;
+comment on function api_unstable.trees_growth(api_unstable.trees) is 'How it grows.';
+
+create function api_unstable.whole_crop() returns api_unstable.crop stable language sql
+begin atomic
+  select row(null, count(*), sum(a.weight_in_grams), '{}', max(a.picked_on))::api_unstable.crop from api_unstable.apples a;
+end;
+comment on function api_unstable.whole_crop() is $$
+@requiresScopes apples:read
+@notNull
+What all trees bear.$$;
+
 -- Tables and columns of all sorts
 
 create extension citext schema orchard;

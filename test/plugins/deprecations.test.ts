@@ -39,6 +39,12 @@ describe("deprecations that comments declare", () => {
     await used.client.query(
       `comment on column api_unstable.warehouse_update_input.name is E'@deprecated 2026-12-01 Use label.\\nThe name.'`,
     );
+    await used.client.query(
+      `comment on column api_unstable.salutations.salutation_key is E'@deprecated 2026-12-01 Use label.\\nThe key.';
+       create function api_unstable.tags_length(tag api_unstable.tags) returns integer language sql stable
+       return length(tag.name);
+       comment on function api_unstable.tags_length(api_unstable.tags) is E'@deprecated 2026-12-01 Count.\\nLong.'`,
+    );
     const pgService = makePgService({ connectionString: used.database.ownerUrl, pubsub: false });
     schema = buildSchema(await printVersion({ schemaName: "api_unstable" }, pgService));
     await pgService.release?.();
@@ -62,6 +68,10 @@ describe("deprecations that comments declare", () => {
       ),
       [["Open", `Use InProgress. ${day}`]],
     );
+  });
+  test("are on a column that has the tag itself, and on a function of a row", () => {
+    assert.equal(fieldOf("Salutation", "salutationKey").deprecationReason, `Use label. ${day}`);
+    assert.equal(fieldOf("Tag", "length").deprecationReason, `Count. ${day}`);
   });
   test("are on mutations and on fields of inputs", () => {
     assert.equal(fieldOf("Mutation", "stockSet").deprecationReason, `Use stockAdjust. ${day}`);

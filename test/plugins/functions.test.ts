@@ -114,6 +114,85 @@ describe("stable functions", () => {
     assert.deepEqual(nodes(body.data.tallTrees), [{ sort: "Boskoop" }, { sort: "Elstar" }]);
   });
 
+  it("that return one row of a view are relations, with all that is known of the row", async () => {
+    const apple = "appleBelow(weight: $weight, before: $before)";
+    const { body } = await ask(
+      `trees(first: 2) { edges { node { ${apple} { id weightInGrams tree { id riper: ripeApples(day: "2026-09-03") {
+         edges { node { number } } } } } } } }
+       treeOfSort(sort: "Elstar") { id heightIn(divisor: "1") appleBelow(weight: 1000) { number } }
+       none: treeOfSort(sort: "Cox") { id }`,
+      { weight: 205, before: "2026-09-04" },
+      "($weight: Int!, $before: Date)",
+    );
+    const riper = { edges: [{ node: { number: "1" } }, { node: { number: "2" } }] };
+    assert.deepEqual(nodes(body.data.trees), [
+      {
+        appleBelow: {
+          id: "gid://service/Apple/1/2",
+          weightInGrams: 102,
+          tree: { id: "gid://service/Tree/1", riper },
+        },
+      },
+      {
+        appleBelow: {
+          id: "gid://service/Apple/2/2",
+          weightInGrams: 202,
+          tree: { id: "gid://service/Tree/2", riper },
+        },
+      },
+    ]);
+    assert.deepEqual(body.data.treeOfSort, {
+      id: "gid://service/Tree/2",
+      heightIn: "2.5 m",
+      appleBelow: { number: "5" },
+    });
+    assert.equal(body.data.none, null);
+    const nothing = await ask("trees { edges { node { appleBelow(weight: 0) { id } } } }");
+    assert.deepEqual(nodes(nothing.body.data.trees), Array(3).fill({ appleBelow: null }));
+  });
+
+  it("that return one row need the scopes of its view, or those that they name", async () => {
+    const ofTrees = await service.token({ read: ["trees"] });
+    const apple = "trees { edges { node { appleBelow(weight: 1000) { number } } } }";
+    assert.deepEqual((await ask(apple, {}, "", ofTrees)).codes, ["FORBIDDEN"]);
+    const next = "trees { edges { node { nextTree { sort } } } }";
+    assert.deepEqual((await ask(next)).codes, ["FORBIDDEN"]);
+    const initiated = await service.token({ read: ["trees", "secrets"] });
+    const { body } = await ask(next, {}, "", initiated);
+    assert.deepEqual(
+      nodes(body.data.trees).map(({ nextTree }: any) => nextTree?.sort),
+      ["Elstar", "Elstar", undefined],
+    );
+    for (const field of ["wholeCrop { apples }", "trees { edges { node { crop { apples } } } }"])
+      assert.deepEqual((await ask(field, {}, "", ofTrees)).codes, ["FORBIDDEN"]);
+    // Row-level security holds within functions, too
+    const grown = await ask("trees { edges { node { growth { height } } } }", {}, "", ofTrees);
+    assert.deepEqual(grown.codes, []);
+  });
+
+  it("that return a composite type are objects of it", async () => {
+    const crop = "__typename treeId apples weight tastes lastDay";
+    const { body } = await ask(
+      `trees { edges { node { crop(since: "2026-09-05") { ${crop} } never: crop(since: "2027-01-01") { apples }
+         growth { height grown } } } } wholeCrop { ${crop} }`,
+    );
+    assert.deepEqual(nodes(body.data.trees)[2], {
+      crop: {
+        __typename: "Crop",
+        treeId: "gid://service/Tree/3",
+        apples: "2",
+        weight: "304.5",
+        tastes: ["sweet"],
+        lastDay: "2026-09-06",
+      },
+      never: null,
+      growth: null,
+    });
+    assert.deepEqual(nodes(body.data.trees)[0].growth, { height: "1.75", grown: null });
+    const whole = { treeId: null, apples: "15", weight: "3045", tastes: [], lastDay: "2026-09-06" };
+    assert.deepEqual(body.data.wholeCrop, { __typename: "Crop", ...whole });
+  });
+
   it("refuse what they can't take", async () => {
     for (const list of [
       `heavyApples(weights: [1], exceptOf: ["gid://service/Apple/1/1"])`,
@@ -137,17 +216,21 @@ describe("stable functions", () => {
     const client = await service.owner.connect();
     await client.query("begin; select api_meta.freeze('api_unstable', 'api_2027_01')");
     const { rows } = await client.query(
-      `select count(*)::int from api_2027_01.trees t, api_2027_01.trees_ripe_apples(t, '2026-09-02')`,
+      `select count(*)::int, min((api_2027_01.trees_apple_below(t, 1000)).weight_in_grams) as apple,
+         (select apples::int from api_2027_01.whole_crop()) as apples,
+         (select pg_typeof(api_2027_01.whole_crop())::text) as type
+       from api_2027_01.trees t, api_2027_01.trees_ripe_apples(t, '2026-09-02')`,
     );
     await client.query("rollback");
     client.release();
-    assert.deepEqual(rows, [{ count: 3 }]);
+    assert.deepEqual(rows, [{ count: 3, apple: 105, apples: 15, type: "api_2027_01.crop" }]);
   });
 
   it("are described by their comments, and deprecated by their tags", async () => {
     const { body } = await service.ask(token, {
       query: `{ __type(name: "Tree") { fields { name description args { name description type { kind } } } }
-        query: __type(name: "Query") { fields(includeDeprecated: true) { name deprecationReason args { name } } } }`,
+        query: __type(name: "Query") { fields(includeDeprecated: true) { name deprecationReason args { name } } }
+        crop: __type(name: "Crop") { description fields(includeDeprecated: true) { name description deprecationReason type { kind } } } }`,
     });
     const { description, args } = body.data.__type.fields.find(({ name }: any) => name === "heightIn");
     assert.equal(description, "The height of the tree, in another unit.");
@@ -157,6 +240,16 @@ describe("stable functions", () => {
     ]);
     const fields = new Map<string, any>(body.data.query.fields.map((field: any) => [field.name, field]));
     assert.equal(fields.get("heavyApples").deprecationReason, "Use apples. Deprecated since 2026-12-01.");
+    assert.equal(fields.get("treeOfSort").deprecationReason, "Use trees. Deprecated since 2026-12-01.");
+    assert.equal(body.data.crop.description, "What trees bear.");
+    const [, apples, , , lastDay] = body.data.crop.fields;
+    assert.deepEqual(apples, {
+      name: "apples",
+      description: "How many apples.",
+      deprecationReason: null,
+      type: { kind: "NON_NULL" },
+    });
+    assert.equal(lastDay.deprecationReason, "Ask the gardener. Deprecated since 2026-12-01.");
     assert.deepEqual(
       fields.get("tallTrees").args.map(({ name }: any) => name),
       ["first", "after", "last", "before", "orderBy"],

@@ -184,10 +184,19 @@ function tableSql(made: MadeUpTable, number: number, tables: readonly MadeUpTabl
   ].join("\n");
 }
 
-/** Functions that return a value of a row, rows of the table, or rows for a row. */
-function functionsSql({ functions }: MadeUpTable, number: number): string[] {
+/** Functions that return a value of a row, one row or rows of the table, for a row or not, or a composite type. */
+function functionsSql({ functions, columns }: MadeUpTable, number: number): string[] {
   const view = `made_up_api.thing_${number}s`;
-  return functions.flatMap(({ arguments: given, defaults, returns }, index) => {
+  const parts = columns.map(({ type }, index) => `c${index} ${type}`);
+  const composite = `made_up_api.part_${number}`;
+  const partSql = `create type ${composite} as (${["weight bigint", ...parts].join(", ")});`;
+  const made = functions.flatMap(functionSql);
+  return made.length > 0 ? [partSql, ...made] : [];
+
+  function functionSql(
+    { arguments: given, defaults, returns }: MadeUpTable["functions"][number],
+    index: number,
+  ) {
     const names = given.map((_type, part) => `an_argument_${part}`);
     const declared = given.map((type, part) => {
       const isOptional = part >= given.length - defaults;
@@ -198,13 +207,23 @@ function functionsSql({ functions }: MadeUpTable, number: number): string[] {
       `create function ${view}_${name}(${parameters.join(", ")}) returns ${result} stable language sql begin atomic ${body}; end;`;
     const row = `made ${view}`;
     const some = `select * from ${view} t where (length(t::text) + ${weight}) % 3 <> 0`;
-    if (returns === null)
-      return [
-        make(`some_${index}`, declared, `setof ${view}`, some),
-        make(`near_${index}`, [row, ...declared], `setof ${view}`, `${some} and t.* is distinct from made.*`),
-      ];
-    return make(`of_${index}`, [row, ...declared], returns, `select ${madeOf(returns, weight)}`);
-  });
+    const near = `${some} and t.* is distinct from made.*`;
+    if (returns !== null)
+      return [make(`of_${index}`, [row, ...declared], returns, `select ${madeOf(returns, weight)}`)];
+    const one = "order by t::text limit 1";
+    const part = (rows: string) =>
+      `select row(${[`nullif(${weight}, 1)`, ...columns.map((_column, n) => `t.c${n}`)].join()})::${composite} from (${rows} ${one}) t`;
+    const whole = `${view}_whole_${index}`;
+    return [
+      make(`some_${index}`, declared, `setof ${view}`, some),
+      make(`near_${index}`, [row, ...declared], `setof ${view}`, near),
+      make(`first_${index}`, declared, view, `${some} ${one}`),
+      make(`nearest_${index}`, [row, ...declared], view, `${near} ${one}`),
+      make(`whole_${index}`, declared, composite, part(some)),
+      `comment on function ${whole} is '@requiresScopes things:read';`,
+      make(`part_${index}`, [row, ...declared], composite, part(near)),
+    ];
+  }
 }
 
 /** A value of a type, or null. */

@@ -31,6 +31,8 @@ const actionTitles: Readonly<Record<string, string>> = {
   "credential.deactivated": "Deactivated the token",
   "credential.activated": "Activated the token",
   "credential.deleted": "Deleted the token",
+  "operations.published": "Stored operations for",
+  "operations.removed": "Removed stored operations for",
   "administrator.created": "Created the administrator",
   "administrator.password_reset": "Reset the password of",
   "administrator.password_changed": "Changed their password",
@@ -66,7 +68,7 @@ export function eventList(events: readonly AuditEvent[], present?: string): Html
               !aboutOneself.has(event.action) &&
               (event.credential_id === null ||
                 event.credential_id !== present ||
-                event.action.startsWith("webhook_")) &&
+                /^(webhook_|operations\.)/.test(event.action)) &&
               event.subject !== null &&
               html` <strong>${subject(event)}</strong>`
             }
@@ -106,6 +108,12 @@ function details({ details }: AuditEvent): Content {
     const scopes = details[key];
     if (Array.isArray(scopes)) lines.push(`${title}: ${summary(scopes as string[])}`);
   }
+  if (typeof details.operations === "number") lines.push(`Operations: ${count(details.operations)}`);
+  if (typeof details.version === "string") lines.push(`Version ${details.version}`);
+  if (typeof details.stored_operations_only === "boolean")
+    lines.push(
+      details.stored_operations_only ? "May send stored operations only" : "May send all operations",
+    );
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);

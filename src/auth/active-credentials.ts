@@ -2,14 +2,20 @@ import type { Pool } from "pg";
 import { asAuthRole } from "../database/as-role.ts";
 import type { InvalidatedCache } from "./invalidated-cache.ts";
 
-/** The present state of an access key. */
-export interface ActiveCredentials {
-  /** Scopes that tokens of a key may have now; null when the key is gone or its credential deactivated. */
-  of(accessKey: string): Promise<ReadonlySet<string> | null>;
+/** What tokens of an access key may do now. */
+export interface Allowed {
+  scopes: ReadonlySet<string>;
+  /** Whether they may send stored operations only. */
+  storedOperationsOnly: boolean;
 }
 
-interface Key {
-  scopes: ReadonlySet<string>;
+/** The present state of an access key. */
+export interface ActiveCredentials {
+  /** What its tokens may do now; null when the key is gone or its credential deactivated. */
+  of(accessKey: string): Promise<Allowed | null>;
+}
+
+interface Key extends Allowed {
   /** Milliseconds until it ends, after a rotation with an overlap. */
   remainingMs: number;
 }
@@ -18,14 +24,15 @@ interface Key {
 export function activeCredentials(pool: Pool, cache: InvalidatedCache): ActiveCredentials {
   const ask = async (accessKey: string): Promise<Key | null> => {
     const { rows } = await asAuthRole(pool, (client) =>
-      client.query<{ scopes: string[]; remainingMs: number | null }>(
-        'select scopes, extract(epoch from remaining)::float8 * 1000 as "remainingMs" from auth.active_scopes($1)',
+      client.query<{ scopes: string[]; remainingMs: number | null; storedOperationsOnly: boolean }>(
+        `select scopes, extract(epoch from remaining)::float8 * 1000 as "remainingMs",
+           stored_operations_only as "storedOperationsOnly"
+         from auth.active_scopes($1)`,
         [accessKey],
       ),
     );
     const [key] = rows;
-    return key ? { scopes: new Set(key.scopes), remainingMs: key.remainingMs ?? Infinity } : null;
+    return key ? { ...key, scopes: new Set(key.scopes), remainingMs: key.remainingMs ?? Infinity } : null;
   };
-  const keys = cache.remember(ask, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));
-  return { of: async (accessKey) => (await keys.of(accessKey))?.scopes ?? null };
+  return cache.remember(ask, 10_000, (key) => Math.floor(key?.remainingMs ?? Infinity));
 }

@@ -34,6 +34,8 @@ export interface CredentialOverview {
   deactivatedAt: Date | null;
   /** Until when an older key is valid, after a rotation with an overlap. */
   oldKeyEndsAt: Date | null;
+  /** Whether its tokens may send stored operations only. */
+  storedOperationsOnly: boolean;
 }
 
 /** A request about credentials that can't be met. Its message is for the caller. */
@@ -79,6 +81,7 @@ export interface CredentialRow {
   rotated_at: Date | null;
   deactivated_at: Date | null;
   old_key_ends_at: Date | null;
+  stored_operations_only: boolean;
 }
 
 export function credentialOf(row: CredentialRow): CredentialOverview {
@@ -93,6 +96,7 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
     rotatedAt: row.rotated_at,
     deactivatedAt: row.deactivated_at,
     oldKeyEndsAt: row.old_key_ends_at,
+    storedOperationsOnly: row.stored_operations_only,
   };
 }
 
@@ -143,6 +147,19 @@ export async function deactivateCredential(connection: OwnerConnection, id: stri
  */
 export async function deleteCredential(connection: OwnerConnection, id: string): Promise<void> {
   await change(connection, id, "select auth.delete_credential($1)");
+}
+
+/**
+ * Lets a credential send stored operations only, or all operations again.
+ *
+ * @throws {CredentialError} when there is no such credential
+ */
+export async function restrictOperations(
+  connection: OwnerConnection,
+  id: string,
+  storedOnly: boolean,
+): Promise<void> {
+  await change(connection, id, "select auth.restrict_operations($1, $2)", [storedOnly]);
 }
 
 /** Every scope that a credential can have. */

@@ -4,7 +4,7 @@ import { apiChanges } from "./api-changes.ts";
 import { eventChanges } from "./event-changes.ts";
 import type { Finding, Severity } from "./finding.ts";
 import type { BrokenOperation } from "./operations.ts";
-import { brokenOperations, readOperations, readPayloadQueries } from "./operations.ts";
+import { brokenOperations, readOperations, readPayloadQueries, readTrustedOperations } from "./operations.ts";
 import type { Places } from "./places.ts";
 import type { Source } from "./source.ts";
 import { readUsers, usersAt } from "./users.ts";
@@ -41,7 +41,11 @@ export const apiDiff: Source = {
     if (changes.every(({ weight }) => weight !== "breaking")) return findings;
     const schema = buildSchema(before.sdl);
     const users = await readUsers(recorded, "unstable");
-    const operations = [...(await readOperations()), ...(await readPayloadQueries(recorded))];
+    const operations = [
+      ...(await readOperations()),
+      ...(await readPayloadQueries(recorded)),
+      ...(await readTrustedOperations(recorded)),
+    ];
     const broken = brokenOperations(operations, schema, buildSchema(now.sdl));
     return [
       ...findings.map((finding) => {

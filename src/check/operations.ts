@@ -50,6 +50,28 @@ export async function readPayloadQueries(client: ClientBase): Promise<StoredOper
   }));
 }
 
+/** Operations of `unstable` that are stored for clients. */
+export async function readTrustedOperations(client: ClientBase): Promise<StoredOperation[]> {
+  const { rows: found } = await client.query<{ known: boolean }>(
+    "select to_regclass('auth.stored_operation') is not null as known",
+  );
+  if (!found[0]!.known) return [];
+  const { rows } = await client.query<{
+    name: string;
+    credential: string | null;
+    sha256: string;
+    text: string;
+  }>(
+    `select o.name, c.name as credential, encode(o.sha256, 'hex') as sha256, o.document as text
+     from auth.stored_operation o left join auth.credential c on c.id = o.credential_id
+     where o.version = 'unstable' order by o.name, o.sha256, c.name`,
+  );
+  return rows.map(({ name, credential, sha256, text }) => ({
+    file: `stored operation ${name} of ${credential ?? "all credentials"} (${sha256.slice(0, 12)}…)`,
+    ...{ line: null, text },
+  }));
+}
+
 async function filesIn(folder: string): Promise<string[]> {
   if (folder.includes(".")) return [folder];
   const names = await readdir(new URL(folder, root), { recursive: true }).catch(() => []);

@@ -8,13 +8,13 @@ import { UserError } from "../errors/user-error.ts";
  *
  * @throws {UserError} when the database can't be used for it
  */
-export async function withOwner<T>(work: (connection: pg.Client) => Promise<T>): Promise<T> {
+export async function withOwner<T>(work: (connection: pg.Client, url: string) => Promise<T>): Promise<T> {
   try {
     const database = await openForCommand(readSettings());
     const connection = new pg.Client({ connectionString: database.url });
     try {
       await connection.connect();
-      return await work(connection);
+      return await work(connection, database.url);
     } finally {
       await connection.end().catch(() => {});
       await database.close();

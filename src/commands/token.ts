@@ -10,7 +10,7 @@ const usage = `Manages API credentials: a key and a secret, which clients exchan
 
 Usage: npm run token -- <command> [options]
 
-  create --name NAME [--read all|a,b] [--write all|a,b] [--no-access]
+  create --name NAME [--read all|a,b] [--write all|a,b] [--no-access] [--operations stored]
                     make a credential; it may read and write the resources that are named,
                     such as products or stocks, and writing includes reading; --no-access
                     makes one that may do nothing yet
@@ -19,6 +19,8 @@ Usage: npm run token -- <command> [options]
                     give a credential a new key and secret; the old ones and their tokens stop after
                     the overlap, in hours (h) or days (d) up to 30d, and without one at once
   deactivate ID     stop a credential and its tokens at once; it stays in the list
+  change ID --operations stored|all
+                    let it send only operations that \`npm run operations\` has stored for it, or all
   activate ID       let a deactivated credential work again, with the same key and secret
   delete ID         remove a credential; its tokens stop at once
 
@@ -37,6 +39,7 @@ const options = {
   write: { type: "string", multiple: true },
   "no-access": { type: "boolean", default: false },
   overlap: { type: "string" },
+  operations: { type: "string" },
   json: { type: "boolean", default: false },
 } as const;
 
@@ -48,9 +51,10 @@ type Command = (
 ) => Promise<{ json: unknown; text: string }>;
 
 const withoutId: Record<string, Command> = {
-  async create(connection, _id, { name = "", read, write }) {
+  async create(connection, _id, { name = "", read, write, operations }) {
     const request = { name, read: parseResources(read), write: parseResources(write) };
     const { scopes, ...issued } = await credentials.createCredential(connection, request);
+    if (operations === "stored") await credentials.restrictOperations(connection, issued.id, true);
     return {
       json: { id: issued.id, name, client_id: issued.clientId, client_secret: issued.clientSecret, scopes },
       text: `Made “${name}”.\n\n${describeCredentials(issued)}\n  scopes         ${scopes.join(" ") || "none"}`,
@@ -71,6 +75,10 @@ const withId: Record<string, Command> = {
       json: { id, client_id: issued.clientId, client_secret: issued.clientSecret },
       text: `${old} Here is the new one.\n\n${describeCredentials(issued)}`,
     };
+  },
+  async change(connection, id, { operations }) {
+    await credentials.restrictOperations(connection, id, operations === "stored");
+    return { json: { id, operations }, text: `${id} may send ${operations} operations.` };
   },
   async activate(connection, id) {
     await credentials.activateCredential(connection, id);
@@ -128,6 +136,7 @@ function describe({
   lastUsedAt,
   deactivatedAt,
   oldKeyEndsAt,
+  storedOperationsOnly,
 }: CredentialOverview): string {
   const state = active ? "active" : `deactivated since ${deactivatedAt!.toISOString()}`;
   const old = oldKeyEndsAt ? `, an older one until ${oldKeyEndsAt.toISOString()}` : "";
@@ -135,14 +144,14 @@ function describe({
     `${id}  ${name}`,
     `  client_id  ${clientId ?? "none"}${old}`,
     `  state      ${state}, ${lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : "never used"}`,
-    `  scopes     ${scopes.join(" ") || "none"}`,
+    `  scopes     ${scopes.join(" ") || "none"}${storedOperationsOnly ? "\n  operations stored ones only" : ""}`,
   ].join("\n");
 }
 
 function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOverview) {
-  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt } = times;
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, storedOperationsOnly } = times;
   return {
-    ...{ id, name, client_id: clientId, scopes, active },
+    ...{ id, name, client_id: clientId, scopes, active, stored_operations_only: storedOperationsOnly },
     ...{
       created_at: createdAt,
       last_used_at: lastUsedAt,
@@ -162,6 +171,9 @@ await atTheCommandLine({ usage, options, arguments: 2 }, async (values, position
     throw new UsageError(name in withId ? `${name} needs one ID.` : `${name} takes no “${id}”.`);
   }
   if (name === "create") checkRequest(values);
+  const { operations } = values;
+  if (!["stored", "all", ...(name === "change" ? [] : [undefined])].includes(operations))
+    throw new UsageError("--operations is stored or all.");
   hoursOf(values.overlap);
   const { json, text } = await withOwner(async (connection) =>
     command(connection, id === undefined ? "" : await credentials.findCredential(connection, id), values),

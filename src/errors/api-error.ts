@@ -27,7 +27,7 @@ export const errorCodes = {
     retryable: false,
     status: "200 or 400",
     meaning:
-      "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only. Nothing was done.",
+      "The token lacks scopes, which `missingScopes` names field by field; or it is a mutation and the plan is read-only; or the credential may send stored operations only, and this one isn't. Nothing was done.",
   },
   GRAPHQL_PARSE_FAILED: {
     retryable: false,
@@ -48,7 +48,7 @@ export const errorCodes = {
     retryable: false,
     status: "200",
     meaning:
-      "The document of this hash is not known here. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
+      "The document of this hash is not known here, and not stored for the credential. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
   },
   CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
   PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is more than `maximum`." },

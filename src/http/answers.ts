@@ -32,6 +32,10 @@ export function addVary(response: Response, header: string): void {
     response.setHeader("vary", `${String(before)}, ${header}`);
 }
 
+/** Status of an answer that refuses an operation, as GraphQL over HTTP demands: by the media type. */
+export const statusOfRefusal = ({ headers }: Request): number =>
+  headers.accept?.startsWith("application/json") ? 200 : 400;
+
 /** Answers with JSON that is no GraphQL answer. */
 export function sendJson(response: Response, status: number, value: unknown): void {
   response.statusCode = status;

@@ -311,6 +311,28 @@ test("renaming and changing access: what is taken away is gone at once, what is 
   assert.match(textOf(page), /Enter a name/);
 });
 
+test("a token can be held to stored operations; its page shows them, and the activity says so", async () => {
+  const made = await make("Held", { countries: "read" });
+  const token = await service.tokenFor(made);
+  await service.owner.query("select auth.publish_operations('unstable', $1, $2)", [
+    ...[made.id, JSON.stringify([{ name: "Countries", document: query }])],
+  ]);
+  const change = (operations: object) =>
+    visitor.post(`${made.path}/change`, { name: "Held", "access.countries": "read", ...operations });
+  await change({ operations: "stored" });
+  assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, ["FORBIDDEN"]);
+  assert.deepEqual((await service.ask(token, { query })).codes, []);
+  const page = textOf(await visitor.get(made.path));
+  assert.match(page, /Stored operations only; all others are refused\..*Countries unstable/);
+  assert.match(page, /Changed the token May send stored operations only.*Stored operations for Held/);
+  assert.match(
+    (await visitor.get(`${made.path}/change`)).html,
+    /name="operations"\s+value="stored"\s+checked/,
+  );
+  await change({});
+  assert.deepEqual((await service.ask(token, { query: "{ __typename }" })).codes, []);
+});
+
 test("deleting asks first, then the token is gone", async () => {
   const made = await make("Deleted");
   const token = await service.tokenFor(made);

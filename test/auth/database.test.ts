@@ -11,6 +11,8 @@ after(() => service.close());
 const functions = {
   read: [
     "auth.active_scopes('ak_0123456789abcdef')",
+    "auth.stored_operations()",
+    "auth.stored_document('00')",
     "auth.authenticate_credential('ak_0123456789abcdef', sha256('x'))",
     "auth.signing_keys()",
     "auth.add_first_signing_key(uuidv7(), encode(sha256('x'), 'base64'))",
@@ -26,6 +28,9 @@ const functions = {
     "auth.activate_credential(uuidv7())",
     "auth.deactivate_credential(uuidv7())",
     "auth.delete_credential(uuidv7())",
+    "auth.restrict_operations(uuidv7(), true)",
+    "auth.publish_operations('unstable', null, '[]')",
+    "auth.remove_operations(null, null, '{}')",
     "auth.create_administrator('x', '$argon2id$')",
     "auth.reset_administrator_password('x', '$argon2id$')",
     "auth.deactivate_administrator('x')",
@@ -40,6 +45,8 @@ const functions = {
 const tables = [
   "auth.credential",
   "auth.credential_secret",
+  "auth.stored_operation",
+  "auth.stored_operation_overview",
   "auth.signing_key",
   "auth.signing_key_overview",
   "auth.credential_overview",

@@ -50,6 +50,10 @@ describe("what a migration changes for clients", () => {
       `insert into events.webhook_subscription (topic, url, api_version, payload_query, enabled)
        values ('order.created', 'https://example.com/hook', 'unstable', 'query ($id: ID!) { order(id: $id) { currency { name } } }', false)`,
     );
+    await client.query(
+      `select auth.publish_operations('unstable', id, '[{"name": "Prices", "document": "query Prices { currencies { edges { node { name } } } }"}]')
+       from auth.credential`,
+    );
     await client.query(migration);
     findings = await check(client, {
       current: [{ name: "5-try.sql", text: migration }],
@@ -81,8 +85,14 @@ describe("what a migration changes for clients", () => {
 
   test("names payload queries of webhooks that would break", () => {
     const broken = findings.filter(({ rule }) => rule === "operation-breaks");
-    assert.match(broken[0]!.file!, /^webhook subscription \S+ to order\.created$/);
-    assert.match(broken[0]!.what, /Cannot query field "name" on type "Currency"/);
+    assert.ok(broken.some(({ file }) => /^webhook subscription \S+ to order\.created$/.test(file!)));
+    for (const { what } of broken) assert.match(what, /Cannot query field "name" on type "Currency"/);
+  });
+
+  test("names stored operations that would break, and whose they are", () => {
+    const broken = findings.filter(({ file }) => file?.startsWith("stored operation"));
+    assert.match(broken[0]!.file!, /^stored operation Prices of Shop connector \([0-9a-f]{12}…\)$/);
+    assert.equal(broken[0]!.severity, "error");
   });
 });
 

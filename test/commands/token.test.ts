@@ -39,6 +39,8 @@ test("a credential made at the terminal works, is listed, rotated, deactivated a
   await assert.rejects(tokenOf(made), /401/);
   const next = await tokenOf(rotated);
 
+  await json("change", made.id, "--operations", "stored");
+  await until(async () => (await service.ask(next, { query })).codes.join() === "FORBIDDEN");
   await json("deactivate", made.id);
   // The database tells the service of it
   await until(async () => (await service.ask(next, { query })).codes.join() === "UNAUTHORIZED");
@@ -123,6 +125,7 @@ test("what isn't understood ends with 2 and shows the usage", async () => {
     ["delete", "a", "b"],
     ["rotate", "a", "--overlap", "31d"],
     ["rotate", "a", "--overlap", "a day"],
+    ["change", "a", "--operations", "some"],
   ]) {
     const { exitCode, stdout, stderr } = await run(args);
     assert.deepEqual([exitCode, stdout], [2, ""], args.join(" "));

@@ -1,41 +1,57 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import type { StoredOperations } from "../../auth/stored-operations.ts";
 import { apiError } from "../../errors/api-error.ts";
 import { completed } from "../../errors/client-errors.ts";
-import { refuse, sendErrors } from "../answers.ts";
-import type { Middleware } from "../pipeline.ts";
+import { refuse, sendErrors, statusOfRefusal } from "../answers.ts";
+import type { Middleware, Next, Request, Response } from "../pipeline.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 
 /** Bytes of the documents that are kept for all clients together. */
 const maxKeptBytes = 8_000_000;
 
 /**
- * Automatic persisted queries, in the protocol of Apollo: a client sends the SHA-256 of a document alone; when that is
- * unknown here, it sends both once. Each process keeps what was used last, for each credential its own.
+ * Finds documents of which the client sends the SHA-256 alone: stored operations, and those of automatic persisted
+ * queries, in the protocol of Apollo. When a hash is unknown here, a client sends both once; each process keeps what was
+ * used last, for each credential its own. Credentials that may send stored operations only are refused all others.
  */
-export function persistedQueries(): Middleware {
+export function persistedQueries(stored: StoredOperations): Middleware {
   const kept = new LRUCache<string, string>({
     maxSize: maxKeptBytes,
     sizeCalculation: (text, key) => 2 * text.length + key.length + 100,
   });
-  return (request, response, next) => {
+  const find = async (request: Request, response: Response, isRestricted: boolean, next: Next) => {
     const body = graphqlBodyOf(request);
-    const { sha256 } = body;
-    if (sha256 === undefined) return next();
-    const { caller, requestId } = response.locals;
-    const key = `${caller!.credentialId} ${sha256}`;
+    const { caller, requestId, version } = response.locals;
+    const { credentialId } = caller!;
+    const sha256 = body.sha256 ?? sha256Of(body.query);
+    const key = `${credentialId} ${sha256}`;
     if (body.query === "") {
-      const text = kept.get(key);
+      const known = isRestricted ? undefined : kept.get(key);
+      const text = known ?? (await stored.find(version!.slug, sha256, credentialId));
       if (text === undefined) {
         // Clients look for this message or this code, and for nothing in an answer that isn't 200
         const error = apiError("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound");
         return sendErrors(request, response, 200, [completed(error, requestId)]);
       }
       body.query = text;
-    } else if (createHash("sha256").update(body.query).digest("hex") !== sha256) {
+    } else if (body.sha256 !== undefined && sha256Of(body.query) !== sha256) {
       const message = "“extensions.persistedQuery.sha256Hash” is not the SHA-256 of “query”.";
       return refuse(request, response, 400, "BAD_USER_INPUT", message);
-    } else kept.set(key, body.query);
+    } else if (!isRestricted) kept.set(key, body.query);
+    else if (!(await stored.has(version!.slug, sha256, credentialId))) {
+      const message = "This credential may send stored operations only, and this one is not stored for it.";
+      return refuse(request, response, statusOfRefusal(request), "FORBIDDEN", message);
+    }
     next();
   };
+  return (request, response, next) => {
+    const { caller, isPlainStream } = response.locals;
+    // The document of a plain stream is ours
+    const isRestricted = caller!.storedOperationsOnly === true && !isPlainStream;
+    if (graphqlBodyOf(request).sha256 === undefined && !isRestricted) next();
+    else return find(request, response, isRestricted, next);
+  };
 }
+
+const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");

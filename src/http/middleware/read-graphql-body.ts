@@ -20,7 +20,7 @@ export interface GraphqlBody {
   query: string;
   operationName: string | null | undefined;
   variables: Record<string, unknown> | null | undefined;
-  /** The hash by which the client names the document, as in Apollo's persisted queries. */
+  /** The SHA-256 by which the client names the document. */
   sha256?: string | undefined;
 }
 
@@ -28,36 +28,43 @@ export interface GraphqlBody {
 export const graphqlBodyOf = (request: Request): GraphqlBody => request.body as GraphqlBody;
 
 /** What is wrong with the parameters of a GraphQL request; null when nothing is. */
-function complaintAbout({
-  query,
-  operationName,
-  variables,
-  extensions,
-}: Record<string, unknown>): string | null {
+function complaintAbout(given: Record<string, unknown>): string | null {
+  const { query, operationName, variables, extensions } = given;
   if (extensions != null && !isObject(extensions)) return "“extensions” must be an object.";
-  const sha256 = hashIn(extensions);
-  if (sha256 === null) return "“extensions.persistedQuery” must have “sha256Hash”: 64 hexadecimal digits.";
-  if (query == null && sha256 !== undefined) return null;
-  if (typeof query !== "string") return "“query” must be a string: the GraphQL document.";
+  const sha256 = hashIn(given);
+  if (sha256 === null) return hashComplaint;
+  if (typeof query !== "string" && (query != null || sha256 === undefined))
+    return "“query” must be a string: the GraphQL document.";
   if (operationName != null && typeof operationName !== "string") return "“operationName” must be a string.";
   if (variables != null && !isObject(variables)) return "“variables” must be an object.";
   return null;
 }
 
-/** The hash of a persisted query in the extensions; null when it has the wrong form, undefined when there is none. */
-function hashIn(extensions: unknown): string | null | undefined {
-  if (!isObject(extensions) || extensions.persistedQuery == null) return undefined;
-  const { sha256Hash } = extensions.persistedQuery as { sha256Hash?: unknown };
-  return typeof sha256Hash === "string" && /^[0-9a-f]{64}$/i.test(sha256Hash)
-    ? sha256Hash.toLowerCase()
-    : null;
+const hashComplaint =
+  "A document is named by its SHA-256: 64 hexadecimal digits, as “extensions.persistedQuery.sha256Hash” or as “documentId”.";
+
+/**
+ * The SHA-256 by which parameters name the document: as Apollo's persisted queries do, or, in place of the text, as the
+ * persisted documents of GraphQL over HTTP. Null when it has the wrong form, undefined when there is none.
+ */
+function hashIn({
+  query,
+  extensions,
+  id,
+  documentId = id,
+}: Record<string, unknown>): string | null | undefined {
+  const { persistedQuery } = (extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  if (persistedQuery == null && (query != null || documentId == null)) return undefined;
+  const given = persistedQuery == null ? documentId : persistedQuery.sha256Hash;
+  const found = typeof given === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/i.exec(given) : null;
+  return found ? found[1]!.toLowerCase() : null;
 }
 
 /** The parameters in the address of a GET request; a text says what is wrong with them. */
 function parametersIn(url: string): Record<string, unknown> | string {
   const given = new URL(url, "http://here.invalid").searchParams;
   const parameters: Record<string, unknown> = {};
-  for (const name of ["query", "operationName", "variables", "extensions"]) {
+  for (const name of ["query", "operationName", "variables", "extensions", "documentId", "id"]) {
     const [text, ...others] = given.getAll(name);
     if (others.length > 0) return `“${name}” is given more than once.`;
     if (text === undefined) continue;
@@ -96,9 +103,9 @@ export function readGraphqlBody(maxBytes: number, spending: Spending): Middlewar
       const complaint = complaintAbout(given);
       if (complaint) return refuseWith([400, complaint]);
       // Grafserv gets nothing else, such as its experimental parameters.
-      const { query = "", operationName, variables } = graphqlBodyOf(request);
-      const sha256 = hashIn(given.extensions) ?? undefined;
-      request.body = { query, operationName, variables, sha256 } satisfies GraphqlBody;
+      const { query, operationName, variables } = given as Partial<GraphqlBody>;
+      const sha256 = hashIn(given) ?? undefined;
+      request.body = { query: query ?? "", operationName, variables, sha256 } satisfies GraphqlBody;
       next();
     };
     if (request.method === "GET") {

@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLError } from "postgraphile/graphql";
 import { getOperationAST, OperationTypeNode } from "postgraphile/graphql";
 import { apiError } from "../../errors/api-error.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
-import { sendErrors } from "../answers.ts";
+import { sendErrors, statusOfRefusal } from "../answers.ts";
 import { completed } from "../../errors/client-errors.ts";
 import type { MerchantPlanName } from "../../auth/merchant-plan.ts";
 import type { Meter } from "../../auth/rate-limits/meter.ts";
@@ -126,7 +126,6 @@ export function refuseMissingScopes(served: readonly ServedVersion[]): Middlewar
 
 function answerRefusals(request: Request, response: Response, refusals: readonly GraphQLError[]): void {
   const { operation, requestId } = response.locals;
-  const status = request.headers.accept?.startsWith("application/json") ? 200 : 400;
   const errors = refusals.map((error) => completed(error, requestId));
-  sendErrors(request, response, status, errors, { cost: operation!.cost });
+  sendErrors(request, response, statusOfRefusal(request), errors, { cost: operation!.cost });
 }

@@ -8,6 +8,7 @@ import { showPage } from "../../page.ts";
 import { visitOf } from "../../visit.ts";
 import { accessFields, chosenScopes, readScopes } from "./access.ts";
 import { nameErrors } from "./names.ts";
+import { operationsOption } from "./operations.ts";
 import { readToken, tokenTrail } from "./tokens.ts";
 
 /** The form for name and access of a token. */
@@ -17,7 +18,7 @@ export function changePages(router: Router): void {
     const [token, known] = await run(
       async (client) => [await readToken(client, request.params.id), await readScopes(client)] as const,
     );
-    show(response, { token, known, name: token.name, scopes: token.scopes });
+    show(response, { ...token, token, known });
   });
 
   router.post("/:id/change", async (request, response) => {
@@ -27,13 +28,17 @@ export function changePages(router: Router): void {
     const entered = await run(async (client) => {
       const token = await readToken(client, id);
       const known = await readScopes(client);
-      return { token, known, name, scopes: chosenScopes(request, known) };
+      const storedOperationsOnly = textField(request, "operations") === "stored";
+      return { token, known, name, scopes: chosenScopes(request, known), storedOperationsOnly };
     });
     const errors = nameErrors(name);
     if (Object.keys(errors).length > 0) return show(response, { ...entered, errors });
-    await run((client) =>
-      client.query("select administration.change_credential($1, $2, $3)", [id, name, entered.scopes]),
-    );
+    await run(async (client) => {
+      await client.query("select administration.change_credential($1, $2, $3)", [id, name, entered.scopes]);
+      await client.query("select administration.restrict_operations($1, $2)", [
+        ...[id, entered.storedOperationsOnly],
+      ]);
+    });
     response.redirect(303, `/admin/tokens/${id}?done=changed`);
   });
 }
@@ -43,10 +48,12 @@ interface Entered {
   known: string[];
   name: string;
   scopes: string[];
+  storedOperationsOnly: boolean;
   errors?: FieldErrors;
 }
 
-function show(response: Response, { token, known, name, scopes, errors = {} }: Entered): void {
+function show(response: Response, entered: Entered): void {
+  const { token, known, name, scopes, storedOperationsOnly, errors = {} } = entered;
   const hasErrors = Object.keys(errors).length > 0;
   showPage(response, {
     status: hasErrors ? 422 : 200,
@@ -63,6 +70,7 @@ function show(response: Response, { token, known, name, scopes, errors = {} }: E
           Access that you take away is gone at once. Access that you add comes with the next access token,
           within ten minutes.
         </p>
+        ${operationsOption(storedOperationsOnly)}
         <div class="actions">
           <button class="main">Save</button>
           <a class="button" href="/admin/tokens/${token.id}">Cancel</a>

@@ -14,6 +14,7 @@ import type { AdministrationOptions } from "../../section.ts";
 import { visitOf } from "../../visit.ts";
 import { accessTable, readScopes } from "./access.ts";
 import { copyable } from "../../copyable.ts";
+import { readStoredOperations, storedOperations } from "./operations.ts";
 import { readToken, state, tokensTrail } from "./tokens.ts";
 import { readUses } from "../../uses.ts";
 import { usesTables } from "./uses.ts";
@@ -32,9 +33,10 @@ const notices = {
 export function detailPage(router: Router, options: AdministrationOptions): void {
   router.get("/:id", async (request, response) => {
     const { id } = request.params;
-    const { token, known, events, uses } = await visitOf(response).run(async (client) => ({
+    const { token, known, operations, events, uses } = await visitOf(response).run(async (client) => ({
       token: await readToken(client, id),
       known: await readScopes(client),
+      operations: await readStoredOperations(client, id),
       uses: await readUses(client, id),
       events: (await client.query<AuditEvent>("select * from administration.activity($1, null, 20)", [id]))
         .rows,
@@ -53,6 +55,7 @@ export function detailPage(router: Router, options: AdministrationOptions): void
           </div>
           ${accessTable(token.scopes, known)}
         </section>
+        ${storedOperations(operations, token.storedOperationsOnly)}
         <section class="card" aria-labelledby="use">
           <h2 id="use">Use</h2>
           ${usesTables(uses)}

@@ -1,0 +1,50 @@
+import type { Pool } from "pg";
+import { asAuthRole } from "../database/as-role.ts";
+import type { InvalidatedCache } from "./invalidated-cache.ts";
+
+/** The operations that were published for clients. */
+export interface StoredOperations {
+  /** Whether a credential may send a document of this SHA-256, in hex, to a version. */
+  has(version: string, sha256: string, credentialId: string): Promise<boolean>;
+  /** The document itself; undefined when the credential may not send it. */
+  find(version: string, sha256: string, credentialId: string): Promise<string | undefined>;
+}
+
+/** As many as auth.publish_operations allows. Together they have at most 16 MiB, so all of them may be cached. */
+const maxDocuments = 5_000;
+
+/** Credentials that may send an operation: all of them, or those. */
+type Senders = "all" | Set<string>;
+
+/** Reads what is stored: the list once after each change, each document when it is first sent. */
+export function storedOperations(pool: Pool, cache: InvalidatedCache): StoredOperations {
+  const lists = cache.remember(async () => {
+    const { rows } = await asAuthRole(pool, (client) =>
+      client.query<{ key: string; credentialId: string | null }>(
+        `select version || ' ' || sha256 as key, credential_id as "credentialId" from auth.stored_operations()`,
+      ),
+    );
+    const list = new Map<string, Senders>();
+    for (const { key, credentialId } of rows) {
+      const senders = list.get(key);
+      if (credentialId === null || senders === "all") list.set(key, "all");
+      else list.set(key, (senders ?? new Set()).add(credentialId));
+    }
+    return list;
+  }, 1);
+  const documents = cache.remember(async (sha256: string) => {
+    const { rows } = await asAuthRole(pool, (client) =>
+      client.query<{ document: string | null }>("select auth.stored_document($1) as document", [sha256]),
+    );
+    return rows[0]!.document ?? undefined;
+  }, maxDocuments);
+  const has: StoredOperations["has"] = async (version, sha256, credentialId) => {
+    const senders = (await lists.of("all")).get(`${version} ${sha256}`);
+    return senders === "all" || senders?.has(credentialId) === true;
+  };
+  return {
+    has,
+    find: async (version, sha256, credentialId) =>
+      (await has(version, sha256, credentialId)) ? documents.of(sha256) : undefined,
+  };
+}

@@ -13,6 +13,7 @@ import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
+import { calm } from "../database/calm.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Live } from "../live/live.ts";
@@ -158,11 +159,11 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
       return payloadReader({ readerOf, spend, withPgClient, connections, maxCost, timeoutMs });
     },
     async reload() {
-      await locales.refresh();
+      await Promise.all([calm(apiPool), locales.refresh()]);
       // What answers then may need what a replica lacks
       return availability.reload().finally(() => access.replicas?.requirePresent());
     },
-    prepare: (read) => availability.prepare(read),
+    prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
 }

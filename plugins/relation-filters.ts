@@ -3,7 +3,7 @@ import type { PgCodec } from "postgraphile/@dataplan/pg";
 import type { GraphQLInputFieldConfig, GraphQLInputFieldConfigMap } from "postgraphile/graphql";
 import { getNamedType, isObjectType } from "postgraphile/graphql";
 import { requiresScopesDirective, requiresScopesOfInputs } from "../src/graphql/scopes.ts";
-import type { Hop } from "../src/reads/field-source.ts";
+import type { Hop } from "../src/reads/hops.ts";
 import type { Quantifier } from "../src/reads/related-rows.ts";
 import { quantifiers } from "../src/reads/related-rows.ts";
 import { hopOf, hopsTo } from "./lib/find-field-source.ts";

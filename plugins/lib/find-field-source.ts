@@ -8,7 +8,8 @@ import type { ReadFunction } from "./read-functions.ts";
 import { searchOf } from "./search.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
-import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
+import type { FieldSource, Rows } from "../../src/reads/field-source.ts";
+import type { Hop, Match } from "../../src/reads/hops.ts";
 
 /** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {

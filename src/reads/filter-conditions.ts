@@ -2,7 +2,7 @@ import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError, isApiError } from "../errors/api-error.ts";
-import type { Hop } from "./field-source.ts";
+import type { Hop } from "./hops.ts";
 import type { Operator, Parameter } from "./filter-operators.ts";
 import { checkText } from "./filter-operators.ts";
 import type { Quantifier } from "./related-rows.ts";

@@ -1,6 +1,6 @@
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
-import type { Hop } from "./field-source.ts";
+import type { Hop } from "./hops.ts";
 
 /** How many of the rows at the end of a relation must match. */
 export const quantifiers = ["some", "none", "every"] as const;

@@ -17,3 +17,4 @@ from (
     || (array['invoice', 'delivery_note', 'credit_note', 'storno', 'upload'])[type],
     max(number) from demo.document group by type
 ) v where v.name = r.technical_name;
+select setval(r.sequence, r.last_number) from erp.number_range r where r.sequence is not null;

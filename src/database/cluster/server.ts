@@ -1,6 +1,9 @@
 import { UserError } from "../../errors/user-error.ts";
 import { runsOn } from "./pid-file.ts";
 
+/** A text as one word of a shell. */
+export const forShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
 const ordinarySettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -22,7 +25,7 @@ export function serverOf({ control, data, log, flags }: ServerOptions) {
   return {
     async start(port: number): Promise<void> {
       const settings = { ...ordinarySettings, ...flags, port: String(port) };
-      const options = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`);
+      const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${forShell(value)}`);
       try {
         await control("start", "-w", "-t", "60", "-l", log, "-o", options.join(" "));
       } catch (error) {

@@ -2,13 +2,15 @@ import assert from "node:assert/strict";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import pg from "pg";
+import type pg from "pg";
 import { createCredential } from "../../src/auth/credentials.ts";
 import { withClient } from "../../src/database/client.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
 import type { Cluster } from "../../src/database/cluster/cluster.ts";
 import { makePositionsFile, Positions } from "../../src/database/replicas/positions.ts";
 import type { PositionsFile } from "../../src/database/replicas/positions.ts";
 import type { ReplicasOptions } from "../../src/database/replicas/replicas.ts";
+import { createPool } from "../../src/database/pool.ts";
 import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
 import { temporaryFolder } from "../commands/process.ts";
 import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
@@ -33,7 +35,7 @@ before(async () => {
   primary = await startOwnPostgres({ directory, flags: { ...unsafe, synchronous_commit: "on" } });
   for (const name of ["one", "two"])
     standbys.push(await startStandby(primary.cluster, directory, join(folder.path, name)));
-  owner = new pg.Pool({ connectionString: urlAsOwner(primary.adminUrl), max: 2 });
+  owner = createPool(urlAsOwner(primary.adminUrl), { max: 2 });
   const path = join(folder.path, "positions");
   await makePositionsFile(path, 2);
   for (const column of [0, 1]) services.push(await serviceWith({ path, column, columns: 2 }));
@@ -183,21 +185,24 @@ test("followed lists come from the primary, which knows the open transactions", 
   assert.equal((await answeredBy())["primary: fresh"], before + 1);
 });
 
+/** Gives the supplier of a client a number as its name. */
+const rename = (as: string, client: number, n: number) =>
+  services[client % 2]!.ask(as, {
+    query: `mutation ($number: String!, $name: String!) {
+      suppliersUpsert(input: { suppliers: [{ number: $number, name: $name }] }) { suppliers { id } } }`,
+    variables: { number: `C-${client}`, name: `${n}` },
+  });
+
 /** Reads and writes until something is so. None may fail, or show what is old. */
 async function meanwhile(condition: () => Promise<boolean>): Promise<void> {
   let isOver = false;
   const clients = Array.from({ length: 4 }, async (_, client) => {
     const own = await newToken();
     for (let n = 0; !isOver; n++) {
-      const variables = { number: `C-${client}`, name: `${n}` };
-      const { body } = await services[client % 2]!.ask(own, {
-        query: `mutation ($number: String!, $name: String!) {
-          suppliersUpsert(input: { suppliers: [{ number: $number, name: $name }] }) { suppliers { id } } }`,
-        variables,
-      });
-      const ids = body.data.suppliersUpsert.suppliers[0].id;
+      const { body } = await rename(own, client, n);
+      const supplier = body.data.suppliersUpsert.suppliers[0].id;
       for (const service of services) {
-        const answer = await service.ask(own, { query: `{ supplier(id: "${ids}") { name } }` });
+        const answer = await service.ask(own, { query: `{ supplier(id: "${supplier}") { name } }` });
         assert.deepEqual(answer.body.data?.supplier, { name: `${n}` }, answer.text);
       }
     }
@@ -206,14 +211,16 @@ async function meanwhile(condition: () => Promise<boolean>): Promise<void> {
   await Promise.all(clients);
 }
 
-test("a killed replica is left", async () => {
-  const pid = await postmasterOf("one");
+const areInUse = (wanted: number) => async () =>
+  (await Promise.all(services.map(inUse))).every((count) => count === wanted);
+
+test("a killed replica is left, and used again when it is back", async () => {
+  process.kill(await postmasterOf("one"), "SIGKILL");
+  await meanwhile(areInUse(1));
   await meanwhile(async () => {
-    // It may have been killed before
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {}
-    return (await Promise.all(services.map(inUse))).every((count) => count === 1);
+    standbys[0] = await startCluster({ directory: join(folder.path, "one"), flags: unsafe });
+    await until(areInUse(2));
+    return true;
   });
 });
 
@@ -239,12 +246,46 @@ test("a replica that doesn't answer any more is left", async (t) => {
   };
   t.after(() => send("SIGCONT"));
   send("SIGSTOP");
-  await meanwhile(async () => (await Promise.all(services.map(inUse))).every((count) => count === 0));
+  await meanwhile(areInUse(1));
   send("SIGCONT");
-  await until(async () => (await inUse()) === 1);
+  await until(areInUse(2));
 });
 
 test("a promoted replica is left", async () => {
-  await withClient(standbys[1]!.adminUrl("empty"), (client) => client.query("select pg_promote()"));
-  await meanwhile(async () => (await inUse()) === 0 && (await inUse(services[1])) === 0);
+  await withClient(standbys[0]!.adminUrl("empty"), (client) => client.query("select pg_promote()"));
+  await meanwhile(areInUse(1));
+});
+
+test("with a synchronous standby, nothing that was answered is lost by a failover to it", async () => {
+  await withClient(primary.adminUrl, async (admin) => {
+    await admin.query("alter system set synchronous_standby_names = '*'");
+    await admin.query("select pg_reload_conf()");
+    const { rows } = await admin.query<{ sync_state: string }>("select sync_state from pg_stat_replication");
+    assert.equal(rows.length, 1);
+    const isSync = "select from pg_stat_replication where sync_state = 'sync'";
+    await until(async () => (await admin.query(isSync)).rowCount === 1);
+  });
+  const answered = [-1, -1, -1, -1];
+  const clients = answered.map(async (_, client) => {
+    const own = await newToken();
+    for (let n = 1_000_000; ; n++) {
+      const { codes } = await rename(own, client, n);
+      if (codes.length > 0) return codes;
+      answered[client] = n;
+    }
+  });
+  await until(() => answered.every((n) => n > 1_000_010));
+  process.kill(await postmasterOf("primary"), "SIGKILL");
+  for (const codes of await Promise.all(clients))
+    assert.match(String(codes), /^(SERVICE|PAYLOAD)_UNAVAILABLE$/);
+  await withClient(standbys[1]!.adminUrl("empty"), async (promoted) => {
+    await promoted.query("select pg_promote()");
+    const { rows } = await promoted.query<{ name: string }>(
+      "select name from erp.supplier where number like 'C-%' order by number",
+    );
+    rows.forEach(({ name }, client) =>
+      assert.ok(Number(name) >= answered[client]!, `${name} ${answered[client]}`),
+    );
+    assert.deepEqual((await promoted.query("select * from ledger.proof limit 5")).rows, []);
+  });
 });

@@ -24,6 +24,8 @@ import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
+import type { Station } from "./middleware/log-requests.ts";
+import { logRequests } from "./middleware/log-requests.ts";
 import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
@@ -100,13 +102,17 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
   const turns = new LoopTurns();
+  const log = settings.logRequests ? logRequests(logger) : null;
+  const pass = (station: Station) => (log === null ? [] : [log.pass(station)]);
   return [
+    ...(log === null ? [] : [log.arrive]),
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     requireMerchantPlan(merchantPlan, logger),
     getOrPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
+    ...pass("rights"),
     ownWrites(parts.replicas),
     unread.bound,
     countUse(usage),
@@ -119,6 +125,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
+    ...pass("reading"),
     countFields(usage, served),
     ...(settings.explorer ? [tellCost] : []),
     spending.forOperation,
@@ -126,6 +133,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     noMutationByGet,
     refuseMissingScopes(served),
     nameOperation(usage.operations, served),
+    ...pass("limits"),
     answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
     costlyTurns(),
     answerIntrospection(served, unread, thread),

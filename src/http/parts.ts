@@ -83,6 +83,8 @@ export interface PartSettings {
   webhookAllow: readonly string[];
   /** Limits of operations and clients that apply unless the plan has its own. */
   limits: Limits;
+  /** Whether the log has a line for each request to the GraphQL endpoint. */
+  logRequests: boolean;
   /** Longest body of a GraphQL request, in bytes. */
   maxBodyBytes: number;
   /** Per minute, of one client from one address. */

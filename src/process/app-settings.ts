@@ -24,6 +24,7 @@ export type Settled = ReturnType<typeof withDefaults>;
 export const withDefaults = (settings: AppSettings) => ({
   publicUrl: undefined,
   corsOrigins: [],
+  logRequests: false,
   tokenSigningKeys: [],
   secretsKeys: [],
   webhookAllow: [],

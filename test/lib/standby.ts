@@ -17,7 +17,12 @@ const run = promisify(execFile);
  * @param primary the Postgres in the folder `from`
  * @param to the folder of the standby, which is made
  */
-export async function startStandby(primary: Cluster, from: string, to: string): Promise<Cluster> {
+export async function startStandby(
+  primary: Cluster,
+  from: string,
+  to: string,
+  flags: Record<string, string> = unsafe,
+): Promise<Cluster> {
   await mkdir(to, { mode: 0o755 });
   const [user, source] = [await postgresUser(to), await postgresUser(from)];
   const data = await reachableData(user, join(to, "postgres"));
@@ -40,5 +45,5 @@ export async function startStandby(primary: Cluster, from: string, to: string): 
     const { uid, gid } = user.identity;
     await run("chown", ["-R", `${uid}:${gid}`, data, join(to, "password")]);
   }
-  return startCluster({ directory: to, flags: unsafe });
+  return startCluster({ directory: to, flags });
 }

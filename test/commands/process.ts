@@ -23,6 +23,9 @@ export interface CommandProcess {
 const ofProject =
   /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
 
+/** So that a short process hardly has to collect garbage: it takes a fifth of its time. */
+const memory = "--min-semi-space-size=16";
+
 /**
  * Starts a command.
  *
@@ -37,7 +40,7 @@ export function startCommand(
 ): CommandProcess {
   const [file, ...parameters] = command;
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
-  const child = spawn(process.execPath, [join(folder, "src/commands", file!), ...parameters], {
+  const child = spawn(process.execPath, [memory, join(folder, "src/commands", file!), ...parameters], {
     cwd: folder,
     // An empty value hides the same setting in a developer's .env
     env: {
@@ -114,7 +117,7 @@ export function runOn(
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [join(root, "src/commands", file!), ...parameters],
+      [memory, join(root, "src/commands", file!), ...parameters],
       { env },
       (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
     );

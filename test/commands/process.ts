@@ -22,7 +22,7 @@ export interface CommandProcess {
 }
 
 const ofProject =
-  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
+  /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|READ_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
 
 /** So that a short process hardly has to collect garbage: it takes a fifth of its time. */
 const memory = "--min-semi-space-size=16";

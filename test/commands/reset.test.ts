@@ -113,6 +113,16 @@ test("db:reset makes the database anew while the service runs, with db/current",
   assert.doesNotMatch(watching.output().slice(length), /failed|can't/);
 });
 
+test("a file that is deleted while nobody watches is noticed at the next start", async () => {
+  watching.kill("SIGINT");
+  assert.equal(await watching.ended, 0, watching.output());
+  await rm(join(project.path, "db/current/6-try.sql"));
+  watching = project.start(["database.ts", "watch"]);
+  await watching.said(/6-try\.sql is gone\. The database is made anew without it/);
+  await watching.said(/All as it was before is in the database erp_before_reset/);
+  assert.deepEqual(await rows("select to_regclass('erp.note') as note"), [{ note: null }]);
+});
+
 test("db:reset refuses production, and a database of somebody else's without being told twice", async () => {
   const production = await project.run(["database.ts", "reset"], { NODE_ENV: "production" });
   assert.equal(production.code, 1);

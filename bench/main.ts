@@ -7,6 +7,7 @@ import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, usage } from "./options.ts";
+import { replicas } from "./replicas.ts";
 import { sideBySide } from "./side-by-side.ts";
 import { watch } from "./watch.ts";
 
@@ -35,6 +36,7 @@ async function run(options: BenchOptions, cleanup: Cleanup): Promise<boolean> {
   if (options.mode === "memory") return memory(options, cleanup);
   if (options.mode === "fairness") return fairness(options, cleanup);
   if (options.mode === "bulk") return bulk(options, cleanup);
+  if (options.mode === "replicas") return replicas(options, cleanup);
   if (options.mode === "watch") return watch(options, cleanup);
   return sideBySide(options, cleanup);
 }

@@ -5,7 +5,7 @@ import { readNames } from "./queries/reads.ts";
 
 /** What is measured, and how thoroughly. */
 export interface BenchOptions {
-  mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "help";
+  mode: "side by side" | "growth" | "memory" | "fairness" | "watch" | "bulk" | "replicas" | "help";
   quick: boolean;
   /** Scale of the data; by default 100, or the existing one for a quick run. */
   scale: number | undefined;
@@ -35,6 +35,7 @@ Usage: npm run bench -- [--quick] [--scale N] [--rounds N] [--seconds N] [--conn
                                      usual clients beside one that attacks, 20 s each
        npm run bench -- --watch      from saving a migration to the changed API, with three versions
        npm run bench -- --bulk       files of 100,000 products and orders in, of a million movements out
+       npm run bench -- --replicas   what replicas take off the primary, and what reading one's own writes costs
 
   --quick        two minutes: fewer and shorter rounds; on data of scale 10 when scale 100 isn't there
   --scale N      on how much data; 100 unless you say so. Made at the first run, kept in .data/bench
@@ -51,7 +52,7 @@ failed, 2: invalid arguments.
 export function readOptions(args: string[]): BenchOptions {
   const { values } = parse(args);
   const { quick } = values;
-  const modes = ["help", "growth", "memory", "fairness", "watch", "bulk"] as const;
+  const modes = ["help", "growth", "memory", "fairness", "watch", "bulk", "replicas"] as const;
   const mode = modes.find((each) => values[each]) ?? "side by side";
   const seconds = mode === "fairness" ? { full: 20, quick: 2 } : { full: 1.5, quick: 0.2 };
   const only = list(values.only ?? [...readNames, "W"].join());
@@ -82,6 +83,7 @@ function parse(args: string[]) {
         fairness: { type: "boolean", default: false },
         watch: { type: "boolean", default: false },
         bulk: { type: "boolean", default: false },
+        replicas: { type: "boolean", default: false },
         attacks: { type: "string" },
         scale: { type: "string" },
         rounds: { type: "string" },

@@ -154,13 +154,14 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
             mutationChecks = {},
             mutationLog,
             mutationOutcome,
+            noteWrite,
           } = asked;
           const { idempotencyKey = null, validateOnly = false, ...fields } = given as EveryInput;
           if (mutationOutcome && "failure" in mutationOutcome) throw mutationOutcome.failure;
           const secret = secretColumn ? asked.newSecret?.() : undefined;
           const own = pgSettings as ServiceContext["pgSettings"];
           const settings = secret ? { ...own, ...settingsFor(secret) } : own;
-          const answer =
+          const made =
             mutationOutcome?.result ??
             (await runMutation(withPgClient, settings, {
               version,
@@ -172,7 +173,8 @@ function mutationField(build: GraphileBuild.Build, mutation: Mutation): GrafastF
               check: mutationChecks[operation],
               scopes: scopes ?? new Set(),
             }));
-          const result = secretColumn && secret ? showSecret(answer, secretColumn, secret) : answer;
+          if (!mutationOutcome) await noteWrite?.();
+          const result = secretColumn && secret ? showSecret(made, secretColumn, secret) : made;
           if (!result.payload) return decode(result);
           try {
             mutationLog?.noteDone(idempotencyKey);

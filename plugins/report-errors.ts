@@ -11,8 +11,8 @@ import { clientError } from "../src/errors/client-errors.ts";
 export interface ReadRequest {
   requestId: string;
   document: DocumentNode;
-  /** Extensions of the answer. */
-  extensions: Record<string, unknown>;
+  /** Extensions of the answer, once it is made. */
+  extensions(): Record<string, unknown>;
   /** What log lines say of its operation. */
   logged?: object | undefined;
 }
@@ -57,15 +57,19 @@ export function makeReportErrorsPlugin({ logger, requestOf }: ReportOptions): Gr
   };
 }
 
-function reportingExecutor(execute: Execute, scene: ErrorScene, extensions: object): Execute {
+function reportingExecutor(
+  execute: Execute,
+  scene: ErrorScene,
+  extensions: ReadRequest["extensions"],
+): Execute {
   return async (args: ExecutionArgs) => {
     try {
       const answer = (await execute(args)) as ExecutionResult;
-      const result = { ...answer, extensions: { ...answer.extensions, ...extensions } };
+      const result = { ...answer, extensions: { ...answer.extensions, ...extensions() } };
       if (!result.errors) return result;
       return { ...result, errors: result.errors.map((error) => report(error, args, scene)) };
     } catch (error) {
-      return { errors: [report(error, args, scene)], extensions: { ...extensions } };
+      return { errors: [report(error, args, scene)], extensions: extensions() };
     }
   };
 }

@@ -108,6 +108,7 @@ export class Arena {
   /** Removes what an attack has left behind, and waits until the database has finished. */
   async #tidy(): Promise<void> {
     await emptySubscriptions(this.#owner);
+    await this.#owner.query("delete from bulk.operation");
     const busy =
       "select from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()";
     while ((await this.#owner.query(busy)).rowCount! > 0) await this.#owner.query("select pg_sleep(0.1)");

@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
 import type {} from "postgraphile";
 import type { GraphQLInputObjectType, GraphQLSchema } from "postgraphile/graphql";
 import { coerceInputValue, getNamedType, isInputObjectType } from "postgraphile/graphql";
@@ -28,7 +29,7 @@ export interface ReadRows {
 export interface Upsert extends Pick<MutationSource, "version" | "operation"> {
   /** The type of a row. */
   rowType: GraphQLInputObjectType;
-  read(rows: readonly FileRow[]): ReadRows;
+  read(rows: readonly FileRow[]): Promise<ReadRows>;
 }
 
 const known = new WeakMap<GraphQLSchema, Map<Resource, Upsert>>();
@@ -56,11 +57,15 @@ function makeUpsert(schema: GraphQLSchema, resource: Resource): Upsert {
   return { version, operation, rowType, read: (rows) => readRows(rows, rowType, encode) };
 }
 
-function readRows(
+/** Milliseconds of reading after which the process' requests have their turn: rows can be long. */
+const turnMs = 5;
+
+async function readRows(
   rows: readonly FileRow[],
   rowType: GraphQLInputObjectType,
   encode: (row: unknown) => string,
-): ReadRows {
+): Promise<ReadRows> {
+  let turnBegan = performance.now();
   const texts: string[] = [];
   const lines: number[] = [];
   const faults: Fault[] = [];
@@ -73,6 +78,10 @@ function readRows(
       texts.push(encoded!);
       lines.push(line);
     } else faults.push(...found.slice(0, maxFaults));
+    if (performance.now() - turnBegan > turnMs) {
+      await othersTurn();
+      turnBegan = performance.now();
+    }
   }
   return { json: `[${texts.join()}]`, lines, faults };
 }

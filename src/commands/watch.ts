@@ -11,6 +11,9 @@ import type { Running } from "./terminal.ts";
 import { Follower } from "./watch/follower.ts";
 import { Study } from "./watch/study.ts";
 
+/** How long a save waits for a lock: requests to that table wait behind it. */
+const lockTimeoutMs = 100;
+
 /** The service, whose API follows the migration in db/current while you write it. */
 export async function watch(stopping: AbortSignal): Promise<Running> {
   const settings = readSettings();
@@ -20,7 +23,7 @@ export async function watch(stopping: AbortSignal): Promise<Running> {
   const study = new Study(adminUrl);
   const follower = new Follower(service.app!, study);
   const watching = new CurrentWatch(adminUrl, {
-    locks: settings.migrationLocks,
+    locks: { ...settings.migrationLocks, lockTimeoutMs },
     rehearsal: follower,
     onGone: (names) => makeAnew(names, service.database.adminUrl, settings, follower),
     onRun: (run) => void follower.follow(run),

@@ -120,18 +120,23 @@ export async function tryIndex(
   statement: string,
   { ddl, bytes }: IndexAdvice,
 ): Promise<IndexTrial | null> {
-  const { rows } = await client.query<{ isHypothetical: boolean }>(
-    `select to_regprocedure('hypopg_create_index(text)') is not null as "isHypothetical"`,
+  const { rows } = await client.query<{ hypopg: string }>(
+    `select extnamespace::regnamespace::text as hypopg from pg_catalog.pg_extension where extname = 'hypopg'`,
   );
-  const { isHypothetical } = rows[0]!;
-  if (!isHypothetical && bytes > maxTriedBytes) return null;
+  const hypopg = rows[0]?.hypopg;
+  if (hypopg === undefined && bytes > maxTriedBytes) return null;
   const index = ddl.replace(" concurrently", "").replace(/;$/, "");
-  return undone(client, async () => {
-    await client.query("set local lock_timeout = '200ms'; set local statement_timeout = '5s'");
-    const { cost: before } = await usualPlan(client, statement);
-    if (isHypothetical) await client.query("select hypopg_create_index($1)", [index]);
-    else await client.query(index);
-    const { cost: after } = await usualPlan(client, statement);
-    return { before, after };
-  });
+  try {
+    return await undone(client, async () => {
+      await client.query("set local lock_timeout = '200ms'; set local statement_timeout = '5s'");
+      const { cost: before } = await usualPlan(client, statement);
+      if (hypopg === undefined) await client.query(index);
+      else await client.query(`select ${hypopg}.hypopg_create_index($1)`, [index]);
+      const { cost: after } = await usualPlan(client, statement);
+      return { before, after };
+    });
+  } finally {
+    // A rollback doesn't undo it, and the next trial would find it
+    if (hypopg !== undefined) await client.query(`select ${hypopg}.hypopg_reset()`);
+  }
 }

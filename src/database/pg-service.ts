@@ -10,7 +10,7 @@ import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
-import type { SendTogether } from "./pipeline/send-together.ts";
+import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
@@ -41,6 +41,8 @@ export interface DatabaseAccessOptions {
   logger: Logger;
   onUsed?: OnUsed;
   findUse?: FindUse;
+  /** Asks for Postgres' position behind each mutation, if given. */
+  onWritten?: OnWritten | undefined;
 }
 
 /**
@@ -51,7 +53,7 @@ export interface DatabaseAccessOptions {
  */
 export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed, findUse }: DatabaseAccessOptions,
+  { catalogOf, fastReads, logger, onUsed, findUse, onWritten }: DatabaseAccessOptions,
 ): Promise<DatabaseAccess> {
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
@@ -82,7 +84,7 @@ export async function openDatabaseAccess(
     pgService: { ...service, adaptor: pipeliningAdaptor(shared, findUse) },
     readText: textReader(readRow),
     readRow,
-    sendTogether: togetherSender(shared),
+    sendTogether: togetherSender(shared, onWritten),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),
     close,
   };

@@ -26,6 +26,8 @@ export interface ServiceContext {
   readonly newSecret?: () => NewSecret;
   /** The error of the read by one statement, if that was tried. */
   readonly readFailure?: Error | undefined;
+  /** Notes that the caller has written something, before its answer. */
+  readonly noteWrite?: (() => Promise<void>) | undefined;
   /** Settings of the database transaction: role, service.scopes, service.locale and so on. */
   readonly pgSettings: Record<string, string | undefined> | null;
 }

@@ -24,11 +24,14 @@ import { findVersion, isForEndpoint } from "./middleware/find-version.ts";
 import { liveness, readinessEndpoint } from "./middleware/health.ts";
 import { notFound, unexpectedError } from "./middleware/last-resort.ts";
 import { listVersions, versionsPath } from "./middleware/list-versions.ts";
+import type { Station } from "./middleware/log-requests.ts";
+import { logRequests } from "./middleware/log-requests.ts";
 import { nameOperation } from "./middleware/name-operation.ts";
 import { negotiateLocale } from "./middleware/negotiate-locale.ts";
 import { negotiateMediaType } from "./middleware/negotiate-media-type.ts";
 import { negotiateStream } from "./middleware/negotiate-stream.ts";
 import { oneHost } from "./middleware/one-host.ts";
+import { ownWrites } from "./middleware/own-writes.ts";
 import { persistedQueries } from "./middleware/persisted-queries.ts";
 import { readGraphqlBody } from "./middleware/read-graphql-body.ts";
 import { readOperation, refuseMissingScopes, refuseOperation } from "./middleware/read-operation.ts";
@@ -99,13 +102,18 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
   const turns = new LoopTurns();
+  const log = settings.logRequests ? logRequests(logger) : null;
+  const pass = (station: Station) => (log === null ? [] : [log.pass(station)]);
   return [
+    ...(log === null ? [] : [log.arrive]),
     parts.metrics.count,
     parts.refusals.watch(addressOf),
     findVersion(versions, parts.now, parts.availability),
     requireMerchantPlan(merchantPlan, logger),
     getOrPost,
     requireToken(parts.tokens, parts.credentials, logger, parts.isSessionToken, addressOf, turns),
+    ...pass("rights"),
+    ownWrites(parts.replicas),
     unread.bound,
     countUse(usage),
     negotiateStream(served),
@@ -117,6 +125,7 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     fairTurns(turns),
     spending.forDocument,
     readOperation(served, parts.meter, thread),
+    ...pass("reading"),
     countFields(usage, served),
     ...(settings.explorer ? [tellCost] : []),
     spending.forOperation,
@@ -124,12 +133,13 @@ function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => 
     noMutationByGet,
     refuseMissingScopes(served),
     nameOperation(usage.operations, served),
+    ...pass("limits"),
     answerStreams(served, parts.live, identifier(parts.tokens, parts.credentials)),
     costlyTurns(),
     answerIntrospection(served, unread, thread),
     ...(parts.readText ? [answerReads(served, parts.readText, unread)] : []),
     ...(parts.sendTogether && parts.readRow
-      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread)]
+      ? [answerMutations(served, mutationAnswerer(parts.sendTogether, parts.readRow), unread, parts.replicas)]
       : []),
     executeOperation(served, unread),
   ];

@@ -1,2 +1,5 @@
 /** The extensions of every answer to an operation. */
-export const extensionsOf = ({ operation }: Express.Locals) => ({ cost: operation!.cost });
+export const extensionsOf = ({ operation, position }: Express.Locals) => ({
+  cost: operation!.cost,
+  ...(position === undefined ? {} : { consistentWith: position }),
+});

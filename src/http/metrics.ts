@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Replicas } from "../database/replicas/replicas.ts";
 import { readCounts } from "../reads/counts.ts";
 import { eventStream } from "./http-server.ts";
 import type { Middleware } from "./pipeline.ts";
@@ -32,7 +33,8 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(pool: Pool, streams: { readonly count: number }) {
+  constructor(pool: Pool, streams: { readonly count: number }, replicas: Replicas | null) {
+    if (replicas) this.#watchReplicas(replicas);
     collectDefaultMetrics({ register: this.registry });
     new Counter({
       name: "service_reads_total",
@@ -61,6 +63,31 @@ export class Metrics {
       registers: [this.registry],
       collect() {
         this.set(streams.count);
+      },
+    });
+  }
+
+  /** Shows how far behind replicas are, and where reads were answered. */
+  #watchReplicas({ all, counts }: Replicas): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: "service_replica_lag_seconds",
+      help: "How far a replica is behind the primary. -1 when nothing is read from it.",
+      labelNames: ["replica"],
+      registers,
+      collect() {
+        for (const { name, lagMs, obstacle } of all)
+          this.set({ replica: name }, obstacle === null ? lagMs / 1_000 : -1);
+      },
+    });
+    new Counter({
+      name: "service_replica_reads_total",
+      help: "Reads by one SQL statement: answered by a replica, or by the primary because the replica was behind (the client had just written), none was there, it failed, or only the primary can answer (fresh).",
+      labelNames: ["from"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [from, count] of Object.entries(counts)) this.inc({ from }, count);
       },
     });
   }

@@ -8,7 +8,8 @@ import type { RateLimits } from "../auth/rate-limits/rate-limits.ts";
 import type { SessionCheck } from "../auth/session-token.ts";
 import type { StoredOperations } from "../auth/stored-operations.ts";
 import type { Usage } from "../auth/usage.ts";
-import type { ReadRow, ReadText } from "../database/pipeline/read-text.ts";
+import type { ReadRow } from "../database/pipeline/read-text.ts";
+import type { ReadWithOwnWrites, Replicas } from "../database/replicas/replicas.ts";
 import type { SendTogether } from "../database/pipeline/send-together.ts";
 import type { Live } from "../live/live.ts";
 import type { Documentation } from "../documentation/documentation.ts";
@@ -35,11 +36,13 @@ export interface Parts {
   /** Connections of the login role. */
   pool: Pool;
   /** Reads by one statement; null when they are switched off. */
-  readText: ReadText | null;
+  readText: ReadWithOwnWrites | null;
   /** The same for rows of several texts. */
   readRow: ReadRow | null;
   /** Mutations with their payload by one message; null when that is switched off. */
   sendTogether: SendTogether | null;
+  /** What answers reads from standbys; null without any. */
+  replicas: Replicas | null;
   readiness: Readiness;
   metrics: Metrics;
   refusals: Refusals;
@@ -80,6 +83,8 @@ export interface PartSettings {
   webhookAllow: readonly string[];
   /** Limits of operations and clients that apply unless the plan has its own. */
   limits: Limits;
+  /** Whether the log has a line for each request to the GraphQL endpoint. */
+  logRequests: boolean;
   /** Longest body of a GraphQL request, in bytes. */
   maxBodyBytes: number;
   /** Per minute, of one client from one address. */

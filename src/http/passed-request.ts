@@ -6,11 +6,11 @@ import type { Response } from "./pipeline.ts";
 /** A request whose operation is about to be executed, with the results of the middlewares. */
 export function passedRequestOf(response: ServerResponse): PassedRequest {
   const { locals } = response as Response;
-  const { requestId, caller, locale, operation, readFailure, mutationOutcome, use } = locals;
+  const { requestId, caller, locale, operation, readFailure, mutationOutcome, noteWrite, use } = locals;
   return {
-    ...{ requestId, locale, readFailure, mutationOutcome, use },
+    ...{ requestId, locale, readFailure, mutationOutcome, noteWrite, use },
     caller: caller!,
     document: operation!.document!,
-    extensions: extensionsOf(locals),
+    extensions: () => extensionsOf(locals),
   };
 }

@@ -13,22 +13,19 @@ import { spender } from "../auth/rate-limits/spend.ts";
 import { sessionCheck } from "../auth/session-token.ts";
 import { storedOperations } from "../auth/stored-operations.ts";
 import { Usage } from "../auth/usage.ts";
-import { openDatabaseAccess } from "../database/pg-service.ts";
+import { calm } from "../database/calm.ts";
+import type { ReplicasOptions } from "../database/replicas/replicas.ts";
 import { databaseCheck } from "../database/readiness.ts";
 import { Live } from "../live/live.ts";
 import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
-import { defaultLimits } from "../graphql/limits.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
-import { defaultBulkLimits } from "../bulk/limits.ts";
-import type { BulkLimits } from "../bulk/limits.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import { Locales } from "../http/middleware/negotiate-locale.ts";
 import { Spending } from "../http/middleware/spend-points.ts";
-import type { PartSettings } from "../http/parts.ts";
 import { Refusals } from "../http/refusals.ts";
 import { UnreadAnswers } from "../http/unread-answers.ts";
 import { Closing } from "../lib/closing.ts";
@@ -39,23 +36,12 @@ import type { Availability } from "../versions/availability.ts";
 import type { Reader } from "../versions/reader.ts";
 import { versions as allVersions } from "../versions/versions.ts";
 import type { Version } from "../versions/versions.ts";
-import { defaultWebhookLimits } from "../webhooks/limits.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
+import { openAccess } from "./open-access.ts";
 import { openVersions } from "./open-versions.ts";
-import type { VersionSettings } from "./open-versions.ts";
-
-/** Settings of the app. The service's settings (src/process/settings.ts) include them. */
-export interface AppSettings extends Partial<Omit<PartSettings, "explorer">>, VersionSettings {
-  /** Keys that sign access tokens, at least 32 characters each. Without any, one is made and stored in the database. */
-  tokenSigningKeys?: readonly string[];
-  /**
-   * Keys that encrypt secrets in the database, 32 bytes each, in base64. Without any, secrets are stored in plain text.
-   */
-  secretsKeys?: readonly string[];
-  /** Limits of bulk operations. */
-  bulkLimits?: BulkLimits;
-}
+import { withDefaults } from "./app-settings.ts";
+import type { AppSettings, Settled } from "./app-settings.ts";
 
 export interface AppOptions {
   settings: AppSettings;
@@ -65,6 +51,8 @@ export interface AppOptions {
   pool: Pool;
   /** Connections for operations, which can only become service_api. They stay open too. */
   apiPool: Pool;
+  /** Standbys that answer reads. */
+  replicas?: ReplicasOptions | null;
   /** Connections of service_limiter, for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -127,11 +115,11 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const rates = new RateLimits(limiterPool, logger);
   closing.add(() => rates.close());
   const meter = new Meter(rates);
-  const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads: settings.fastReads, logger, onUsed: meter.used },
+  const access = await openAccess({
+    ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
+    replicas: options.replicas ?? null,
     findUse: (name) => auth.usage.operations.byName(name),
   });
-  closing.add(() => access.close());
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
   const forAuth = { pool, logger, settings, secrets, readiness, now, closing };
@@ -143,7 +131,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   await locales.refresh();
   const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
   closing.add(() => live.close());
-  const metrics = new Metrics(apiPool, live.open);
+  const metrics = new Metrics(apiPool, live.open, access.replicas);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
   const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
@@ -164,20 +152,18 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
-    payloadReader: (payloadPool) =>
-      payloadReader({
-        readerOf,
-        withPgClient: access.withClientsOf(payloadPool),
-        connections: payloadPool.options.max,
-        spend,
-        maxCost: settings.webhookLimits.maxQueryCost,
-        timeoutMs: settings.webhookLimits.queryTimeoutMs,
-      }),
-    async reload() {
-      await locales.refresh();
-      return availability.reload();
+    payloadReader: (payloadPool) => {
+      const { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } = settings.webhookLimits;
+      const withPgClient = access.withClientsOf(payloadPool);
+      const connections = payloadPool.options.max;
+      return payloadReader({ readerOf, spend, withPgClient, connections, maxCost, timeoutMs });
     },
-    prepare: (read) => availability.prepare(read),
+    async reload() {
+      await Promise.all([calm(apiPool), locales.refresh()]);
+      // What answers then may need what a replica lacks
+      return availability.reload().finally(() => access.replicas?.requirePresent());
+    },
+    prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
 }
@@ -224,22 +210,3 @@ interface AuthOptions extends Pick<AppOptions, "pool" | "logger"> {
   now: () => number;
   closing: Closing;
 }
-
-type Settled = ReturnType<typeof withDefaults>;
-
-/** Settings with their defaults. */
-const withDefaults = (settings: AppSettings) => ({
-  publicUrl: undefined,
-  corsOrigins: [],
-  tokenSigningKeys: [],
-  secretsKeys: [],
-  webhookAllow: [],
-  webhookLimits: defaultWebhookLimits,
-  bulkLimits: defaultBulkLimits,
-  limits: defaultLimits,
-  maxBodyBytes: 1_048_576,
-  tokenRequestsPerMinute: 20,
-  trustProxy: false as const,
-  ...settings,
-  fastReads: settings.fastReads ?? true,
-});

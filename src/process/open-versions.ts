@@ -42,7 +42,7 @@ export interface VersionsOptions {
   versions: readonly Version[];
   now: () => number;
   pool: Pool;
-  access: DatabaseAccess;
+  access: Pick<DatabaseAccess, "pgService">;
   secrets: Secrets;
   logger: Logger;
   /** Returns the present limits. */

@@ -2,6 +2,10 @@ import type { Logger } from "pino";
 import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
 import { createPool } from "../database/pool.ts";
+import { Positions } from "../database/replicas/positions.ts";
+import type { PositionsFile } from "../database/replicas/positions.ts";
+import type { ReplicasOptions } from "../database/replicas/replicas.ts";
+import { asApiLogin } from "../database/roles.ts";
 import { PoolWarmer, warmCount } from "../database/warm-pool.ts";
 import { boundedServer } from "../http/bounded-server.ts";
 import type { Figures } from "./serve-metrics.ts";
@@ -50,6 +54,8 @@ export interface ServeOptions {
   logger: Logger;
   /** Whether this process does background work and sends webhooks. */
   isBackground: boolean;
+  /** Where this process and others beside it keep what clients have written; null for one alone. */
+  positions?: PositionsFile | null;
 }
 
 /**
@@ -92,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await within(Math.max(0, deadline - performance.now()), close());
   };
   try {
-    app = await openApp({ settings, pool, apiPool, limiterPool, logger });
+    app = await openApp({ settings, pool, apiPool, limiterPool, logger, replicas: replicasOf(options) });
     const { metrics, readiness } = app;
     readiness.add("process", () => (isStopping ? stopping : null));
     const listening = new HttpServer(boundedServer(app.listener, settings.maxConnections));
@@ -106,6 +112,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await stop();
     throw error;
   }
+}
+
+/** The standbys that answer reads; null without any. */
+function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptions | null {
+  const { readDatabaseUrls: urls, readMaxLagMs: maxLagMs, databasePoolSize: max } = settings;
+  if (urls === undefined) return null;
+  const { timeoutsMs, preparedStatements: prepare } = settings;
+  return {
+    // As for the primary, a URL with another role is taken as it is
+    urls: urls.map((url) => asApiLogin(url) ?? url),
+    pool: { max, timeoutsMs, prepare },
+    ...{ maxLagMs, positions: new Positions(positions) },
+  };
 }
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */

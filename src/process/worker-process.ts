@@ -12,12 +12,12 @@ const tell = (message: FromWorkerProcess) => void process.send?.(message);
 // The parent decides when to stop; the terminal sends its signals to all processes
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
-const [{ databaseUrl, apiUrl, settings, isBackground }] = (await once(process, "message")) as [
+const [{ databaseUrl, apiUrl, settings, isBackground, positions }] = (await once(process, "message")) as [
   ToWorkerProcess,
 ];
 try {
   const logger = pino({ level: settings.logLevel });
-  const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground });
+  const serving = await serve({ databaseUrl, apiUrl, settings, logger, isBackground, positions });
   new AggregatorRegistry(); // The listener that hears the parent
   AggregatorRegistry.setRegistries([serving.app.metrics.registry]);
   process.on("message", (message: unknown) => {

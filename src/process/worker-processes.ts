@@ -1,12 +1,17 @@
 import cluster from "node:cluster";
 import type { Worker } from "node:cluster";
 import { once } from "node:events";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { AggregatorRegistry } from "prom-client";
 import type { Settings } from "./settings.ts";
 import type { Figures } from "./serve-metrics.ts";
+import { makePositionsFile } from "../database/replicas/positions.ts";
+import type { PositionsFile } from "../database/replicas/positions.ts";
 import { UserError } from "../errors/user-error.ts";
 import { pause, retry } from "../lib/retry.ts";
 import type { Identity } from "../database/cluster/postgres-user.ts";
@@ -19,6 +24,8 @@ export interface ToWorkerProcess {
   settings: Settings;
   /** Whether it does background work: only the first one does. */
   isBackground: boolean;
+  /** Where it keeps what clients have written, for the others; null without replicas. */
+  positions: PositionsFile | null;
 }
 
 /** Its first answer. */
@@ -66,7 +73,9 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
     args: [],
     ...options.identity,
   });
-  const crew = new Crew(options);
+  const positions =
+    options.settings.readDatabaseUrls === undefined ? null : await SharedPositions.make(options);
+  const crew = new Crew(options, positions);
   try {
     // The first opens the port, so that only one reports if that is impossible
     const port = await crew.start(0);
@@ -77,12 +86,51 @@ export async function startWorkerProcesses(options: WorkerProcessesOptions): Pro
       port,
       figures,
       announceStop: () => crew.announceStop(),
-      stop: (withinMs) => crew.stop(withinMs),
+      async stop(withinMs) {
+        await crew.stop(withinMs);
+        await positions?.remove();
+      },
       replace: () => crew.replace(),
     };
   } catch (error) {
     await crew.stop();
+    await positions?.remove();
     throw error;
+  }
+}
+
+/** The file in which the processes keep the positions of what clients have written. */
+class SharedPositions {
+  readonly #folder: string;
+  readonly #columns: number;
+  readonly #starts = new Map<number, number>();
+
+  private constructor(folder: string, columns: number) {
+    this.#folder = folder;
+    this.#columns = columns;
+  }
+
+  static async make({ count, identity }: WorkerProcessesOptions): Promise<SharedPositions> {
+    const positions = new SharedPositions(await mkdtemp(join(tmpdir(), "positions-")), 2 * count);
+    await makePositionsFile(positions.#path, positions.#columns);
+    if (identity)
+      for (const path of [positions.#folder, positions.#path]) await chown(path, identity.uid, identity.gid);
+    return positions;
+  }
+
+  get #path(): string {
+    return join(this.#folder, "positions");
+  }
+
+  /** For a process that begins in a place: its predecessor, with the other column of the place, may still run. */
+  forPlace(place: number): PositionsFile {
+    const start = this.#starts.get(place) ?? 0;
+    this.#starts.set(place, start + 1);
+    return { path: this.#path, column: 2 * place + (start % 2), columns: this.#columns };
+  }
+
+  remove(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
   }
 }
 
@@ -98,8 +146,11 @@ class Crew {
   #replacement: Promise<void> = Promise.resolve();
   readonly #stopping = new AbortController();
 
-  constructor(options: WorkerProcessesOptions) {
+  readonly #positions: SharedPositions | null;
+
+  constructor(options: WorkerProcessesOptions, positions: SharedPositions | null) {
     this.#options = options;
+    this.#positions = positions;
   }
 
   /** Starts a process in a place. Returns the port when it serves. */
@@ -115,7 +166,9 @@ class Crew {
       this.#options.logger.error({ code, signal }, "a process has died; starting another");
       void this.#keepStarting(place);
     });
-    worker.send({ databaseUrl, apiUrl, settings, isBackground: place === 0 } satisfies ToWorkerProcess);
+    const positions = this.#positions?.forPlace(place) ?? null;
+    const told = { databaseUrl, apiUrl, settings, isBackground: place === 0, positions };
+    worker.send(told satisfies ToWorkerProcess);
     const [answer] = (await Promise.race([
       once(worker, "message"),
       once(worker, "exit").then(() => [{ failure: "A process ended while it started." }]),

@@ -32,12 +32,14 @@ export interface PassedRequest {
   document: DocumentNode;
   /** Of its operation. */
   use: OperationUse | undefined;
-  /** Extensions of the answer. */
-  extensions: Record<string, unknown>;
+  /** Extensions of the answer, once it is made. */
+  extensions(): Record<string, unknown>;
   /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
   /** What became of the operation's only mutation, if that ran before. */
   mutationOutcome: MutationOutcome | undefined;
+  /** Notes that the caller has written something; undefined where nobody needs to know. */
+  noteWrite: (() => Promise<void>) | undefined;
 }
 
 /** A version of the API, ready to answer. */
@@ -228,14 +230,14 @@ type ForMutations = Pick<
 >;
 
 function contextOf(
-  { requestId, caller, locale, readFailure, mutationOutcome, use }: PassedRequest,
+  { requestId, caller, locale, readFailure, mutationOutcome, noteWrite, use }: PassedRequest,
   { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
   const context = contextFor(caller, requestId, locale, use);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {
-    ...{ ...context, readFailure, mutationLog, mutationOutcome },
+    ...{ ...context, readFailure, mutationLog, mutationOutcome, noteWrite },
     ...{ mutationTimeoutMs, mutationChecks, newSecret, pgSettings },
   };
 }

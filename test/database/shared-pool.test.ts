@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { calm } from "../../src/database/calm.ts";
 import { createPool } from "../../src/database/pool.ts";
 import { SharedPool } from "../../src/database/shared-pool.ts";
 import { openTestDatabase } from "../lib/database.ts";
@@ -83,4 +84,17 @@ test("a client of quick statements has all connections when it is alone, and els
   await until(async () => (await have("quick")) === 5);
   (await shared.connection("other")).release();
   assert.equal(await have("quick"), 2);
+});
+
+test("what holds up the event loop waits until requests that run have been answered, but not for ever", async () => {
+  const order: string[] = [];
+  const shared = new SharedPool(pool);
+  const { connection, release } = await shared.connection("a");
+  const isCalm = calm(pool, Infinity).then(() => order.push("calm"));
+  await calm(pool, 0);
+  await connection.query("select pg_sleep(0.01)");
+  order.push("answered");
+  release();
+  await isCalm;
+  assert.deepEqual(order, ["answered", "calm"]);
 });

@@ -4,11 +4,12 @@ import { gzipSync } from "node:zlib";
 import { versions } from "../../src/versions/versions.ts";
 import { query, read, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
+import { until } from "../lib/until.ts";
 
 let service: TestService;
 let token: string;
 before(async () => {
-  service = await startService({ versions });
+  service = await startService({ versions, settings: { logRequests: true } });
   token = await service.token();
 });
 after(() => service.close());
@@ -192,4 +193,33 @@ test("after a change of the database, reload shows it without a restart", async 
   assert.ok(!(await fields()).includes("moons"));
   await service.app.reload();
   assert.ok((await fields()).includes("moons"));
+});
+
+test("each request has a line in the log: what it was, whose, what it cost, and where its time went", async () => {
+  const lineOf = async (id: string, body: unknown, asker: string | null = token) => {
+    await service.ask(asker, body, { headers: { "x-request-id": id } });
+    const find = () =>
+      service.log.find((line) => line.requestId === id && line.msg === "answered an operation");
+    await until(() => find() !== undefined);
+    return find() as any;
+  };
+  const secret = "not for the log";
+  const line = await lineOf("logged-1", {
+    query: `query Named { products(filter: { productNumber: { equals: "${secret}" } }) { edges { node { id } } } }`,
+  });
+  assert.deepEqual([line.version, line.status, line.code], ["unstable", 200, undefined]);
+  assert.deepEqual([line.operation.name, /^[0-9a-f]{16}$/.test(line.operation.id)], ["Named", true]);
+  assert.match(line.credentialId, /^[0-9a-f-]{36}$/);
+  assert.ok(line.points > 0);
+  const { all, ...stations } = line.milliseconds;
+  assert.deepEqual(Object.keys(stations), ["rights", "reading", "limits", "answer"]);
+  const sum = Object.values<number>(stations).reduce((one, other) => one + other);
+  assert.ok(Math.abs(sum - all) < 0.1, JSON.stringify(line.milliseconds));
+  assert.ok(!JSON.stringify(line).includes(secret));
+
+  const refused = await lineOf("logged-2", { query }, null);
+  assert.deepEqual([refused.status, refused.code, refused.operation], [401, "UNAUTHENTICATED", undefined]);
+  assert.deepEqual(Object.keys(refused.milliseconds), ["answer", "all"]);
+  const wrong = await lineOf("logged-3", { query: "{ nothing }" });
+  assert.deepEqual([wrong.code, wrong.credentialId], ["GRAPHQL_VALIDATION_FAILED", line.credentialId]);
 });

@@ -24,7 +24,7 @@ let project: Project;
 let database: TestDatabase;
 let owner: pg.Pool;
 let process: CommandProcess | undefined;
-let place: Place;
+let place: Place = { address: "", day: "2026-12-01" };
 const clients: Client[] = [];
 
 before(async () => {
@@ -43,8 +43,14 @@ after(async () => {
   await project.remove();
 });
 
+/** The clock of a process that runs at noon of a day. */
+const at = (day: string): Record<string, string> => ({
+  NODE_OPTIONS: `--import ${clock}`,
+  CLOCK_WRONG_BY_MS: String(Date.parse(`${day}T12:00:00Z`) - Date.now()),
+});
+
 async function run(...command: string[]): Promise<void> {
-  const { code, output } = await project.run(command, { DATABASE_URL: database.adminUrl });
+  const { code, output } = await project.run(command, { DATABASE_URL: database.adminUrl, ...at(place.day) });
   assert.equal(code, 0, output);
 }
 const setUp = () => run("database.ts", "setup");
@@ -58,8 +64,7 @@ async function restart(day: string): Promise<void> {
     {
       DATABASE_URL: database.loginUrl,
       ...{ LIMIT_BUCKET: "1000000", LIMIT_REFILL: "100000" },
-      NODE_OPTIONS: `--import ${clock}`,
-      CLOCK_WRONG_BY_MS: String(Date.parse(`${day}T12:00:00Z`) - Date.now()),
+      ...at(day),
     },
     project.path,
   );
@@ -171,6 +176,16 @@ test("April: the second version; the preview ends on the day that it had announc
   assert.ok(clients[0]!.troubles.length > 0);
 });
 
+test("May: the preview is retired, while others are served, and stays unknown after a restart", async () => {
+  await release("retire", "2026-06-unstable");
+  await setUp();
+  const schema = "select to_regnamespace('api_2026_06_unstable') as schema";
+  assert.deepEqual((await owner.query(schema)).rows, [{ schema: null }]);
+  await allIsWell();
+  await restart("2027-05-03");
+  await allIsWell();
+});
+
 test("July: products get a weight, and the third version has it", async () => {
   const view = await project.read("db/fixtures/api/products.sql");
   const [create] = /create view[^]*?from erp\.product\b[^;]*;/.exec(view)!;
@@ -210,4 +225,8 @@ test("November: the first version warns of its end, which comes in February, and
   await allIsWell();
   const over = clients.filter(({ troubles }) => troubles.length > 0).map(({ version }) => version);
   assert.deepEqual(over, ["2026-06-unstable", "2027-01"]);
+  await release("retire", "2027-01");
+  await setUp();
+  await restart("2028-02-02");
+  await allIsWell();
 });

@@ -3,6 +3,13 @@ import { byConnections } from "./connections.ts";
 import { byDocuments } from "./documents.ts";
 import { payloadQueries } from "./payload-queries.ts";
 import { byRequests } from "./requests.ts";
+import { uploads } from "./uploads.ts";
 
 /** All attacks, in the order in which they are played. */
-export const attacks: readonly Attack[] = [...byDocuments, payloadQueries, ...byConnections, ...byRequests];
+export const attacks: readonly Attack[] = [
+  ...byDocuments,
+  payloadQueries,
+  ...byConnections,
+  ...byRequests,
+  uploads,
+];

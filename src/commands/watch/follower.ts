@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { catalogQuery } from "../../../plugins/index.ts";
 import type { Rehearsal } from "../../database/migrations/migrate-options.ts";
@@ -7,9 +6,6 @@ import type { App } from "../../process/open-app.ts";
 import { versions } from "../../versions/versions.ts";
 import { paint, say } from "../terminal.ts";
 import type { Study } from "./study.ts";
-
-/** How long requests have that have waited for locks. */
-const answeringMs = 15;
 
 const head = versions.find(({ kind }) => kind === "floating")!;
 
@@ -35,8 +31,6 @@ export class Follower implements Rehearsal {
   /** Builds the API before the migration is run for good. */
   async conclude(): Promise<void> {
     const catalog = this.#catalog!;
-    // Requests that have waited for the migration's locks are answered first: building is a block
-    await sleep(answeringMs);
     try {
       this.#use = await this.#app.prepare(() => Promise.resolve(catalog));
     } catch (error) {

@@ -47,11 +47,37 @@ export function hasStatements({ text }: CurrentFile): boolean {
   return text.split("\n").some(isStatement);
 }
 
-/** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
-export function withoutBlank(text: string): string {
-  const parts = text.split(/^(?=--! split: )/m).filter((part) => hasStatements({ name: "", text: part }));
-  return parts.map((part) => part.trim()).join("\n\n");
+/** The files that were joined to one text, which do something. One that runs without a transaction has no name there. */
+export function splitFiles(text: string): CurrentFile[] {
+  const files = text.split(/^(?=--! split: )/m).map((part) => {
+    const [, name = "", own = part] = /^--! split: (.*)\n([^]*)$/.exec(part) ?? [];
+    return { name, text: own.trim() };
+  });
+  return files.filter(hasStatements);
 }
+
+/** Files joined to one text, without those that do nothing, which graphile-migrate leaves in it. */
+export const withoutBlank = (text: string): string =>
+  splitFiles(text)
+    .map(({ name, text: own }) => `${name}\n${own}`)
+    .join("\n\n");
+
+/**
+ * Which files have gone since they were run: those that were renamed, and those that were committed, haven't.
+ *
+ * @param ran what was run last, with fixtures in it
+ */
+export async function goneFiles(ran: readonly CurrentFile[]): Promise<CurrentFile[]> {
+  const present = (await readCurrent()).filter(hasStatements);
+  const missing = ran.filter(({ name }) => !present.some((file) => isSame(name, file)));
+  if (missing.length === 0) return [];
+  const texts = await Promise.all(present.map(({ text }) => withIncludes(text).catch(() => text)));
+  texts.push(...(await readCommitted()).map(({ text }) => text));
+  return missing.filter((file) => !texts.some((text) => text.includes(file.text)));
+}
+
+const isSame = (name: string, file: CurrentFile): boolean =>
+  name === "" ? isWithoutTransaction(file.text) : name === file.name;
 
 /** Whether a migration runs outside of a transaction. */
 export function isWithoutTransaction(text: string): boolean {

@@ -50,3 +50,20 @@ async function compare(hash: string): Promise<void> {
 
 const otherMigrations = () =>
   new UserError(`This database was made by other migrations than those of db/committed, ${explanation}`);
+
+/** What was run last of db/current, by any program; undefined when nothing was since the last commit. */
+export async function currentContent(client: pg.ClientBase): Promise<string | undefined> {
+  const { rows } = await client.query<{ content: string }>(
+    "select content from graphile_migrate.current where filename = 'current.sql'",
+  );
+  return rows[0]?.content;
+}
+
+/** A text that is another whenever anybody has run a migration, by any program. */
+export async function migrationState(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ state: string }>(
+    `select concat((select max(hash || date) from graphile_migrate.migrations),
+       (select max(md5(content)) from graphile_migrate.current)) as state`,
+  );
+  return rows[0]!.state;
+}

@@ -22,9 +22,11 @@ import {
   namesOf,
   readCurrent,
   requireUntouched,
+  splitFiles,
+  type CurrentFile,
   withoutBlank,
 } from "./migration-files.ts";
-import { requireSameMigrations } from "./migration-history.ts";
+import { currentContent, migrationState, requireSameMigrations } from "./migration-history.ts";
 import { runStatements, statementsBefore } from "./run-statements.ts";
 import type { LockLimits } from "./retry-locked.ts";
 import { defaultLockLimits, LockObserver, retryLocked } from "./retry-locked.ts";
@@ -110,12 +112,13 @@ export class Migrator {
   }
 
   /** A text that is another whenever anybody has run a migration, by any program. */
-  async noted(): Promise<string> {
-    const { rows } = await this.#client.query<{ state: string }>(
-      `select concat((select max(hash || date) from graphile_migrate.migrations),
-         (select max(md5(content)) from graphile_migrate.current)) as state`,
-    );
-    return rows[0]!.state;
+  noted(): Promise<string> {
+    return migrationState(this.#client);
+  }
+
+  /** The files of db/current that were run last, by any program, with their fixtures in them. */
+  async ranLast(): Promise<CurrentFile[]> {
+    return splitFiles((await currentContent(this.#client)) ?? "");
   }
 
   /** Runs the committed migrations that the database doesn't have yet. */
@@ -153,10 +156,8 @@ export class Migrator {
     const files = (given ?? (await readCurrent())).filter(hasStatements);
     const names = files.map(({ name }) => name);
     const text = compilePlaceholders(this.#settings, await compiled(joinedFiles(files), this.#settings));
-    const { rows } = await this.#client.query<{ content: string }>(
-      "select content from graphile_migrate.current where filename = 'current.sql'",
-    );
-    if (rows[0] && withoutBlank(rows[0].content) === withoutBlank(text))
+    const content = await currentContent(this.#client);
+    if (content !== undefined && withoutBlank(content) === withoutBlank(text))
       return { files: names, isNew: false };
     const name = `db/current (${namesOf(files)})`;
     const isAlone = isWithoutTransaction(text);

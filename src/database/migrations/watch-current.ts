@@ -1,8 +1,7 @@
 import { watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { CurrentFile } from "./migration-files.ts";
-import { countCommitted, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
+import { goneFiles, hasStatements, migrationsFolder, readCurrent } from "./migration-files.ts";
 import type { MigrateOptions, Rehearsal } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
 import { pause, retry } from "../../lib/retry.ts";
@@ -31,7 +30,7 @@ export interface WatchOptions extends MigrateOptions {
   rehearsal: Rehearsal;
   onRun: (run: Run) => void;
   /**
-   * Called with files of db/current that were run last and are there no more, in no other file either.
+   * Called with files of db/current that were run last, and are there no more, neither in another file nor committed.
    *
    * @returns whether the database has been made anew, with those that are left
    */
@@ -56,8 +55,6 @@ export class CurrentWatch {
   #ranWith = Promise.resolve("");
   /** What the database notes of migrations since the last run, see {@link Migrator.noted}. */
   #noted = "";
-  /** What was run last, and how many migrations were committed by then. */
-  #last: { files: readonly CurrentFile[]; committed: number } = { files: [], committed: 0 };
 
   /** @param adminUrl the database, as a role that may become its owner */
   constructor(adminUrl: string, options: WatchOptions) {
@@ -110,14 +107,12 @@ export class CurrentWatch {
     this.#since = null;
     this.#ranWith = signature();
     try {
-      const gone = await this.#gone();
+      const migrator = await (this.#migrator ??= this.#open());
+      const gone = await this.#gone(migrator);
       const isAnew = gone.length > 0 && (await onGone(gone));
       const present = await presentFiles();
-      const migrator = isAnew ? null : await (this.#migrator ??= this.#open());
       const isNew =
-        migrator === null ||
-        (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal }))).isNew;
-      this.#last = { files: present, committed: await countCommitted() };
+        isAnew || (await migrator.alone(() => migrator.runCurrent({ files: present, rehearsal }))).isNew;
       const files = present.map(({ name }) => name);
       if (!this.#stopping.signal.aborted) onRun({ files, isNew, ms: performance.now() - since });
     } catch (error) {
@@ -125,18 +120,13 @@ export class CurrentWatch {
     }
   }
 
-  /** The files that were run last and are gone; those that were committed or renamed aren't. */
-  async #gone(): Promise<string[]> {
-    const { files, committed } = this.#last;
-    const missing = async () => {
-      const present = await presentFiles();
-      const isThere = (file: CurrentFile) =>
-        present.some(({ name, text }) => name === file.name || text.includes(file.text.trim()));
-      return files.filter((file) => !isThere(file)).map(({ name }) => name);
-    };
-    if ((await missing()).length === 0) return [];
+  /** The names of the files that were run last, and are gone, whether this has watched them or not. */
+  async #gone(migrator: Migrator): Promise<string[]> {
+    const ran = await migrator.ranLast();
+    if ((await goneFiles(ran)).length === 0) return [];
     await pause(goneMs, this.#stopping.signal);
-    return (await countCommitted()) > committed ? [] : missing();
+    const gone = await goneFiles(await migrator.ranLast());
+    return gone.map(({ name }) => name || "A file of db/current");
   }
 
   async #open(): Promise<Migrator> {

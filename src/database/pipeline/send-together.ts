@@ -1,14 +1,19 @@
 import { isConnectionBroken } from "../broken.ts";
 import type { Connections } from "../shared-pool.ts";
+import { positionStatement } from "../replicas/position.ts";
 import type { PipelinedStatement } from "./pipelined-query.ts";
 import { PipelinedQuery } from "./pipelined-query.ts";
 import type { SettingsStatement } from "./settings.ts";
 
 /** A statement with the settings of its own transaction. */
 export interface Transaction {
-  settings: SettingsStatement;
+  settings: SettingsStatement | null;
   statement: PipelinedStatement;
 }
+
+const askPosition: Transaction = { settings: null, statement: positionStatement };
+const positionIn = (outcome: Outcome): string | null =>
+  "rows" in outcome ? (outcome.rows as [[string]])[0][0] : null;
 
 /** What became of a transaction: its rows, or why it failed. */
 export type Outcome = { rows: unknown[] } | { error: Error };
@@ -28,22 +33,32 @@ export type SendTogether = (
   payers?: readonly string[],
 ) => Promise<Outcome[]>;
 
-export function togetherSender(pool: Connections): SendTogether {
+/**
+ * Called when clients may have written something, before they get to know that.
+ *
+ * @param position Postgres' position behind what they have written; null when it isn't known
+ */
+export type OnWritten = (clients: readonly string[], position: string | null) => void;
+
+/** @param onWritten if given, the position is asked for by the same message, in a transaction behind the others */
+export function togetherSender(pool: Connections, onWritten?: OnWritten): SendTogether {
   return (client, transactions, onBegin, payers) =>
     new Promise((resolve, reject) => {
       pool.connect(client, (connectError, connection, release) => {
         if (!connection) return reject(connectError!);
         const outcomes: Outcome[] = [];
-        const queries = transactions.map(
+        const sent = onWritten ? [...transactions, askPosition] : transactions;
+        const queries = sent.map(
           ({ settings, statement }) =>
             new PipelinedQuery(connection, settings, statement, (error, result) => {
               outcomes.push(error ? { error } : { rows: result!.rows });
-              if (outcomes.length < transactions.length) return;
+              if (outcomes.length < sent.length) return;
               const isBroken = outcomes.some(
                 (outcome) => "error" in outcome && isConnectionBroken(outcome.error),
               );
               release!(isBroken, payers);
-              resolve(outcomes);
+              onWritten?.(payers ?? [client], positionIn(outcomes.at(-1)!));
+              resolve(outcomes.slice(0, transactions.length));
             }),
         );
         onBegin();

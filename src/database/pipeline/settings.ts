@@ -40,11 +40,35 @@ export function settingsStatement(settings: PgSettings): SettingsStatement | nul
   return { text, values };
 }
 
-function textFor(count: number): string {
+function textFor(count: number, more = ""): string {
   const calls = Array.from({ length: count }, (_, i) => `set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
   // Never true, so that no row is sent. `and` would stop before the last setting.
-  return `select where concat(${calls.join(", ")}) is null`;
+  return `select where concat(${calls.join(", ")}${more}) is null`;
 }
+
+/**
+ * The same settings on a standby, if it has replayed all up to a position. Otherwise the statement fails with
+ * invalid_text_representation, and what comes behind it is skipped: a check within the reading statement would come too
+ * late, because that sees what had been replayed before.
+ */
+export const guardedSettings = (
+  { text, values, use }: SettingsStatement,
+  position: string,
+): SettingsStatement => {
+  let guarded = knownGuarded.get(text);
+  if (guarded === undefined) {
+    if (knownGuarded.size >= maxKnown) knownGuarded.clear();
+    knownGuarded.set(text, (guarded = textFor(values.length / 2, guard(values.length + 1))));
+  }
+  return { text: guarded, values: [...values, position], use };
+};
+
+const knownGuarded = new Map<string, string>();
+
+// The text that fails to be a boolean appears in the standby's log
+const guard = (parameter: number) => `, case
+    when pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $${parameter}::text::pg_lsn then true
+    else concat('not yet replayed: ', $${parameter}::text)::boolean end`;
 
 /** The same settings for a use. @param settings its last one is application_name */
 export const settingsFor = ({ text, values }: SettingsStatement, use: StatementUse): SettingsStatement => ({

@@ -5,8 +5,10 @@ import { wantedMutationOf } from "../../mutations/wanted.ts";
 import { contextFor, readSettingsFor } from "../../versions/context.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
 import type { Middleware } from "../pipeline.ts";
+import type { Replicas } from "../../database/replicas/replicas.ts";
 import { sendData } from "../send-data.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
+import { tellPosition } from "./own-writes.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 
 declare global {
@@ -27,6 +29,7 @@ export function answerMutations(
   served: readonly ServedVersion[],
   answerMutation: AnswerMutation,
   unread: UnreadAnswers,
+  replicas: Replicas | null,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
   return (request, response, next) => {
@@ -46,6 +49,7 @@ export function answerMutations(
     };
     answerMutation(wanted, asked)
       .then((answer) => {
+        tellPosition(response, replicas);
         if (!("data" in answer)) {
           locals.mutationOutcome = answer;
           return next();

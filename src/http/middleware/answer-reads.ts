@@ -1,6 +1,6 @@
 import { readCounts } from "../../reads/counts.ts";
 import { readStatementOf } from "../../reads/statements.ts";
-import type { ReadText } from "../../database/pipeline/read-text.ts";
+import type { ReadWithOwnWrites } from "../../database/replicas/replicas.ts";
 import { graphqlBodyOf } from "./read-graphql-body.ts";
 import type { UnreadAnswers } from "../unread-answers.ts";
 import type { ServedVersion } from "../../versions/serve-version.ts";
@@ -23,7 +23,7 @@ declare global {
  */
 export function answerReads(
   served: readonly ServedVersion[],
-  readText: ReadText,
+  readText: ReadWithOwnWrites,
   unread: UnreadAnswers,
 ): Middleware {
   const bySlug = new Map(served.map((version) => [version.version.slug, version]));
@@ -41,7 +41,7 @@ export function answerReads(
     const statement = readStatementOf(asked);
     if (statement === null) return next();
     const { caller, locale, use } = locals;
-    readText(caller!.credentialId, readSettingsFor(caller!, locale, use), statement)
+    readText(locals.sentAlong ?? 0n, caller!.credentialId, readSettingsFor(caller!, locale, use), statement)
       .then(
         (data) => {
           if (data === null) return next();

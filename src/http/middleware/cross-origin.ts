@@ -2,9 +2,9 @@ import { addVary } from "../answers.ts";
 import type { Middleware } from "../pipeline.ts";
 
 /** What a page of another origin may send, and may read beside the body. */
-const allowedHeaders = "authorization, content-type, accept-language, x-request-id";
+const allowedHeaders = "authorization, content-type, accept-language, x-consistent-with, x-request-id";
 const exposedHeaders =
-  "content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-request-id, x-service-api-deprecation-date";
+  "content-language, etag, ratelimit, ratelimit-policy, retry-after, sunset, deprecation, x-consistent-with, x-request-id, x-service-api-deprecation-date";
 /** Seconds for which a browser remembers what is allowed. */
 const maxAge = 7_200;
 

@@ -1,5 +1,5 @@
 import { defaultLockLimits } from "../../database/migrations/retry-locked.ts";
-import { flag, optional, seconds, setting, text, url, wholeNumber } from "./setting.ts";
+import { flag, optional, seconds, setting, text, url, urls, wholeNumber } from "./setting.ts";
 
 /** The Postgres, and how it is used. */
 export const database = {
@@ -12,6 +12,18 @@ export const database = {
       doc: "An existing Postgres, 18 or newer, set up by `npm run db:setup`. Without it the service runs a Postgres of its own. Clients' operations connect as service_api_login, with the same password.",
     },
   ),
+  readDatabaseUrls: optional(
+    "READ_DATABASE_URLS",
+    urls(/^postgres(ql)?$/, "URLs that begin with `postgres:` or `postgresql:`"),
+    {
+      example: "postgres://service_login:password@replica:5432/erp",
+      secret: true,
+      doc: "Standbys of that Postgres that answer reads, see [docs/operating.md](operating.md#replicas). Clients' operations connect as service_api_login there, too. Each has DATABASE_POOL_SIZE connections of a process.",
+    },
+  ),
+  readMaxLagMs: setting("READ_MAX_LAG", seconds(), 5, {
+    doc: "How far a standby may be behind. One that is farther isn't used until it has caught up. Whoever has written always sees that at once.",
+  }),
   databaseWaitMs: setting("DATABASE_WAIT", seconds(0), 60, {
     doc: "How long a start waits for that Postgres if it is away or still starting.",
   }),

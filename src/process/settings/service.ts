@@ -77,6 +77,9 @@ export const service = {
   stopDelayMs: setting("STOP_DELAY", seconds(0), 1, {
     doc: "How long the service continues after SIGTERM while `/readyz` already answers 503: the time that the load balancer needs to send requests elsewhere. Requests that arrive by then are answered in any case.",
   }),
+  logRequests: setting("LOG_REQUESTS", flag, false, {
+    doc: "Whether to log a line for each request to the GraphQL endpoint: id and name of its operation, version, token, points, status, code, and milliseconds by station. docs/operating.md says more.",
+  }),
   logLevel: setting(
     "LOG_LEVEL",
     oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),

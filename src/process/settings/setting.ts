@@ -85,6 +85,17 @@ export function url(protocol: RegExp, expected: string): Kind<string> {
   return { schema: z.url({ protocol }), expected };
 }
 
+/** The same, several of them. */
+export function urls(protocol: RegExp, expected: string): Kind<string[]> {
+  return {
+    schema: z
+      .string()
+      .transform((list) => list.split(",").map((one) => one.trim()))
+      .pipe(z.array(z.url({ protocol }))),
+    expected: `${expected}; several are separated by commas`,
+  };
+}
+
 /** Hosts, addresses and ranges of addresses. */
 export const destinations: Kind<string[]> = {
   schema: z

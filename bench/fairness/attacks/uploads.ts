@@ -1,0 +1,33 @@
+import { gzipSync } from "node:zlib";
+import type { Attack, Play, Sent } from "../attack.ts";
+import { repeat, sending } from "../attack.ts";
+
+const headers = { "content-type": "application/jsonl" };
+const rowsOfFile = 5_000;
+/** Products with prices that nobody has, and words to search by. */
+const products = (file: number): string =>
+  repeat(rowsOfFile, (n) => {
+    const row = {
+      productNumber: `UP-${file}-${n}`,
+      name: `Upload ${n}`,
+      description: "x".repeat(200),
+      tags: ["up"],
+    };
+    return `${JSON.stringify(row)}\n`;
+  });
+/** Much from little: a hundred megabytes of blank lines. */
+const inflated = gzipSync(Buffer.alloc(100_000_000, "\n"));
+
+/** Files that the service takes in by background work, which goes on beside everybody's requests. */
+export const uploads: Attack = {
+  name: "uploads",
+  what: "files of many rows, one after the other",
+  run: sending(4, ({ token }: Play, n): Sent => {
+    if (n % 10 === 9)
+      return {
+        ...{ token, path: "/api/bulk/customers", headers: { ...headers, "content-encoding": "gzip" } },
+        body: new Blob([inflated]).stream(),
+      };
+    return { token, path: "/api/bulk/products", headers, body: products(n) };
+  }),
+};

@@ -1,0 +1,51 @@
+import { backgroundWork, keys, lints, migrations, proof, rights } from "./database.ts";
+import { error } from "./finding.ts";
+import type { Examination, Finding, Patient } from "./finding.ts";
+import { backups, disk, settings, time, versionsInUse } from "./process.ts";
+import { indexes, replication, vacuum } from "./server.ts";
+
+/** All examinations, in the order of the report: what the later ones need comes first. */
+const examinations: readonly Examination[] = [
+  ...[settings, versionsInUse, time, disk, migrations, rights, keys, backups, replication],
+  ...[backgroundWork, vacuum, indexes, lints, proof],
+];
+
+/** What one examination has found. */
+export interface Examined {
+  name: string;
+  findings: Finding[];
+}
+
+/**
+ * Examines everything. It changes nothing: what it reads in the database is in transactions that read only.
+ *
+ * @param onBegin called with the name of each examination
+ */
+export async function examine(
+  patient: Patient,
+  onBegin: (name: string) => void = () => {},
+): Promise<Examined[]> {
+  const all: Examined[] = [];
+  for (const examination of examinations) {
+    onBegin(examination.name);
+    all.push({ name: examination.name, findings: await findingsOf(examination, patient) });
+  }
+  return all;
+}
+
+async function findingsOf({ asOwner = false, find }: Examination, patient: Patient): Promise<Finding[]> {
+  const { client } = patient;
+  await client.query(`begin read only${asOwner ? "; set local role service_owner" : ""}`).catch(() => {});
+  try {
+    return await find(patient);
+  } catch (failure) {
+    return [
+      error(
+        `It can't be examined: ${(failure as Error).message}`,
+        "Give the command an administrator's DATABASE_URL, and run `npm run db:setup` if it was never run.",
+      ),
+    ];
+  } finally {
+    await client.query("rollback");
+  }
+}

@@ -1,0 +1,40 @@
+import type pg from "pg";
+import type { Settings } from "../../process/settings.ts";
+
+/** How bad a finding is: an error needs somebody today, a warning this week, a note nobody. */
+export type Severity = "error" | "warning" | "note";
+
+/** What an examination has found, and what to do about it. */
+export interface Finding {
+  severity: Severity;
+  what: string;
+  toDo: string;
+}
+
+/** What is examined. */
+export interface Patient {
+  settings: Settings;
+  /** A connection as who may become the owner. */
+  client: pg.ClientBase;
+  /** Milliseconds since 1970, by the clock of this machine. */
+  now: () => number;
+}
+
+/** Looks at one thing. */
+export interface Examination {
+  /** In one or two words. */
+  name: string;
+  /** Whether it is run as the owner of the tables. */
+  asOwner?: boolean;
+  find: (patient: Patient) => Promise<Finding[]>;
+}
+
+const severityMaker =
+  (severity: Severity) =>
+  (what: string, toDo: string): Finding => ({ severity, what, toDo });
+export const error = severityMaker("error");
+export const warning = severityMaker("warning");
+export const note = severityMaker("note");
+
+export const dayMs = 86_400_000;
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;

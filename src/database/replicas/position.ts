@@ -1,0 +1,28 @@
+/** A position in Postgres' log of changes (an LSN): what was committed before it is known to whoever has replayed it. */
+export type Position = bigint;
+
+const form = /^([0-9a-f]{1,8})\/([0-9a-f]{1,8})$/i;
+
+/** Reads a position as Postgres writes it: `0/16B3748`. Null when it is none. */
+export function parsePosition(text: string): Position | null {
+  const [, high, low] = form.exec(text) ?? [];
+  return high === undefined ? null : (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
+}
+
+/** A position as Postgres writes it. */
+export function textOfPosition(position: Position): string {
+  const hex = (part: bigint) => part.toString(16).toUpperCase();
+  return `${hex(position >> 32n)}/${hex(position & 0xffff_ffffn)}`;
+}
+
+/**
+ * The statement that asks the primary for the position after all that was committed. What is committed has been flushed,
+ * unless that was switched off; other transactions may have inserted more since, for which nobody has to wait.
+ */
+export const positionStatement = {
+  text: `select case current_setting('synchronous_commit')
+    when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end::text`,
+  name: "position",
+  values: [] as unknown[],
+  arrayMode: true,
+};

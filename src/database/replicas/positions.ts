@@ -1,0 +1,70 @@
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import type { Position } from "./position.ts";
+
+/** Clients with the same slot wait for each other's writes, which does no harm. */
+const slots = 4_096;
+const bytesEach = 8;
+
+/** Where several processes of one machine keep the positions together. */
+export interface PositionsFile {
+  path: string;
+  /** The column of this process: no other one writes there. */
+  column: number;
+  columns: number;
+}
+
+/** Makes such a file. */
+export async function makePositionsFile(path: string, columns: number): Promise<void> {
+  await writeFile(path, Buffer.alloc(slots * columns * bytesEach), { mode: 0o600 });
+}
+
+/**
+ * What clients have written: of each the latest position, and so how far a replica must be to show it. With a file, other
+ * processes know it as soon as it is noted, before the client has its answer; it takes two microseconds.
+ */
+export class Positions {
+  readonly #own = new BigUint64Array(slots);
+  readonly #file: (PositionsFile & { descriptor: number; row: Buffer; word: Buffer }) | null;
+
+  constructor(file: PositionsFile | null) {
+    this.#file = file && {
+      ...file,
+      descriptor: openSync(file.path, "r+"),
+      row: Buffer.alloc(file.columns * bytesEach),
+      word: Buffer.alloc(bytesEach),
+    };
+  }
+
+  /** Notes that a client has written something before a position. */
+  note(client: string, position: Position): void {
+    const slot = slotOf(client);
+    if (this.#own[slot]! >= position) return;
+    this.#own[slot] = position;
+    const file = this.#file;
+    if (!file) return;
+    file.word.writeBigUInt64LE(position);
+    writeSync(file.descriptor, file.word, 0, bytesEach, (slot * file.columns + file.column) * bytesEach);
+  }
+
+  /** The position that a replica must have reached to show all that a client has written; 0 for any. */
+  of(client: string): Position {
+    const slot = slotOf(client);
+    const file = this.#file;
+    let latest = this.#own[slot]!;
+    if (!file) return latest;
+    readSync(file.descriptor, file.row, 0, file.row.length, slot * file.row.length);
+    for (let column = 0; column < file.columns; column++) {
+      const position = file.row.readBigUInt64LE(column * bytesEach);
+      if (position > latest) latest = position;
+    }
+    return latest;
+  }
+
+  close(): void {
+    if (this.#file) closeSync(this.#file.descriptor);
+  }
+}
+
+const slotOf = (client: string): number => crc32(client) % slots;

@@ -1,0 +1,109 @@
+import type { Pool } from "pg";
+import { within } from "../../lib/within.ts";
+import { rowReader, textReader } from "../pipeline/read-text.ts";
+import type { ReadText, WaitingRead } from "../pipeline/read-text.ts";
+import { guardedSettings } from "../pipeline/settings.ts";
+import { createPool } from "../pool.ts";
+import type { PoolOptions } from "../pool.ts";
+import type { OnUsed } from "../shared-pool.ts";
+import { SharedPool } from "../shared-pool.ts";
+import { parsePosition, textOfPosition } from "./position.ts";
+import type { Position } from "./position.ts";
+
+/** Milliseconds in which a replica must answer what is asked to watch it. */
+export const answerMs = 1_000;
+
+/** Why nothing is read from a replica. */
+export type Obstacle = "away" | "no standby" | "lagging";
+
+/** The reading of a statement ended because the replica went away. */
+export class ReplicaAway extends Error {}
+
+/** Its connections, from when it came until it went away. */
+interface Open {
+  pool: Pool;
+  watching: Pool;
+  readText: ReadText;
+  /** What ends each of the reads that wait for an answer. */
+  reads: Set<(error: Error) => void>;
+}
+
+/** A standby of the primary, which answers reads. */
+export class Replica {
+  readonly name: string;
+  readonly #url: string;
+  readonly #options: PoolOptions;
+  readonly #onUsed: OnUsed;
+  #open: Open | null = null;
+  /** Why nothing is read from it now; null when it is used. */
+  obstacle: Obstacle | null = "away";
+  /** Milliseconds that it is behind the primary, as of the last look. */
+  lagMs = 0;
+
+  constructor(name: string, url: string, options: PoolOptions, onUsed: OnUsed) {
+    this.name = name;
+    this.#url = url;
+    this.#options = options;
+    this.#onUsed = onUsed;
+  }
+
+  /**
+   * Asks how far it is. Opens its connections when it has come back, and gives them up when it doesn't answer.
+   *
+   * @returns null when it is no standby
+   * @throws when it is away
+   */
+  async look(): Promise<Position | null> {
+    const open = (this.#open ??= this.#connect());
+    try {
+      const { rows } = await open.watching.query<{ position: string | null }>(
+        "select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()::text end as position",
+      );
+      const [{ position }] = rows as [{ position: string | null }];
+      return position === null ? null : parsePosition(position);
+    } catch (error) {
+      this.leave(open);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads a text, once all is there that was committed before a position.
+   *
+   * @throws {ReplicaAway} when it goes away meanwhile
+   * @throws invalid_text_representation when it hasn't come so far yet
+   */
+  read(position: Position, ...[client, settings, statement]: Parameters<ReadText>): Promise<string | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#open === null) return reject(new ReplicaAway());
+      const { readText, reads } = this.#open;
+      reads.add(reject);
+      readText(client, guardedSettings(settings, textOfPosition(position)), statement)
+        .then(resolve, reject)
+        .finally(() => reads.delete(reject));
+    });
+  }
+
+  /** Gives its connections up; whoever waits for an answer asks the primary. */
+  leave(open = this.#open): void {
+    if (open === null) return;
+    this.obstacle = "away";
+    if (this.#open === open) this.#open = null;
+    for (const end of open.reads) end(new ReplicaAway());
+    for (const pool of [open.pool, open.watching]) void pool.end().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    if (open) await within(answerMs, Promise.all([open.pool.end(), open.watching.end()]));
+  }
+
+  #connect(): Open {
+    const pool = createPool(this.#url, this.#options);
+    const watching = createPool(this.#url, { max: 1, name: "replicas" });
+    Object.assign(watching.options, { connectionTimeoutMillis: answerMs, query_timeout: answerMs });
+    const shared = new SharedPool<WaitingRead>(pool, this.#onUsed);
+    return { pool, watching, readText: textReader(rowReader(shared)), reads: new Set() };
+  }
+}

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { ReadText } from "../pipeline/read-text.ts";
+import type { OnWritten } from "../pipeline/send-together.ts";
+import type { PoolOptions } from "../pool.ts";
+import type { OnUsed } from "../shared-pool.ts";
+import { parsePosition, positionStatement } from "./position.ts";
+import type { Position } from "./position.ts";
+import type { Positions } from "./positions.ts";
+import { answerMs, Replica } from "./replica.ts";
+
+/** Milliseconds between two looks at the replicas. */
+const lookEveryMs = 1_000;
+/** Milliseconds to wait before a read is tried on its replica again, because that was behind. After the last, the primary is asked. */
+const pausesMs = [1, 3];
+
+/** Why a read was answered by the primary, or that it wasn't. */
+export type ReadFrom =
+  "replica" | "primary: behind" | "primary: no replica" | "primary: failed" | "primary: fresh";
+
+export interface ReplicasOptions {
+  urls: readonly string[];
+  /** Connections to each. */
+  pool: PoolOptions;
+  /** Milliseconds behind the primary from which on a replica isn't used. */
+  maxLagMs: number;
+  /** What clients have written. */
+  positions: Positions;
+}
+
+/**
+ * Reads a text like `ReadText`, from a replica if one shows all that the client has written.
+ *
+ * @param sentAlong a position that the request names; the replica has to show what was committed before that, too
+ */
+export type ReadWithOwnWrites = (
+  sentAlong: Position,
+  ...read: Parameters<ReadText>
+) => Promise<string | null>;
+
+/**
+ * Answers reads from standbys. A client always sees what it has written before: after a write its position is noted, and a
+ * replica that isn't there yet refuses to read. Whatever goes wrong on a replica, the primary is asked; only statements that
+ * take too long fail, as they would there.
+ */
+export class Replicas {
+  readonly positions: Positions;
+  readonly all: readonly Replica[];
+  /** Reads by where they were answered. */
+  readonly counts: Record<ReadFrom, number> = {
+    replica: 0,
+    "primary: behind": 0,
+    "primary: no replica": 0,
+    "primary: failed": 0,
+    "primary: fresh": 0,
+  };
+  readonly #primary: Pool;
+  readonly #maxLagMs: number;
+  readonly #logger: Logger;
+  readonly #closing = new AbortController();
+  readonly #watch: Promise<void>;
+  /** When the primary was at which position, the latest last. */
+  #history: { atMs: number; position: Position }[] = [];
+  /** What all clients must see. */
+  #floor: Position = 0n;
+  /** How often something was written of which the position could not be found out, and how many of these are in the floor. */
+  #unknown = { noted: 0, covered: 0 };
+
+  /** @param primary connections to the primary, one of which is used each second */
+  constructor(
+    { urls, pool, maxLagMs, positions }: ReplicasOptions,
+    { primary, logger, onUsed }: { primary: Pool; logger: Logger; onUsed: OnUsed },
+  ) {
+    this.positions = positions;
+    this.#primary = primary;
+    this.#maxLagMs = maxLagMs;
+    this.#logger = logger;
+    this.all = urls.map((url) => new Replica(nameOf(url), url, pool, onUsed));
+    this.#watch = this.#run();
+  }
+
+  /** All reads from now on have to show what is committed now. */
+  async requirePresent(): Promise<void> {
+    this.#unknown.noted++;
+    await this.#look().catch(() => {});
+  }
+
+  /** Notes that clients have written something, before a position; null when that isn't known. */
+  readonly noteWritten: OnWritten = (clients, position) => {
+    const parsed = position === null ? null : parsePosition(position);
+    if (parsed === null) this.#unknown.noted++;
+    else for (const client of clients) this.positions.note(client, parsed);
+  };
+
+  /** Notes that a client has written something, and asks for the position. */
+  async noteWrite(client: string): Promise<void> {
+    try {
+      this.positions.note(client, await this.#presentPosition());
+    } catch {
+      this.#unknown.noted++;
+    }
+  }
+
+  /**
+   * Makes the reading function.
+   *
+   * @param fromPrimary reads from the primary
+   */
+  reader(fromPrimary: ReadText): ReadWithOwnWrites {
+    return async (sentAlong, ...read) => {
+      const [client, , { text }] = read;
+      const [data, from] = mustBeFresh(text)
+        ? [null, "primary: fresh" as const]
+        : this.#unknown.noted > this.#unknown.covered
+          ? [null, "primary: behind" as const]
+          : await this.#tryReplica(client, max(sentAlong, this.positions.of(client), this.#floor), read);
+      this.counts[from]++;
+      return data === null ? fromPrimary(...read) : data.text;
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#watch;
+    await Promise.all(this.all.map((replica) => replica.close()));
+    this.positions.close();
+  }
+
+  async #tryReplica(
+    client: string,
+    position: Position,
+    read: Parameters<ReadText>,
+  ): Promise<[{ text: string | null } | null, ReadFrom]> {
+    const replica = this.#choose(client);
+    if (replica === null) return [null, "primary: no replica"];
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return [{ text: await replica.read(position, ...read) }, "replica"];
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? error.code : undefined;
+        if (code === timedOut) throw error;
+        // Or a mistake of the statement itself, of which the primary tells
+        if (code !== notYetReplayed) return [null, "primary: failed"];
+        if (attempt >= pausesMs.length) return [null, "primary: behind"];
+        await sleep(pausesMs[attempt]);
+      }
+    }
+  }
+
+  /** A client keeps its replica while that is used: on another one, time could run backwards. */
+  #choose(client: string): Replica | null {
+    const used = this.all.filter(({ obstacle }) => obstacle === null);
+    const rank = ({ name }: Replica) => crc32(`${client} ${name}`);
+    return used.reduce<Replica | null>(
+      (best, each) => (best && rank(best) >= rank(each) ? best : each),
+      null,
+    );
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.#lookAtAll();
+      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  async #lookAtAll(): Promise<void> {
+    // While the primary is away, replicas go on with what they have
+    await this.#look().catch(() => {});
+    await Promise.all(this.all.map((replica) => this.#lookAt(replica)));
+  }
+
+  /** Asks the primary where it is. */
+  async #look(): Promise<void> {
+    const atMs = performance.now();
+    const { noted } = this.#unknown;
+    const position = await this.#presentPosition();
+    if (noted > this.#unknown.covered) [this.#floor, this.#unknown.covered] = [position, noted];
+    this.#history.push({ atMs, position });
+    const oldest = atMs - this.#maxLagMs - lookEveryMs - answerMs;
+    this.#history = this.#history.filter((each) => each.atMs > oldest);
+  }
+
+  /** The position after all that was committed on the primary. */
+  async #presentPosition(): Promise<Position> {
+    const { rows } = await this.#primary.query<[string]>({ ...positionStatement, rowMode: "array" });
+    return parsePosition(rows[0]![0])!;
+  }
+
+  async #lookAt(replica: Replica): Promise<void> {
+    const before = replica.obstacle;
+    let cause: unknown;
+    try {
+      const position = await replica.look();
+      replica.lagMs = position === null ? 0 : this.#lagOf(position);
+      replica.obstacle = position === null ? "no standby" : replica.lagMs > this.#maxLagMs ? "lagging" : null;
+    } catch (error) {
+      cause = error;
+      replica.obstacle = "away";
+    }
+    if (replica.obstacle === before) return;
+    const about = { replica: replica.name, obstacle: replica.obstacle ?? undefined, err: cause };
+    if (replica.obstacle === null) this.#logger.info(about, "reading from a replica");
+    else this.#logger.warn(about, "not reading from a replica");
+  }
+
+  /** How long ago the primary was where a replica is now, in milliseconds. */
+  #lagOf(position: Position): number {
+    const missing = this.#history.find((each) => each.position > position);
+    return missing === undefined ? 0 : performance.now() - missing.atMs;
+  }
+}
+
+/** invalid_text_representation, of `guardedSettings`. */
+const notYetReplayed = "22P02";
+/** query_canceled: the primary would take as long. */
+const timedOut = "57014";
+
+/** Cursors of followed lists contain the open transactions, which only the primary knows exactly. */
+const mustBeFresh = (text: string): boolean => text.includes("erp.open_transactions");
+
+const max = (...positions: [Position, ...Position[]]): Position =>
+  positions.reduce((most, each) => (each > most ? each : most));
+
+/** Host and port, for the log and metrics. */
+function nameOf(url: string): string {
+  const { host, searchParams } = new URL(url);
+  return host || (searchParams.get("host") ?? "local");
+}

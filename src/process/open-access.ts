@@ -1,0 +1,46 @@
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import { openDatabaseAccess } from "../database/pg-service.ts";
+import type { DatabaseAccess } from "../database/pg-service.ts";
+import type { FindUse } from "../database/pipeline/adaptor.ts";
+import { Replicas } from "../database/replicas/replicas.ts";
+import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
+import type { OnUsed } from "../database/shared-pool.ts";
+import type { Closing } from "../lib/closing.ts";
+
+export interface AccessOptions {
+  /** Connections of service_login. */
+  pool: Pool;
+  /** Connections for operations. */
+  apiPool: Pool;
+  /** Standbys that answer reads. */
+  replicas: ReplicasOptions | null;
+  fastReads: boolean;
+  logger: Logger;
+  onUsed: OnUsed;
+  findUse: FindUse;
+  closing: Closing;
+}
+
+/** The access of operations to the primary and its replicas. */
+export interface Access extends Omit<DatabaseAccess, "readText"> {
+  /** For reads by one statement; null without pipelined queries. */
+  readText: ReadWithOwnWrites | null;
+  replicas: Replicas | null;
+}
+
+/** Opens the access of operations to the database. */
+export async function openAccess(options: AccessOptions): Promise<Access> {
+  const { pool, apiPool, fastReads, logger, onUsed, findUse, closing } = options;
+  const replicas = options.replicas && new Replicas(options.replicas, { primary: pool, logger, onUsed });
+  closing.add(() => replicas?.close());
+  const access = await openDatabaseAccess(apiPool, {
+    ...{ catalogOf: pool, fastReads, logger, onUsed, findUse },
+    onWritten: replicas?.noteWritten,
+  });
+  closing.add(() => access.close());
+  const { readText } = access;
+  const fromPrimary =
+    readText && ((_sentAlong: bigint, ...read: Parameters<typeof readText>) => readText(...read));
+  return { ...access, replicas, readText: (readText && replicas?.reader(readText)) ?? fromPrimary };
+}

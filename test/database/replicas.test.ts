@@ -1,0 +1,291 @@
+import assert from "node:assert/strict";
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type pg from "pg";
+import { createCredential } from "../../src/auth/credentials.ts";
+import { withClient } from "../../src/database/client.ts";
+import { startCluster } from "../../src/database/cluster/cluster.ts";
+import type { Cluster } from "../../src/database/cluster/cluster.ts";
+import { makePositionsFile, Positions } from "../../src/database/replicas/positions.ts";
+import type { PositionsFile } from "../../src/database/replicas/positions.ts";
+import type { ReplicasOptions } from "../../src/database/replicas/replicas.ts";
+import { createPool } from "../../src/database/pool.ts";
+import { asApiLogin, urlAsOwner } from "../../src/database/roles.ts";
+import { temporaryFolder } from "../commands/process.ts";
+import { startOwnPostgres, unsafe } from "../lib/prepared.ts";
+import type { OwnPostgres } from "../lib/prepared.ts";
+import { startProcess } from "../lib/service.ts";
+import type { AskOptions, TestProcess } from "../lib/service.ts";
+import { startStandby } from "../lib/standby.ts";
+import { until } from "../lib/until.ts";
+
+// A primary with two standbys, which are held back, taken away and promoted, one test after the other
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let primary: OwnPostgres;
+const standbys: Cluster[] = [];
+let owner: pg.Pool;
+const services: TestProcess[] = [];
+let token: string;
+let id: string;
+
+before(async () => {
+  folder = await temporaryFolder();
+  const directory = join(folder.path, "primary");
+  primary = await startOwnPostgres({ directory, flags: { ...unsafe, synchronous_commit: "on" } });
+  for (const name of ["one", "two"])
+    standbys.push(await startStandby(primary.cluster, directory, join(folder.path, name)));
+  owner = createPool(urlAsOwner(primary.adminUrl), { max: 2 });
+  const path = join(folder.path, "positions");
+  await makePositionsFile(path, 2);
+  for (const column of [0, 1]) services.push(await serviceWith({ path, column, columns: 2 }));
+  token = await newToken();
+  await allInUse();
+  id = await write("first");
+});
+after(async () => {
+  for (const service of services) await service.close();
+  await owner?.end();
+  for (const standby of standbys) await standby.stop();
+  await primary?.cluster.stop();
+  await folder.remove();
+});
+
+/** A process that reads from the standbys. */
+async function serviceWith(positions: PositionsFile | null): Promise<TestProcess> {
+  const { loginUrl } = primary;
+  const urls = standbys.map((standby) => {
+    const { host } = new URL(standby.adminUrl("empty"));
+    return Object.assign(new URL(asApiLogin(loginUrl)!), { host }).href;
+  });
+  const replicas: ReplicasOptions = {
+    ...{ urls, pool: { max: 5 }, maxLagMs: 1_500 },
+    positions: new Positions(positions),
+  };
+  return startProcess({ loginUrl, replicas });
+}
+
+const newToken = async () =>
+  services[0]!.tokenFor(await createCredential(owner, { name: "test", read: "all", write: "all" }));
+
+/** Values of a metric, by their label. */
+async function figures(name: string, service = services[0]!): Promise<Record<string, number>> {
+  const { values } = await service.app.metrics.registry.getSingleMetric(name)!.get();
+  return Object.fromEntries(values.map(({ labels, value }) => [Object.values(labels)[0], value]));
+}
+const answeredBy = (service?: TestProcess) => figures("service_replica_reads_total", service);
+const inUse = async (service?: TestProcess) =>
+  Object.values(await figures("service_replica_lag_seconds", service)).filter((lag) => lag >= 0).length;
+const allInUse = () =>
+  until(async () => (await Promise.all(services.map(inUse))).every((count) => count === 2));
+
+const upsert = `mutation ($name: String!) {
+  suppliersUpsert(input: { suppliers: [{ number: "S-1", name: $name }] }) { suppliers { id name } userErrors { code } } }`;
+
+/** Renames the supplier. Returns its id. */
+async function write(name: string): Promise<string> {
+  const { body, headers } = await services[0]!.ask(token, { query: upsert, variables: { name } });
+  assert.equal(body.data?.suppliersUpsert.suppliers[0].name, name, JSON.stringify(body));
+  assert.match(body.extensions.consistentWith, /^[0-9A-F]+\/[0-9A-F]+$/);
+  assert.equal(headers.get("x-consistent-with"), body.extensions.consistentWith);
+  return body.data.suppliersUpsert.suppliers[0].id;
+}
+
+/** The supplier's name, as a client sees it. */
+async function read({
+  as = token,
+  from = services[0]!,
+  ...init
+}: { as?: string; from?: TestProcess } & AskOptions = {}) {
+  const { body } = await from.ask(as, { query: `{ supplier(id: "${id}") { name } }` }, init);
+  assert.deepEqual(body.errors, undefined, JSON.stringify(body));
+  return body.data.supplier.name as string;
+}
+
+/** Runs a statement on each standby. */
+const onStandbys = (text: string) =>
+  Promise.all(
+    standbys.map((standby) => withClient(standby.adminUrl("empty"), (client) => client.query(text))),
+  );
+const hold = () => onStandbys("select pg_wal_replay_pause()");
+const goOn = () => onStandbys("select pg_wal_replay_resume()");
+
+test("a client reads what it has just written, and soon from a replica", async () => {
+  for (let round = 0; round < 30; round++) {
+    await write(`round ${round}`);
+    assert.equal(await read(), `round ${round}`);
+    assert.equal(await read({ from: services[1]! }), `round ${round}`);
+  }
+  const { replica: before } = await answeredBy();
+  await until(async () => {
+    assert.equal(await read(), "round 29");
+    return (await answeredBy()).replica! > before!;
+  });
+});
+
+test("so it does when replicas are held back, in other processes too; others see it by the position", async (t) => {
+  const other = await newToken();
+  await until(async () => (await read({ as: other })) === "round 29");
+  t.after(goOn);
+  await hold();
+  await write("held back");
+  const { body } = await services[0]!.ask(token, { query: upsert, variables: { name: "held back" } });
+  for (const from of services) assert.equal(await read({ from }), "held back");
+  const { replica: before } = await answeredBy();
+  const seen = await read({ as: other });
+  // On a busy machine they may count as lagging already
+  if ((await answeredBy()).replica! > before!) assert.equal(seen, "round 29");
+  assert.equal(
+    await read({ as: other, headers: { "x-consistent-with": body.extensions.consistentWith } }),
+    "held back",
+  );
+  assert.ok((await answeredBy())["primary: behind"]! > 0);
+  // Nobody reads what is older than the limit
+  await until(async () => (await inUse()) === 0);
+  assert.equal(await read({ as: other }), "held back");
+  await goOn();
+  await allInUse();
+});
+
+test("operations with several mutations count as well", async (t) => {
+  t.after(goOn);
+  await hold();
+  const query = upsert
+    .replace("suppliersUpsert(", "one: suppliersUpsert(")
+    .replace(
+      /}$/,
+      'two: suppliersUpsert(input: { suppliers: [{ number: "S-1", name: "twice" }] }) { userErrors { code } } }',
+    );
+  const { body, headers } = await services[0]!.ask(token, { query, variables: { name: "once" } });
+  assert.deepEqual(body.errors, undefined, JSON.stringify(body));
+  assert.equal(headers.get("x-consistent-with"), body.extensions.consistentWith);
+  for (const from of services) assert.equal(await read({ from }), "twice");
+  await goOn();
+  await allInUse();
+});
+
+test("a position that is none is refused; one of the future is read on the primary", async () => {
+  const ask = (position: string) =>
+    services[0]!.ask(
+      token,
+      { query: "{ version { name } }" },
+      { headers: { "x-consistent-with": position } },
+    );
+  for (const wrong of ["", "latest", "0/", "0/123456789", "0/1,0/2"])
+    assert.deepEqual((await ask(wrong)).codes, ["BAD_USER_INPUT"], wrong);
+  assert.equal(await read({ headers: { "x-consistent-with": "FFFFFFFF/FFFFFFFF" } }), "twice");
+});
+
+test("followed lists come from the primary, which knows the open transactions", async () => {
+  const before = (await answeredBy())["primary: fresh"]!;
+  const { body } = await services[0]!.ask(token, {
+    query: "{ stockMovements(first: 1) { pageInfo { endCursor } } }",
+  });
+  assert.deepEqual(body.errors, undefined, JSON.stringify(body));
+  assert.equal((await answeredBy())["primary: fresh"], before + 1);
+});
+
+/** Gives the supplier of a client a number as its name. */
+const rename = (as: string, client: number, n: number) =>
+  services[client % 2]!.ask(as, {
+    query: `mutation ($number: String!, $name: String!) {
+      suppliersUpsert(input: { suppliers: [{ number: $number, name: $name }] }) { suppliers { id } } }`,
+    variables: { number: `C-${client}`, name: `${n}` },
+  });
+
+/** Reads and writes until something is so. None may fail, or show what is old. */
+async function meanwhile(condition: () => Promise<boolean>): Promise<void> {
+  let isOver = false;
+  const clients = Array.from({ length: 4 }, async (_, client) => {
+    const own = await newToken();
+    for (let n = 0; !isOver; n++) {
+      const { body } = await rename(own, client, n);
+      const supplier = body.data.suppliersUpsert.suppliers[0].id;
+      for (const service of services) {
+        const answer = await service.ask(own, { query: `{ supplier(id: "${supplier}") { name } }` });
+        assert.deepEqual(answer.body.data?.supplier, { name: `${n}` }, answer.text);
+      }
+    }
+  });
+  await Promise.race([until(condition).finally(() => (isOver = true)), ...clients]);
+  await Promise.all(clients);
+}
+
+const areInUse = (wanted: number) => async () =>
+  (await Promise.all(services.map(inUse))).every((count) => count === wanted);
+
+test("a killed replica is left, and used again when it is back", async () => {
+  process.kill(await postmasterOf("one"), "SIGKILL");
+  await meanwhile(areInUse(1));
+  await meanwhile(async () => {
+    standbys[0] = await startCluster({ directory: join(folder.path, "one"), flags: unsafe });
+    await until(areInUse(2));
+    return true;
+  });
+});
+
+async function postmasterOf(name: string): Promise<number> {
+  const data = await realpath(join(folder.path, name, "postgres"));
+  return Number.parseInt(await readFile(join(data, "postmaster.pid"), "utf8"));
+}
+
+test("a replica that doesn't answer any more is left", async (t) => {
+  const pids = await withClient(standbys[1]!.adminUrl("empty"), async (client) => {
+    const { rows } = await client.query<{ pid: number }>(
+      "select pid from pg_stat_activity where pid <> pg_backend_pid()",
+    );
+    return rows.map(({ pid }) => pid);
+  });
+  const postmaster = await postmasterOf("two");
+  const send = (signal: NodeJS.Signals) => {
+    for (const pid of [postmaster, ...pids])
+      // Some end by themselves
+      try {
+        process.kill(pid, signal);
+      } catch {}
+  };
+  t.after(() => send("SIGCONT"));
+  send("SIGSTOP");
+  await meanwhile(areInUse(1));
+  send("SIGCONT");
+  await until(areInUse(2));
+});
+
+test("a promoted replica is left", async () => {
+  await withClient(standbys[0]!.adminUrl("empty"), (client) => client.query("select pg_promote()"));
+  await meanwhile(areInUse(1));
+});
+
+test("with a synchronous standby, nothing that was answered is lost by a failover to it", async () => {
+  await withClient(primary.adminUrl, async (admin) => {
+    await admin.query("alter system set synchronous_standby_names = '*'");
+    await admin.query("select pg_reload_conf()");
+    const { rows } = await admin.query<{ sync_state: string }>("select sync_state from pg_stat_replication");
+    assert.equal(rows.length, 1);
+    const isSync = "select from pg_stat_replication where sync_state = 'sync'";
+    await until(async () => (await admin.query(isSync)).rowCount === 1);
+  });
+  const answered = [-1, -1, -1, -1];
+  const clients = answered.map(async (_, client) => {
+    const own = await newToken();
+    for (let n = 1_000_000; ; n++) {
+      const { codes } = await rename(own, client, n);
+      if (codes.length > 0) return codes;
+      answered[client] = n;
+    }
+  });
+  await until(() => answered.every((n) => n > 1_000_010));
+  process.kill(await postmasterOf("primary"), "SIGKILL");
+  for (const codes of await Promise.all(clients))
+    assert.match(String(codes), /^(SERVICE|PAYLOAD)_UNAVAILABLE$/);
+  await withClient(standbys[1]!.adminUrl("empty"), async (promoted) => {
+    await promoted.query("select pg_promote()");
+    const { rows } = await promoted.query<{ name: string }>(
+      "select name from erp.supplier where number like 'C-%' order by number",
+    );
+    rows.forEach(({ name }, client) =>
+      assert.ok(Number(name) >= answered[client]!, `${name} ${answered[client]}`),
+    );
+    assert.deepEqual((await promoted.query("select * from ledger.proof limit 5")).rows, []);
+  });
+});

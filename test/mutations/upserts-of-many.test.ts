@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import pg from "pg";
+import type { TestDatabase } from "../lib/database.ts";
+import { openTestDatabase } from "../lib/database.ts";
+
+/** Rows of each upsert; columns as the API's inputs name them after decoding. */
+const rowsOf: Record<string, (n: number, ids: Record<string, string>) => object> = {
+  products: (n, { currency }) => ({
+    ...{ product_number: `many-${n}`, name: `Many ${n}`, tags: ["many", `many-${n % 3}`] },
+    price: [{ currency_id: currency, net: 10, gross: 11.9 }],
+  }),
+  customers: (n, { channel }) => ({
+    ...{ storefront_id: `many-${n}`, sales_channel_id: channel, email: `many-${n}@example.com` },
+    ...{ first_name: "Ada", last_name: "Lund", tags: ["many"] },
+  }),
+  suppliers: (n) => ({ number: `many-${n}`, name: `Many ${n}` }),
+  warehouses: (n) => ({ code: `many-${n}`, name: `Many ${n}` }),
+  orders: (n, { channel }) => ({
+    ...{ storefront_id: `many-${n}`, sales_channel_id: channel, order_number: `many-${n}`, tags: ["many"] },
+    line_items: [1, 2, 3].map((line) => ({
+      ...{ identifier: `${line}`, product_number: `many-${(n + line) % 3}`, quantity: line, unit_price: 2 },
+    })),
+  }),
+};
+
+/** What rules of tables ask or write for each row: foreign keys, defaults of warehouses, words to search by. */
+const ofEachRow =
+  /^(SELECT 1 FROM ONLY|exists \(select from erp\.warehouse\)|insert into erp\.product_words)/;
+
+describe("an upsert of many rows", () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let ids: Record<string, string>;
+  let statements: string[] = [];
+  before(async () => {
+    database = await openTestDatabase("template_demo");
+    client = new pg.Client({ connectionString: database.adminUrl });
+    await client.connect();
+    ids = (
+      await client.query(`
+        insert into erp.sales_channel (name, country_id, currency_id, customer_group_id, payment_method_id)
+        select '{"en-GB":"Shop"}', (select id from erp.country limit 1), c.id,
+          (select id from erp.customer_group limit 1), (select id from erp.payment_method limit 1)
+        from erp.currency c where c.is_default_currency returning id as channel, currency_id as currency`)
+    ).rows[0];
+    // Each statement is told, also those within functions
+    await client.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0;
+      set auto_explain.log_nested_statements = on; set client_min_messages = log;
+      set role service_writer`);
+    client.on("notice", ({ message = "" }) => {
+      const text = /Query Text: (.*)/s.exec(message)?.[1];
+      if (text && !ofEachRow.test(text)) statements.push(text);
+    });
+  });
+  after(async () => {
+    await client.end();
+    await database.close();
+  });
+
+  const upsert = async (resource: string, from: number, count: number) => {
+    const rows = Array.from({ length: count }, (_, n) => rowsOf[resource]!(from + n, ids));
+    statements = [];
+    const { rows: found } = await client.query(
+      `select errors from unnest(erp.upsert_${resource}($1, true)) where errors is not null`,
+      [JSON.stringify(rows)],
+    );
+    assert.deepEqual(found, []);
+    return statements.length;
+  };
+
+  /** Statements that run for most of 60 rows. */
+  const repeated = () => {
+    const counts = Map.groupBy(statements, (text) => text.slice(0, 1_000));
+    return [...counts].flatMap(([text, { length }]) => (length > 30 ? [text] : []));
+  };
+
+  for (const resource of Object.keys(rowsOf))
+    it(`of ${resource} has as many statements as one of few rows`, async () => {
+      await upsert(resource, 0, 3);
+      const ofFew = await upsert(resource, 3, 3);
+      const ofMany = await upsert(resource, 6, 60);
+      assert.deepEqual(repeated(), []);
+      // A statement more or less, such as one that asks for the settings of a session for the first time
+      assert.ok(ofFew > 3 && ofMany < ofFew + 10, `${ofMany} instead of ${ofFew}`);
+      await upsert(resource, 6, 60);
+      assert.deepEqual(repeated(), []);
+    });
+});

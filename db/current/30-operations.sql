@@ -1,6 +1,6 @@
 drop function if exists auth.active_scopes(text);
 drop view if exists auth.stored_operation_overview cascade;
-drop table if exists auth.stored_operation;
+drop table if exists auth.stored_operation cascade;
 
 create table auth.stored_operation (
   version text not null constraint stored_operation_has_a_version check (version <> ''),

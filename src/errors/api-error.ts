@@ -50,8 +50,16 @@ export const errorCodes = {
     meaning:
       "The document of this hash is not known here, and not stored for the credential. Send `query` beside the hash once; clients with persisted queries do that by themselves.",
   },
-  CURSOR_INVALID: { retryable: false, status: "200", meaning: "`after` is no cursor of this list." },
-  PAGE_SIZE_EXCEEDED: { retryable: false, status: "200", meaning: "`first` is more than `maximum`." },
+  CURSOR_INVALID: {
+    retryable: false,
+    status: "200",
+    meaning: "`after` or `before` is no cursor of this list.",
+  },
+  PAGE_SIZE_EXCEEDED: {
+    retryable: false,
+    status: "200",
+    meaning: "`first` or `last` is more than `maximum`.",
+  },
   SEARCH_TOO_BROAD: {
     retryable: false,
     status: "200",

@@ -249,7 +249,7 @@ describe("customersUpsert", () => {
         JSON.stringify(row),
       );
     const twice = person({ storefrontId: "m8", email: "m8@b.example" });
-    assert.ok(refusals(await customers([twice, twice])).some(([code]: string[]) => code === "NOT_UNIQUE"));
+    assert.ok(refusals(await customers([twice, twice])).some(([code]) => code === "NOT_UNIQUE"));
     const elsewhere = { salesChannelId: nowhere("SalesChannel"), groupId: ids.Trade };
     const nobody = person({ storefrontId: "m9", email: "m9@b.example", ...elsewhere });
     assert.deepEqual(refusals(await customers([nobody])), [["NOT_FOUND", "customers.0.salesChannelId"]]);

@@ -2,7 +2,12 @@ import type {} from "postgraphile";
 import type { PgCodec, PgResource, PgSelectQueryBuilder } from "postgraphile/@dataplan/pg";
 import type { FieldArg, Step } from "postgraphile/grafast";
 import { lambda } from "postgraphile/grafast";
-import type { FilterColumns, FilterValue } from "../src/reads/filter-conditions.ts";
+import type {
+  FilterColumn,
+  FilterFields,
+  FilterRelation,
+  FilterValue,
+} from "../src/reads/filter-conditions.ts";
 import { conditionOf, readFilter } from "../src/reads/filter-conditions.ts";
 import type { TypedColumn } from "./lib/filter-inputs.ts";
 import { columnsOf, registerFilterInput, registerScalarFilter } from "./lib/filter-inputs.ts";
@@ -12,8 +17,12 @@ import { takesNoFilter } from "./relations.ts";
 declare global {
   namespace GraphileBuild {
     interface Build {
-      /** The columns that the filter of each view offers. */
-      filterColumns: Map<PgCodec, FilterColumns>;
+      /** What the filter of each view offers. */
+      filterFields: Map<PgCodec, Map<string, FilterColumn | FilterRelation>>;
+    }
+    interface ScopeInputObject {
+      /** The view whose rows it is the filter of. */
+      filteredRows?: PgCodec;
     }
   }
 }
@@ -29,7 +38,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       build(build) {
-        return build.extend(build, { filterColumns: new Map() }, "Adding what filters can look at");
+        return build.extend(build, { filterFields: new Map() }, "Adding what filters can look at");
       },
       init: {
         after: ["PgCodecs"],
@@ -45,7 +54,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
               continue;
             if (!build.behavior.pgResourceMatches(resource, "resource:select")) continue;
             const columns = columnsOf(build, resource);
-            build.filterColumns.set(codec, columns);
+            build.filterFields.set(codec, new Map(columns));
             for (const column of columns.values()) types.set(column.typeName, column);
             registerFilterInput(build, codec, columns);
           }
@@ -56,8 +65,8 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
       GraphQLObjectType_fields_field_args(args, build, { Self, scope }) {
         const { fieldName, isPgFieldConnection, pgFieldResource } = scope;
         const codec = pgFieldResource?.codec as PgCodec | undefined;
-        const columns = codec && build.filterColumns.get(codec);
-        if (!isPgFieldConnection || !columns || takesNoFilter(scope)) return args;
+        const fields = codec && build.filterFields.get(codec);
+        if (!isPgFieldConnection || !fields || takesNoFilter(scope)) return args;
         const typeName = build.inflection.tableType(codec);
         return build.extend(
           args,
@@ -66,7 +75,7 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
               description: "Which entries the list has; without it, all.",
               type: build.getInputTypeByName(`${typeName}FilterInput`),
               applyPlan(_$parent: Step, $page: PageOfRows, argument: FieldArg) {
-                $page.getSubplan().apply(lambda(argument.getRaw(), filterRows(columns)));
+                $page.getSubplan().apply(lambda(argument.getRaw(), filterRows(fields)));
               },
             },
           },
@@ -78,11 +87,11 @@ export const FiltersPlugin: GraphileConfig.Plugin = {
 };
 
 /** The condition is made from the value at run time, so that other values use the same plan. */
-const filterRows = (columns: FilterColumns) => (filter: FilterValue | null | undefined) => {
+const filterRows = (fields: FilterFields) => (filter: FilterValue | null | undefined) => {
   const keepAll = () => {};
   if (filter == null) return keepAll;
   return (rows: PgSelectQueryBuilder) => {
-    const condition = conditionOf(readFilter(columns, filter), rows.alias);
+    const condition = conditionOf(readFilter(fields, filter), rows.alias);
     if (condition) rows.where(condition);
   };
 };

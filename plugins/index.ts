@@ -21,6 +21,7 @@ import { NodePlugin } from "./node.ts";
 import { NodesPlugin } from "./nodes.ts";
 import type { OnRead } from "./reads.ts";
 import { makeReadsPlugin } from "./reads.ts";
+import { RelationFiltersPlugin } from "./relation-filters.ts";
 import { RelationsPlugin } from "./relations.ts";
 import type { ReportOptions } from "./report-errors.ts";
 import { makeReportErrorsPlugin } from "./report-errors.ts";
@@ -153,7 +154,7 @@ export function createPreset({
       FiltersPlugin,
       SearchPlugin,
       ConnectionsPlugin,
-      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin, NodesPlugin]),
+      ...(narrow.has(schemaName) ? [] : [WiderListsPlugin, NodesPlugin, RelationFiltersPlugin]),
       // Mutations
       MutationFieldsPlugin,
       // Subscriptions

@@ -87,7 +87,7 @@ export const WiderListsPlugin: GraphileConfig.Plugin = {
           registerCount(build);
           for (const resource of Object.values(build.pgResources) as PgResource[]) {
             // As filters are offered
-            if (!build.filterColumns.has(resource.codec) || resource.parameters) continue;
+            if (!build.filterFields.has(resource.codec) || resource.parameters) continue;
             const orders = ordersOf(build, resource);
             build.listOrders!.set(resource.codec, orders);
             registerOrderEnum(build, resource.codec, orders);

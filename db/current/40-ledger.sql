@@ -16,3 +16,10 @@ set sequence = format('erp.%I', r.technical_name || '_number')::regclass
 where r.technical_name in ('fulfillment', 'fulfillment_order');
 select setval(r.sequence, greatest(r.last_number, 1), r.last_number > 0)
 from erp.number_range r where r.sequence is not null;
+
+-- What is asked of each line becomes part of the statement that asks
+drop function if exists ledger.place_of(uuid, uuid) cascade;
+--!include ledger/place_of.sql
+--!include erp/put_away_place.sql
+--!include erp/put_away_drafts.sql
+--!include ledger/read_counts.sql

@@ -133,7 +133,7 @@ export function registerFilterInput(
   const name = `${build.inflection.tableType(codec)}FilterInput`;
   build.registerInputObjectType(
     name,
-    { pgCodec: codec },
+    { pgCodec: codec, filteredRows: codec },
     () => ({
       description: "Conditions that must all hold. An empty filter holds for everything.",
       fields: () => {

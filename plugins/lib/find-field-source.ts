@@ -8,7 +8,8 @@ import type { ReadFunction } from "./read-functions.ts";
 import { searchOf } from "./search.ts";
 import type { FieldScope } from "../relations.ts";
 import { relationOf } from "../relations.ts";
-import type { FieldSource, Hop, Match, Rows } from "../../src/reads/field-source.ts";
+import type { FieldSource, Rows } from "../../src/reads/field-source.ts";
+import type { Hop, Match } from "../../src/reads/hops.ts";
 
 /** A view whose rows can simply be selected: no function, no hook that adds conditions. */
 function isPlain(resource: PgResource | null | undefined): resource is PgResource {
@@ -96,7 +97,7 @@ function findPayloadColumn(build: GraphileBuild.Build, scope: FieldScope): Field
   return rows?.resource === pgFieldResource ? { kind: "entity", name, rows, isList } : undefined;
 }
 
-function hopOf(scope: FieldScope): Hop | undefined {
+export function hopOf(scope: FieldScope): Hop | undefined {
   const relation = relationOf(scope);
   const to = relation?.remoteResource as PgResource | undefined;
   if (!relation || !isPlain(to)) return undefined;
@@ -110,11 +111,11 @@ function findList(build: GraphileBuild.Build, list: string, scope: FieldScope): 
   if (!rows || !hops || scope.pgFieldResource !== resource) return undefined;
   const target = hops.at(-1)?.to;
   if (target !== undefined && target !== resource) return undefined;
-  const filterColumns = build.filterColumns.get(rows.resource.codec);
+  const filterFields = build.filterFields.get(rows.resource.codec);
   const followed = followedOf(rows.resource);
   const orders = build.listOrders?.get(rows.resource.codec);
   const search = scope.isRootQuery ? searchOf(rows.resource) : undefined;
-  return { kind: "list", ...rows, list, hops, call: undefined, filterColumns, followed, orders, search };
+  return { kind: "list", ...rows, list, hops, call: undefined, filterFields, followed, orders, search };
 }
 
 function findFunction(
@@ -125,14 +126,14 @@ function findFunction(
   if (makes === "row") return { kind: "returned", call, present };
   if (!returned) return { kind: "function", call, codec };
   const rows = findRows(build, returned.codec);
-  const filterColumns = build.filterColumns.get(returned.codec);
+  const filterFields = build.filterFields.get(returned.codec);
   const orders = build.listOrders?.get(returned.codec);
   const none = { followed: undefined, search: undefined };
-  return rows && { kind: "list", ...rows, list, hops: [], call, filterColumns, orders, ...none };
+  return rows && { kind: "list", ...rows, list, hops: [], call, filterFields, orders, ...none };
 }
 
 /** The hops to the rows of a list: none for all rows, one for a foreign key, more through link views. */
-function hopsTo(scope: FieldScope): Hop[] | undefined {
+export function hopsTo(scope: FieldScope): Hop[] | undefined {
   if (scope.isRootQuery) return [];
   if (!scope.isPgManyRelationConnectionField) return undefined;
   const { pgRefDetails } = scope;

@@ -1,7 +1,7 @@
 import type { Change } from "@graphql-inspector/core";
 import { CriticalityLevel, diff } from "@graphql-inspector/core";
-import type { GraphQLSchema } from "graphql";
-import { buildSchema, isObjectType, print } from "graphql";
+import type { GraphQLField, GraphQLInputField, GraphQLSchema } from "graphql";
+import { buildSchema, isInputObjectType, isObjectType, print } from "graphql";
 
 /** What a change means for clients that are there. */
 export type Weight = "breaking" | "dangerous" | "deprecated" | "added" | "changed";
@@ -59,8 +59,11 @@ function scopeChanges(old: GraphQLSchema, next: GraphQLSchema): ApiChange[] {
 function scopesOf(schema: GraphQLSchema): Map<string, string> {
   return new Map(
     Object.values(schema.getTypeMap()).flatMap((type) => {
-      if (!isObjectType(type) || type.name.startsWith("__")) return [];
-      return Object.values(type.getFields()).map((field): [string, string] => {
+      if ((!isObjectType(type) && !isInputObjectType(type)) || type.name.startsWith("__")) return [];
+      const fields: readonly (GraphQLField<unknown, unknown> | GraphQLInputField)[] = Object.values(
+        type.getFields(),
+      );
+      return fields.map((field): [string, string] => {
         const directive = field.astNode?.directives?.find(({ name }) => name.value === "requiresScopes");
         return [`${type.name}.${field.name}`, directive?.arguments?.map(print).join(", ") ?? ""];
       });

@@ -2,6 +2,7 @@ import type { ClientBase } from "pg";
 import type { GraphQLFieldExtensions, GraphQLNamedType, GraphQLSchema } from "postgraphile/graphql";
 import {
   GraphQLSchema as Schema,
+  isInputObjectType,
   isIntrospectionType,
   isObjectType,
   isSpecifiedScalarType,
@@ -62,8 +63,10 @@ export async function describeSchema(schema: GraphQLSchema): Promise<Pick<Editio
       began = performance.now();
     }
     parts.push(printType(type));
-    if (!isObjectType(type)) continue;
-    for (const { name, extensions } of Object.values(type.getFields())) {
+    if (!isObjectType(type) && !isInputObjectType(type)) continue;
+    for (const { name, extensions } of Object.values<{ name: string; extensions: FieldFacts }>(
+      type.getFields(),
+    )) {
       const { requiresScopes, payloadBound } = extensions;
       if (requiresScopes || payloadBound)
         fields.set(`${type.name}.${name}`, { requiresScopes, payloadBound });

@@ -20,6 +20,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
 } from "postgraphile/graphql";
+import type { WithScopes } from "../graphql/scopes.ts";
 import type { Edition, Topic } from "./edition.ts";
 
 /** How the reference is divided. */
@@ -241,6 +242,6 @@ export const sorted = <T extends { name: string }>(list: readonly T[]): T[] =>
 export const inputFieldsOf = (type: GraphQLInputObjectType) => sorted(Object.values(type.getFields()));
 
 /** Scopes that a field needs, as words. */
-export function scopesOf({ extensions: { requiresScopes } }: Field): string[] {
+export function scopesOf({ extensions: { requiresScopes } }: WithScopes): string[] {
   return [...(requiresScopes?.anyOf ?? []), ...(requiresScopes?.allOf ?? [])];
 }

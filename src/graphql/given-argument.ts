@@ -1,11 +1,13 @@
 import type {
   FieldNode,
+  GraphQLArgument,
   GraphQLSchema,
   OperationDefinitionNode,
   TypeNode,
   ValueNode,
 } from "postgraphile/graphql";
 import { isLeafType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
+import { relationsIn } from "./filter-relations.ts";
 import type { PayloadBound } from "./payload-bound.ts";
 import { defaultBound } from "./payload-bound.ts";
 import { maxPageSize } from "./page-size.ts";
@@ -16,25 +18,32 @@ const scanning = new Set(["contains", "endsWith", "hasKey", "isEmpty", "overlaps
 /** Rows that such a comparison counts as; others count as one. */
 const rowsPerScan = 20;
 
+/** Rows that a relation counts as: each row that is looked at needs a look at another table. */
+const rowsPerRelation = 20;
+
 /** What a size depends on: the document alone, which variables are given, or their values. */
 export type Dependence = "document" | "given" | "values";
 
 /** An argument, such as the input of a mutation. It is not validated yet, so it may contain anything. */
 export class GivenArgument {
   readonly #value: unknown;
+  /** Relations that it follows, if it is a filter. */
+  readonly relations: number;
   /** What its comparisons and lines depend on. A variable of a scalar type is one comparison for any value. */
   readonly dependence: Dependence;
 
+  /** @param argument one of those of the field */
   constructor(
     schema: GraphQLSchema,
     node: FieldNode,
-    argument: string,
+    argument: GraphQLArgument | undefined,
     operation: OperationDefinitionNode,
     variables: Variables,
   ) {
-    const given = node.arguments?.find(({ name }) => name.value === argument)?.value;
+    const given = node.arguments?.find(({ name }) => name.value === argument?.name)?.value;
     this.dependence = given ? dependenceOf(given, schema, operation) : "document";
     this.#value = given && valueFromASTUntyped(given, withDefaults(operation, variables));
+    this.relations = relationsIn(argument, this.#value);
   }
 
   /** Elements of all lists in it. */
@@ -44,7 +53,7 @@ export class GivenArgument {
 
   /** The rows that its comparisons count as, if it is a filter. */
   get comparisons(): number {
-    let rows = 0;
+    let rows = this.relations * rowsPerRelation;
     forEachPart(this.#value, (value, name) => {
       if (Array.isArray(value)) rows += value.filter((part) => !isObject(part)).length;
       else if (!isObject(value)) rows += 1;
@@ -126,7 +135,8 @@ function isLeaf(
   return type?.kind === Kind.NAMED_TYPE && isLeafType(schema.getType(type.name.value));
 }
 
-function withDefaults(
+/** The given variables, and what others are by default. */
+export function withDefaults(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Variables,
 ): Variables {

@@ -3,6 +3,8 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from "postgraphile/gra
 import { Kind, visit } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
 import "./context.ts";
+import type { FilterVariable } from "./filter-relations.ts";
+import { filterVariables, relationsOf } from "./filter-relations.ts";
 import type { RequiringField } from "./requiring-fields.ts";
 import { requiringFields } from "./requiring-fields.ts";
 import type { ScopeRequirement } from "./scopes.ts";
@@ -31,7 +33,9 @@ export function missingScopes(
 interface Known {
   /** Variables in @skip and @include. */
   flags: readonly string[];
-  /** By the operation's name and the values of its flags. */
+  /** Variables that may hold filters. */
+  filters: readonly FilterVariable[];
+  /** By the operation's name, the values of its flags, and the relations that its filters follow. */
   variants: Map<string, RequiringField[]>;
 }
 
@@ -54,12 +58,16 @@ function knownFields({ schema, document, operationName, variableValues }: Operat
   let documents = known.get(schema);
   if (!documents) known.set(schema, (documents = new WeakMap()));
   let found = documents.get(document);
-  if (!found) documents.set(document, (found = { flags: flagsOf(document), variants: new Map() }));
-  const { flags, variants } = found;
+  if (!found) {
+    found = { flags: flagsOf(document), filters: filterVariables(schema, document), variants: new Map() };
+    documents.set(document, found);
+  }
+  const { flags, filters, variants } = found;
   // Only whether it is given, true or false matters
   let key = operationName ?? "";
   for (const name of flags)
     key += ` ${typeof variables[name] === "boolean" ? variables[name] : typeof variables[name]}`;
+  if (filters.length > 0) key += ` ${relationsOf(filters, variables)}`;
   let fields = variants.get(key);
   if (!fields) {
     if (variants.size >= maxVariants) variants.clear();

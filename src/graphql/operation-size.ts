@@ -2,6 +2,7 @@ import type {
   FieldNode,
   FragmentDefinitionNode,
   FragmentSpreadNode,
+  GraphQLField,
   GraphQLNamedType,
   GraphQLSchema,
   DocumentNode,
@@ -30,6 +31,7 @@ const valuesPerRow = 25;
 /** Rows that a search counts as: it finds 10,000 at most, in 25 ms. */
 const rowsPerSearch = 50;
 
+type Field = GraphQLField<unknown, unknown>;
 type Measured = Map<SelectionSetNode, OperationSize>;
 
 const nothing: OperationSize = { depth: 0, relations: 0, rows: 0, values: 0, counts: 0, mutations: 0 };
@@ -161,7 +163,7 @@ class Measurement {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return nothing; // __typename, and introspection at the root
     const target = getNamedType(field.type);
-    if (type === this.#schema.getMutationType()) return this.#ofMutation(target, node);
+    if (type === this.#schema.getMutationType()) return this.#ofMutation(field, node);
     if (!node.selectionSet) return { ...nothing, depth: 1, values: 1 };
     const { depth, relations, rows, values, counts } = this.#ofSet(target, node.selectionSet);
     const isAggregate = type!.name.endsWith("Connection") && target.name.endsWith("Aggregates");
@@ -175,10 +177,11 @@ class Measurement {
     const isList = target.name.endsWith("Connection");
     // Lists in payloads of mutations have no pages
     const isOther = isListType(getNullableType(field.type));
-    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(node)) : 1;
+    const others = isOther ? (input?.rowsWithin(field.extensions.payloadBound) ?? this.#ids(field, node)) : 1;
     const times = isList ? pageSize(node, this.#operation, this.#variables) : others;
     if (isList && hasVariableSize(node)) this.dependence = "values";
-    const compared = isList ? this.#comparisons(node) + counts * rowsPerCount : 0;
+    const filter = isList ? this.#filter(field, node) : null;
+    const compared = filter ? filter.rows + counts * rowsPerCount : 0;
     // The node of an edge is a row that its list has counted
     if ((!isList && !isEntity(target)) || type!.name.endsWith("Edge"))
       return { ...nothing, depth: depth + 1, relations, rows, values };
@@ -186,40 +189,41 @@ class Measurement {
     return {
       ...nothing,
       depth: depth + 1,
-      relations: relations + 1,
+      relations: relations + 1 + (filter?.relations ?? 0),
       rows: times * (rows + ofRow) + compared,
     };
   }
 
-  #ofMutation(target: GraphQLNamedType, node: FieldNode): OperationSize {
-    const input = this.#argument(node, "input");
+  #ofMutation(field: Field, node: FieldNode): OperationSize {
+    const input = this.#argument(field, node, "input");
     if (input.dependence !== "document") this.dependence = "values";
     const part = node.selectionSet
-      ? this.#ofSet(target, node.selectionSet, { input, measured: new Map() })
+      ? this.#ofSet(getNamedType(field.type), node.selectionSet, { input, measured: new Map() })
       : nothing;
     return { ...part, depth: part.depth + 1, rows: part.rows + input.lines, mutations: 1 };
   }
 
   /** The number of ids that a field looks up. */
-  #ids(node: FieldNode): number {
+  #ids(field: Field, node: FieldNode): number {
     if (!node.arguments?.some(({ name }) => name.value === "ids")) return maxPageSize;
-    const ids = this.#argument(node, "ids");
+    const ids = this.#argument(field, node, "ids");
     if (ids.dependence !== "document") this.dependence = "values";
     return Math.min(Math.max(ids.lines, 1), maxPageSize);
   }
 
-  /** Rows that the comparisons of a list's filter count as, and its search. */
-  #comparisons(node: FieldNode): number {
+  /** What a list's filter and search count as: rows, and the relations that the filter follows. */
+  #filter(field: Field, node: FieldNode): { rows: number; relations: number } {
     const given = new Set(node.arguments?.map(({ name }) => name.value));
     const searched = given.has("search") ? rowsPerSearch : 0;
-    if (!given.has("filter")) return searched;
-    const filter = this.#argument(node, "filter");
-    this.dependence = stronger(this.dependence, filter.dependence);
-    return searched + filter.comparisons;
+    if (!given.has("filter")) return { rows: searched, relations: 0 };
+    const { dependence, comparisons, relations } = this.#argument(field, node, "filter");
+    this.dependence = stronger(this.dependence, dependence);
+    return { rows: searched + comparisons, relations };
   }
 
-  #argument(node: FieldNode, name: string): GivenArgument {
-    return new GivenArgument(this.#schema, node, name, this.#operation, this.#variables);
+  #argument({ args }: Field, node: FieldNode, name: string): GivenArgument {
+    const argument = args.find((each) => each.name === name);
+    return new GivenArgument(this.#schema, node, argument, this.#operation, this.#variables);
   }
 }
 

@@ -2,8 +2,10 @@ import type {
   ArgumentNode,
   ConstDirectiveNode,
   DirectiveDefinitionNode,
+  GraphQLInputObjectType,
   GraphQLObjectType,
   GraphQLSchema,
+  InputObjectTypeDefinitionNode,
   ObjectTypeDefinitionNode,
 } from "postgraphile/graphql";
 import {
@@ -33,18 +35,25 @@ export function printSdl(schema: GraphQLSchema): string {
       );
       return { ...node, ...(args ? { arguments: args } : {}) };
     },
-    ObjectTypeDefinition(node): ObjectTypeDefinitionNode {
-      const type = sorted.getType(node.name.value) as GraphQLObjectType;
-      const fields = node.fields?.map((field) => {
-        const requirement = type.getFields()[field.name.value]!.extensions.requiresScopes;
-        return requirement
-          ? { ...field, directives: [...(field.directives ?? []), directiveNode(requirement)] }
-          : field;
-      });
-      return { ...node, ...(fields ? { fields } : {}) };
-    },
+    ObjectTypeDefinition: (node) => withScopes(sorted, node),
+    InputObjectTypeDefinition: (node) => withScopes(sorted, node),
   });
   return print(document) + "\n";
+}
+
+/** The definition of a type with the scopes that its fields require. */
+function withScopes<Node extends ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode>(
+  schema: GraphQLSchema,
+  node: Node,
+): Node {
+  const type = schema.getType(node.name.value) as GraphQLObjectType | GraphQLInputObjectType;
+  const fields = node.fields?.map((field) => {
+    const requirement = type.getFields()[field.name.value]!.extensions.requiresScopes;
+    return requirement
+      ? { ...field, directives: [...(field.directives ?? []), directiveNode(requirement)] }
+      : field;
+  });
+  return { ...node, ...(fields ? { fields } : {}) };
 }
 
 function directiveNode(requirement: ScopeRequirement): ConstDirectiveNode {

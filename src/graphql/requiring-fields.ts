@@ -1,12 +1,21 @@
-import type { DocumentNode, GraphQLNamedType, GraphQLSchema, SelectionSetNode } from "postgraphile/graphql";
-import { getNamedType, isInterfaceType, isObjectType, Kind } from "postgraphile/graphql";
+import type {
+  DocumentNode,
+  FieldNode,
+  GraphQLField,
+  GraphQLNamedType,
+  GraphQLSchema,
+  SelectionSetNode,
+} from "postgraphile/graphql";
+import { getNamedType, isInterfaceType, isObjectType, Kind, valueFromASTUntyped } from "postgraphile/graphql";
+import { forEachRelation } from "./filter-relations.ts";
+import { withDefaults } from "./given-argument.ts";
 import type { Variables } from "./operation.ts";
 import { findOperation, isLeftOut } from "./operation.ts";
 import type { ScopeRequirement } from "./scopes.ts";
 
-/** A field of an operation that requires scopes. */
+/** A field of an operation that requires scopes, or a relation that a filter in it follows. */
 export interface RequiringField extends ScopeRequirement {
-  /** Type and field, for example `Product.tags`. */
+  /** Type and field, for example `Product.tags` or `ProductFilterInput.tags`. */
   field: string;
   /** Its first place in the operation, as names in the answer. */
   path: string[];
@@ -28,6 +37,21 @@ export function requiringFields(
   if (!operation) return [];
   const found = new Map<string, RequiringField>();
   const visited = new Set<SelectionSetNode>();
+  const values = withDefaults(operation, variables);
+
+  const note = (owner: string, name: string, requirement: ScopeRequirement | undefined, path: string[]) => {
+    const field = `${owner}.${name}`;
+    if (requirement && !found.has(field)) found.set(field, { field, path, ...requirement });
+  };
+  const noteFilters = ({ args }: GraphQLField<unknown, unknown>, node: FieldNode, path: string[]) => {
+    for (const { name, value } of node.arguments ?? []) {
+      const type = args.find((argument) => argument.name === name.value)?.type;
+      if (!type) continue;
+      forEachRelation(type, valueFromASTUntyped(value, values), (owner, relation) =>
+        note(owner, relation.name, relation.extensions.requiresScopes, path),
+      );
+    }
+  };
 
   const visit = (
     type: GraphQLNamedType | null | undefined,
@@ -48,9 +72,8 @@ export function requiringFields(
         const field = type.getFields()[node.name.value];
         if (!field) continue; // __typename, and introspection at the root
         const here = [...path, node.alias?.value ?? node.name.value];
-        const requirement = field.extensions.requiresScopes;
-        const name = `${type.name}.${field.name}`;
-        if (requirement && !found.has(name)) found.set(name, { field: name, path: here, ...requirement });
+        note(type.name, field.name, field.extensions.requiresScopes, here);
+        noteFilters(field, node, here);
         if (node.selectionSet) visit(getNamedType(field.type), node.selectionSet, here);
       }
     }

@@ -12,8 +12,17 @@ export interface ScopeRequirement {
   allOf?: string[];
 }
 
+/** A field, or one of an input. */
+export interface WithScopes {
+  extensions: { requiresScopes?: ScopeRequirement | undefined };
+}
+
 declare module "postgraphile/graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    requiresScopes?: ScopeRequirement;
+  }
+  interface GraphQLInputFieldExtensions {
+    /** Only of fields of filters that follow a relation. */
     requiresScopes?: ScopeRequirement;
   }
 }
@@ -31,4 +40,10 @@ export const requiresScopesDirective = new GraphQLDirective({
     anyOf: { type: scopes(), description: "At least one of these scopes is needed." },
     allOf: { type: scopes(), description: "All of these scopes are needed." },
   },
+});
+
+/** The same in versions whose filters follow relations: their fields require what the relation requires. */
+export const requiresScopesOfInputs = new GraphQLDirective({
+  ...requiresScopesDirective.toConfig(),
+  locations: [DirectiveLocation.FIELD_DEFINITION, DirectiveLocation.INPUT_FIELD_DEFINITION],
 });

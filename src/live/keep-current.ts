@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphQLError } from "postgraphile/graphql";
+import { getNamedType, isInputObjectType } from "postgraphile/graphql";
 import { apiError } from "../errors/api-error.ts";
+import { requiringFields } from "../graphql/requiring-fields.ts";
 import { usedFieldsOf } from "../graphql/used-fields.ts";
 import { Signal } from "../lib/signal.ts";
 import type { Live, LiveRequest, Sink } from "./live.ts";
@@ -12,10 +14,21 @@ const pauseMs = 1_000;
 /** Milliseconds after which a waiting stream looks again. */
 const longestWaitMs = 60_000;
 
-/** The types whose fields an operation shows. */
-export function shownTypes({ schema, document }: Pick<LiveRequest, "schema" | "document">): Set<string> {
-  return new Set(usedFieldsOf(schema, document).all.map((field) => field.slice(0, field.indexOf("."))));
+/** The types whose fields an operation shows, and those that its filters look at. */
+export function shownTypes({ schema, document, operationName, variables }: Shown): Set<string> {
+  const shown = new Set(
+    usedFieldsOf(schema, document).all.map((field) => field.slice(0, field.indexOf("."))),
+  );
+  for (const { field } of requiringFields(schema, document, operationName, variables)) {
+    const [owner, name] = field.split(".") as [string, string];
+    const type = schema.getType(owner);
+    if (!isInputObjectType(type)) continue;
+    shown.add(getNamedType(type.getFields()[name]!.type).name.replace(/(FilterInput|ListFilter)$/, ""));
+  }
+  return shown;
 }
+
+type Shown = Pick<LiveRequest, "schema" | "document" | "operationName" | "variables">;
 
 /** Why a query can't be kept up to date: no event tells of what it shows; null when it can. */
 export function refusalOfQuery(

@@ -116,7 +116,7 @@ function listReader(
       Object.fromEntries(readers.map(([name, read]) => [name, read(variables)])),
     );
     const wanted = readWanted(variables) as FilterValue | null | undefined;
-    const filter = wanted == null ? null : readFilter(source.filterColumns!, wanted);
+    const filter = wanted == null ? null : readFilter(source.filterFields!, wanted);
     const values: unknown[] = [];
     const called = readCall(variables, values);
     const { size, isBackward, order } = request;
@@ -202,6 +202,7 @@ function readGroups(groups: Groups, names: readonly string[]): Given {
 function describe(tree: FilterTree, values: unknown[]): string {
   if (tree === null) return "";
   if (tree.kind === "not") return `!(${describe(tree.tree, values)})`;
+  if (tree.kind === "related") return `${tree.name}.${tree.quantifier}(${describe(tree.tree, values)})`;
   if (tree.kind !== "comparison") {
     const sign = tree.kind === "and" ? "&" : "|";
     return `${sign}(${tree.trees.map((inner) => describe(inner, values)).join()})`;

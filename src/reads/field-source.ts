@@ -1,26 +1,15 @@
 import type {} from "postgraphile";
 import type { PgCodec, PgCodecAttribute, PgResource } from "postgraphile/@dataplan/pg";
 import type { Aggregate, Groups } from "./groups.ts";
-import type { FilterColumns } from "./filter-conditions.ts";
+import type { FilterFields } from "./filter-conditions.ts";
 import type { Followed } from "./followed.ts";
 import type { FunctionCall } from "./function-call.ts";
+import type { Hop } from "./hops.ts";
 import type { Key } from "./keys.ts";
 import type { Orders } from "./orders.ts";
 import type { KeyOf } from "../graphql/global-id.ts";
 import type { GraphQLField, GraphQLObjectType } from "postgraphile/graphql";
 import type { SQL } from "postgraphile/pg-sql2";
-
-/** Two columns that must be equal: of the present row, and of the wanted row. */
-export interface Match {
-  local: string;
-  remote: string;
-}
-
-/** A join from one view to the next. */
-export interface Hop {
-  to: PgResource;
-  on: readonly Match[];
-}
 
 /** The source of a field in SQL. */
 export type FieldSource =
@@ -42,7 +31,7 @@ export type FieldSource =
       list: string;
       hops: readonly Hop[];
       call: FunctionCall | undefined;
-      filterColumns: FilterColumns | undefined;
+      filterFields: FilterFields | undefined;
       followed: Followed | undefined;
       /** The orders that it offers beside that of its key. */
       orders: Orders | undefined;

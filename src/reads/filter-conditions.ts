@@ -2,8 +2,11 @@ import type { PgCodecAnyScalar } from "postgraphile/@dataplan/pg";
 import type { SQL } from "postgraphile/pg-sql2";
 import { sql } from "postgraphile/pg-sql2";
 import { apiError, isApiError } from "../errors/api-error.ts";
+import type { Hop } from "./hops.ts";
 import type { Operator, Parameter } from "./filter-operators.ts";
 import { checkText } from "./filter-operators.ts";
+import type { Quantifier } from "./related-rows.ts";
+import { existsRelated, maxRelations, maxRelationsDeep, quantifiers } from "./related-rows.ts";
 
 /** A column that a filter offers. */
 export interface FilterColumn {
@@ -16,8 +19,17 @@ export interface FilterColumn {
   operators: Readonly<Record<string, Operator>>;
 }
 
-/** The fields of a filter's input beside AND, OR and NOT: columns by GraphQL name. */
-export type FilterColumns = ReadonlyMap<string, FilterColumn>;
+/** A relation that a filter follows. */
+export interface FilterRelation {
+  hops: readonly Hop[];
+  /** Whether it leads to many rows, so that a filter says how many of them must match. */
+  isMany: boolean;
+  /** What the filter of the rows at its end offers. */
+  fields: FilterFields;
+}
+
+/** The fields of a filter's input beside AND, OR and NOT: columns and relations by GraphQL name. */
+export type FilterFields = ReadonlyMap<string, FilterColumn | FilterRelation>;
 
 /** A filter that the input types have coerced: it has the right shape, but may contain nulls. */
 export type FilterValue = { readonly [name: string]: unknown };
@@ -27,11 +39,13 @@ const maxListLength = 250;
 const maxDepth = 10;
 const maxComparisons = 1000;
 
-/** The path within the filter, for error messages, and the number of conditions so far. */
+/** The path within the filter, for error messages, and what may still come. */
 interface FilterPosition {
   path: string;
   depth: number;
-  budget: { comparisons: number };
+  /** Relations that lead here. */
+  relationsDeep: number;
+  budget: { comparisons: number; relations: number };
 }
 
 /** A comparison of a column, with the operand as a parameter. */
@@ -48,6 +62,8 @@ export interface Comparison {
 export type FilterTree =
   | null
   | { kind: "comparison"; comparison: Comparison }
+  /** Of rows at the end of a relation. */
+  | { kind: "related"; name: string; relation: FilterRelation; quantifier: Quantifier; tree: FilterTree }
   | { kind: "not"; tree: FilterTree }
   | { kind: "and" | "or"; trees: readonly FilterTree[] };
 
@@ -58,29 +74,60 @@ export type FilterTree =
  *
  * @throws BAD_USER_INPUT for a null, a bad id, a list of more than 250, a filter of absurd size
  */
-export function readFilter(columns: FilterColumns, filter: FilterValue): FilterTree {
-  return treeOf(columns, filter, {
-    path: "filter",
-    depth: 0,
-    budget: { comparisons: maxComparisons },
+export function readFilter(fields: FilterFields, filter: FilterValue): FilterTree {
+  return treeOf(fields, filter, {
+    ...{ path: "filter", depth: 0, relationsDeep: 0 },
+    budget: { comparisons: maxComparisons, relations: maxRelations },
   });
 }
 
-function treeOf(columns: FilterColumns, filter: FilterValue, at: FilterPosition): FilterTree {
+function treeOf(fields: FilterFields, filter: FilterValue, at: FilterPosition): FilterTree {
   if (at.depth > maxDepth) refuse(at.path, `filters can't be nested deeper than ${maxDepth} levels.`);
   const trees: FilterTree[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const here = { ...at, path: `${at.path}.${name}`, depth: at.depth + 1 };
     if (value === undefined) continue;
-    if (value === null) refuse(here.path, `must not be null. Leave it out${orIsNull(columns.get(name))}.`);
+    if (value === null) refuse(here.path, `must not be null. Leave it out${orIsNull(fields.get(name))}.`);
     if (name === "NOT") {
-      trees.push({ kind: "not", tree: treeOf(columns, value as FilterValue, here) });
+      trees.push({ kind: "not", tree: treeOf(fields, value as FilterValue, here) });
     } else if (name === "AND" || name === "OR") {
-      trees.push(branches(columns, value as FilterValue[], name, here));
+      trees.push(branches(fields, value as FilterValue[], name, here));
     } else {
-      trees.push(comparisons(columns.get(name)!, value as FilterValue, here));
+      const field = fields.get(name)!;
+      const isRelation = "hops" in field;
+      trees.push(
+        isRelation
+          ? relatedTo(name, field, value as FilterValue, here)
+          : comparisons(field, value as FilterValue, here),
+      );
     }
   }
+  return all(trees);
+}
+
+/** The conditions on the rows at the end of a relation. Of one row at most, some means that there is one. */
+function relatedTo(
+  name: string,
+  relation: FilterRelation,
+  filter: FilterValue,
+  at: FilterPosition,
+): FilterTree {
+  const below = { ...at, relationsDeep: at.relationsDeep + 1 };
+  if (below.relationsDeep > maxRelationsDeep)
+    refuse(at.path, `a filter can't follow more than ${maxRelationsDeep} relations one after the other.`);
+  const related = (quantifier: Quantifier, wanted: FilterValue, path: string): FilterTree => {
+    if (at.budget.relations-- <= 0) refuse("filter", `more than ${maxRelations} relations.`);
+    const tree = treeOf(relation.fields, wanted, { ...below, path });
+    // A filter that holds for everything holds for every row
+    return quantifier === "every" && !tree ? null : { kind: "related", name, relation, quantifier, tree };
+  };
+  if (!relation.isMany) return related("some", filter, at.path);
+  const trees = quantifiers.map((quantifier) => {
+    const path = `${at.path}.${quantifier}`;
+    const wanted = filter[quantifier] as FilterValue | null | undefined;
+    if (wanted === null) refuse(path, "must not be null. Leave it out.");
+    return wanted === undefined ? null : related(quantifier, wanted, path);
+  });
   return all(trees);
 }
 
@@ -90,21 +137,23 @@ function all(trees: readonly FilterTree[]): FilterTree {
 }
 
 function branches(
-  columns: FilterColumns,
+  fields: FilterFields,
   list: FilterValue[],
   name: "AND" | "OR",
   at: FilterPosition,
 ): FilterTree {
   checkLength(list, at.path);
-  const trees = list.map((filter, index) => treeOf(columns, filter, { ...at, path: `${at.path}[${index}]` }));
+  const trees = list.map((filter, index) => treeOf(fields, filter, { ...at, path: `${at.path}[${index}]` }));
   if (name === "AND") return all(trees);
   // A branch without a condition always matches, and so does the whole.
   return trees.length === 0 || trees.includes(null) ? null : { kind: "or", trees };
 }
 
 /** Names the operator that compares with null, if there is one: filters of ids have none. */
-function orIsNull(column: FilterColumn | undefined): string {
-  return column?.operators.isNull ? ", or look for null with `isNull: true`" : "";
+function orIsNull(field: FilterColumn | FilterRelation | undefined): string {
+  return field && "operators" in field && field.operators.isNull
+    ? ", or look for null with `isNull: true`"
+    : "";
 }
 
 function comparisons(column: FilterColumn, operands: FilterValue, at: FilterPosition): FilterTree {
@@ -151,6 +200,10 @@ export function conditionOf(
     const { column, operator, parameters, flag } = tree.comparison;
     const compared = column.expression?.(alias) ?? sql`${alias}.${sql.identifier(column.name)}`;
     return operator.condition(compared, parameters.map(toSql), flag);
+  }
+  if (tree.kind === "related") {
+    const { relation, quantifier } = tree;
+    return existsRelated(relation.hops, quantifier, alias, (rows) => conditionOf(tree.tree, rows, toSql));
   }
   if (tree.kind === "not") {
     const inner = conditionOf(tree.tree, alias, toSql);

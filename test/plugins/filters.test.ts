@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sampleGid, openSample } from "./support.ts";
+import type { GraphQLInputObjectType } from "postgraphile/graphql";
+import { parse } from "postgraphile/graphql";
+import { shownTypes } from "../../src/live/keep-current.ts";
+import { allScopes, sampleGid, openSample } from "./support.ts";
 import type { Sample } from "./support.ts";
 
 let sample: Sample;
@@ -161,6 +164,44 @@ const cases: Record<string, [filter: unknown, found: number[]][]> = {
     [{ NOT: { name: { isNull: true } } }, numbers((n) => n !== 10)],
     [{ NOT: { parentId: { equals: product(1) } } }, []],
   ],
+  "relations to one": [
+    [{ parent: { productNumber: { equals: "P-001" } } }, [4, 5, 6]],
+    [{ parent: { productNumber: { equals: "P-002" } } }, []],
+    [{ parent: {} }, [4, 5, 6]],
+    [{ NOT: { parent: {} } }, numbers((n) => n < 4 || n > 6)],
+    [{ NOT: { parent: { stock: { gt: 0 } } } }, numbers((n) => n < 4 || n > 6)],
+    [{ parent: { active: { equals: false } }, stock: { gt: 50 } }, [6]],
+    [{ OR: [{ parent: {} }, { stock: { lt: 20 } }] }, [1, 4, 5, 6]],
+    [{ parent: { OR: [{ name: { isNull: true } }, { NOT: { stock: { gt: 10 } } }] } }, [4, 5, 6]],
+    [{ parent: { id: { in: [] } } }, []],
+  ],
+  "relations to many": [
+    [{ children: {} }, all],
+    [{ children: { some: {} } }, [1]],
+    [{ children: { none: {} } }, numbers((n) => n !== 1)],
+    [{ children: { every: {} } }, all],
+    [{ children: { some: {}, every: { stock: { gt: 30 } } } }, [1]],
+    [{ children: { some: { stock: { gt: 50 } } } }, [1]],
+    [{ children: { every: { stock: { gt: 50 } } } }, numbers((n) => n !== 1)],
+    [{ children: { none: { stock: { gt: 60 } } } }, all],
+    [{ NOT: { children: { every: { stock: { gt: 50 } } } } }, [1]],
+    // One of them has no weight
+    [{ children: { every: { weight: { gt: 0 } } } }, numbers((n) => n !== 1)],
+    [{ children: { none: { weight: { lte: 0 } } } }, all],
+    [{ tags: { some: { name: { equals: "tag-12" } } } }, [6]],
+    [{ tags: { some: { name: { in: ["tag-3", "tag-9"] } } } }, [2, 3, 4, 5, 6]],
+    [{ tags: { none: { name: { equals: "tag-3" } } } }, numbers((n) => n === 1 || n > 6)],
+    [{ tags: { some: {}, every: { name: { in: ["tag-1", "tag-2", "tag-3", "tag-4"] } } } }, [1, 2]],
+    [{ batches: { some: { state: { equals: "Open" } } }, stock: { gte: 40 } }, [4, 5]],
+    [{ AND: [{ batches: { some: {} } }, { tags: { none: {} } }] }, []],
+  ],
+  "relations, one after the other": [
+    [{ batches: { some: { location: { code: { equals: "L-1" } } } } }, [2]],
+    [{ batches: { none: { location: {} }, some: {} } }, [3, 4, 5]],
+    [{ batches: { some: { location: { batch: { number: { equals: "B-5" } } } } } }, [2]],
+    [{ parent: { children: { some: { tags: { some: { name: { equals: "tag-12" } } } } } } }, [4, 5, 6]],
+    [{ parent: { parent: {} } }, []],
+  ],
 };
 
 for (const [topic, filters] of Object.entries(cases)) {
@@ -287,6 +328,26 @@ describe("filters are refused", () => {
     assert.match(await refusal(wide), /more than 1000 comparisons/);
   });
 
+  it("that follow too many relations, or one after the other", async () => {
+    const tooDeep = { batches: { some: { location: { batch: { product: {} } } } } };
+    assert.match(
+      await refusal(tooDeep),
+      /^filter\.batches\.some\.location\.batch\.product: .* more than 3 relations/,
+    );
+    const many = (length: number) => ({ OR: Array.from({ length }, () => ({ parent: {} })) });
+    assert.deepEqual(await find(many(10)), [4, 5, 6]);
+    assert.match(await refusal(many(11)), /^filter: more than 10 relations/);
+  });
+
+  it("with a null for a relation", async () => {
+    assert.match(await refusal({ parent: null }), /^filter\.parent: must not be null\. Leave it out\.$/);
+    assert.match(await refusal({ children: { some: null } }), /^filter\.children\.some: must not be null/);
+    assert.match(
+      await refusal({ children: { every: { name: { equals: null } } } }),
+      /^filter\.children\.every\.name\.equals: /,
+    );
+  });
+
   it("with values of another type, before anything runs", async () => {
     const wrong = [
       { stock: { equals: 2147483648 } },
@@ -310,6 +371,97 @@ describe("filters are refused", () => {
       assert.equal(errors.length, 1, JSON.stringify(filter));
       assert.deepEqual(statements, []);
     }
+  });
+});
+
+describe("filters through relations", () => {
+  const scopes = allScopes.filter((scope) => scope !== "batches:read");
+  const wanted = { batches: { some: { number: { equals: "B-1" } } } };
+  const list = "edges { node { productNumber } }";
+  const asked: Record<string, [source: string, variables?: Record<string, unknown>]> = {
+    literal: [`{ products(filter: { batches: { none: {} } }) { ${list} } }`],
+    variable: [
+      `query ($filter: ProductFilterInput) { products(filter: $filter) { ${list} } }`,
+      { filter: wanted },
+    ],
+    default: [
+      `query ($filter: ProductFilterInput = { OR: { batches: { every: {} } } }) { products(filter: $filter) { ${list} } }`,
+    ],
+    "variable within": [
+      `query ($batches: BatchListFilter) { products(filter: { NOT: { batches: $batches } }) { ${list} } }`,
+      { batches: { every: {} } },
+    ],
+    "list within": [
+      `query ($all: [ProductFilterInput!]) { products { edges { node { children(filter: { AND: $all }) { ${list} } } } } }`,
+      { all: [{ parent: { AND: wanted } }] },
+    ],
+  };
+  for (const [what, [source, variables = {}]] of Object.entries(asked)) {
+    it(`are refused without the scope of the relation, before anything runs: ${what}`, async () => {
+      const { data, errors, statements } = await sample.run(source, { variables, scopes });
+      assert.equal(data, null);
+      assert.deepEqual([errors[0]!.code, statements], ["FORBIDDEN", []]);
+      const { missingScopes } = errors[0]!.extensions as any;
+      assert.deepEqual(missingScopes[0].anyOf, ["batches:read"]);
+      assert.equal(missingScopes[0].field, "ProductFilterInput.batches");
+      assert.deepEqual((await sample.run(source, { variables })).errors, []);
+    });
+  }
+
+  it("need the scopes of each relation, and only of those that are given", async () => {
+    const source = `query ($filter: ProductFilterInput) { products(filter: $filter) { ${list} } }`;
+    const deep = { batches: { some: { location: {} } } };
+    const withoutAudits = allScopes.filter((scope) => scope !== "audits:read");
+    const { errors } = await sample.run(source, { variables: { filter: deep }, scopes: withoutAudits });
+    assert.match(errors[0]!.message, /BatchFilterInput\.location needs locations:read, and audits:read/);
+    for (const filter of [{ parent: {} }, {}, null]) {
+      const answer = await sample.run(source, { variables: { filter }, scopes });
+      assert.deepEqual(answer.errors, []);
+    }
+    assert.equal((await sample.run(source, { variables: { filter: wanted }, scopes })).data, null);
+  });
+
+  it("are of what a live query looks at", () => {
+    const document = parse(
+      "query ($f: [ProductFilterInput!]) { products(filter: { OR: $f }) { edges { cursor } } }",
+    );
+    const seen = (f: unknown) => [
+      ...shownTypes({ schema: sample.schema, document, operationName: null, variables: { f } }),
+    ];
+    assert.deepEqual(seen([]), ["ProductConnection", "ProductEdge", "Query"]);
+    assert.deepEqual(seen([{ batches: { some: { location: {} } } }]).slice(3), ["Batch", "Location"]);
+  });
+
+  it("don't exist where no index answers, nor where lists take no filter", async () => {
+    for (const [type, name] of [
+      ["Tag", "products"],
+      ["Currency", "prices"],
+    ])
+      assert.equal(
+        (sample.schema.getType(`${type}FilterInput`) as GraphQLInputObjectType).getFields()[name!],
+        undefined,
+      );
+    const unindexed = await openSample({
+      sql: "comment on column sample_api.batches.product_id is '@notNull'",
+    });
+    try {
+      const { errors } = await unindexed.run(`{ products(filter: { batches: { some: {} } }) { ${list} } }`);
+      assert.match(errors[0]!.message, /"batches" is not defined by type "ProductFilterInput"/);
+    } finally {
+      await unindexed.close();
+    }
+  });
+
+  it("find by the index of the join, behind row-level security too", async () => {
+    const results = await sample.sql(`
+      set local enable_seqscan = off;
+      set local enable_hashjoin = off;
+      set local enable_mergejoin = off;
+      set local role plugin_sample_caller;
+      explain select from sample_api.products p
+      where exists(select from sample_api.batches b where b.product_id = p.id and b.number = 'B-1')
+    `);
+    assert.match(JSON.stringify(results), /batch_product_id_id_idx/);
   });
 });
 

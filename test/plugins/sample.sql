@@ -154,7 +154,7 @@ begin
       ('currencies', 'factor', E'@notNull\nUnits per unit of the default currency.'),
       ('countries', 'id', '@notNull'), ('countries', 'name', 'Name in the caller''s language.'),
       ('tags', 'id', '@notNull'), ('tags', 'name', E'@notNull\nText of the label.'),
-      ('products', 'id', '@notNull'), ('products', 'parent_id', 'Product that this one is a variant of.'),
+      ('products', 'id', '@notNull'), ('products', 'parent_id', E'@indexed\nProduct that this one is a variant of.'),
       ('products', 'product_number', E'@notNull\n@orders\nStock keeping unit.'), ('products', 'name', E'@orders\nName.'),
       ('products', 'weight', 'Weight in grams.'), ('products', 'rating', 'Rating by buyers, 0 to 5.'),
       ('products', 'position', 'Place in lists.'), ('products', 'stock', E'@notNull\nUnits at hand.'),
@@ -165,10 +165,10 @@ begin
       ('products', 'words', 'Words to find it by.'),
       ('products', 'margin', E'@requiresScopes margins:read\n@orders\nWhat is earned with one.'), ('products', 'price', E'@notNull\nSales prices.'),
       ('products', 'purchase_prices', 'Purchase prices.'),
-      ('batches', 'id', '@notNull'), ('batches', 'product_id', E'@notNull\nProduct of the batch.'),
+      ('batches', 'id', '@notNull'), ('batches', 'product_id', E'@notNull\n@indexed\nProduct of the batch.'),
       ('batches', 'number', 'Number of the batch.'),
       ('batches', 'state', E'@notNull\n@orders\n@enum batch_state\nState of the batch.'),
-      ('locations', 'id', '@notNull'), ('locations', 'batch_id', E'@notNull\nBatch that lies here.'),
+      ('locations', 'id', '@notNull'), ('locations', 'batch_id', E'@notNull\n@indexed\nBatch that lies here.'),
       ('locations', 'code', E'@notNull\nLabel of the place.')
     ) as tagged (view_name, column_name, tags)
   loop

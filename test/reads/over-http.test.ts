@@ -62,6 +62,65 @@ describe("a read by one statement", () => {
     assert.ok(answer.body.data.products.edges.length > 0);
   });
 
+  it("answers filters through relations, which need their scopes and cost three points each", async () => {
+    const query = `query ($filter: OrderFilterInput) { orders(first: 10, filter: $filter) {
+      totalCount { count } aggregates { count } edges { node { state customer { id email } lineItems { edges { node { product { id } } } } } } } }`;
+    const find = async (filter: object) => {
+      const { body, headers, text } = await bothWays({ query, variables: { filter } });
+      assert.equal(headers.get("x-read-by"), "sql", text);
+      const { totalCount, aggregates, edges } = body.data.orders;
+      assert.equal(aggregates.count, totalCount.count);
+      return {
+        ...totalCount,
+        orders: edges.map(({ node }: any) => node),
+        cost: body.extensions.cost.requested,
+      };
+    };
+    const withCustomer = await find({ customer: {} });
+    const [{ customer, lineItems }] = withCustomer.orders;
+    const [
+      {
+        node: { product },
+      },
+    ] = lineItems.edges;
+    const own = await find({
+      customer: { email: { equals: customer.email } },
+      state: { in: ["completed", "open"] },
+    });
+    assert.ok(own.count > 0 && own.count < withCustomer.count);
+    assert.deepEqual([...new Set(own.orders.map((order: any) => order.customer.id))], [customer.id]);
+    const byId = await find({ customerId: { equals: customer.id } });
+    const under = await bothWays({
+      query: `query ($id: ID!) { customer(id: $id) { orders(filter: { lineItems: { some: {} } }) {
+      totalCount { count } } } }`,
+      variables: { id: customer.id },
+    });
+    assert.equal(under.body.data.customer.orders.totalCount.count, byId.count);
+    const sold = await find({ lineItems: { some: { productId: { equals: product.id } } } });
+    const others = await find({ lineItems: { none: { product: { id: { equals: product.id } } } } });
+    assert.ok(sold.count > 0 && others.count > 0);
+    assert.equal(sold.count + others.count, (await find({})).count);
+    assert.equal(withCustomer.cost, (await find({})).cost + 3);
+    assert.equal((await find({ lineItems: { some: {}, every: {} } })).cost, withCustomer.cost + 3);
+
+    const stranger = await service.token({ read: ["orders", "currencies"] });
+    const few = "query ($filter: OrderFilterInput) { orders(filter: $filter) { edges { node { state } } } }";
+    const filter = {
+      OR: [{ state: { equals: "open" } }, { NOT: { customer: { email: { startsWith: "a" } } } }],
+    };
+    const { codes, body } = await bothWays({ query: few, variables: { filter } }, {}, stranger);
+    assert.deepEqual(codes, ["FORBIDDEN"]);
+    assert.equal(body.errors[0].extensions.missingScopes[0].field, "OrderFilterInput.customer");
+    const allowed = {
+      lineItems: { every: { quantity: { gt: 0 } } },
+      currency: { isoCode: { equals: "EUR" } },
+    };
+    assert.ok(
+      (await bothWays({ query: few, variables: { filter: allowed } }, {}, stranger)).body.data.orders.edges
+        .length > 0,
+    );
+  });
+
   it("has the same status, headers and body as otherwise", async () => {
     const choices: AskOptions[] = [
       {},

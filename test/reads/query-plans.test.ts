@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { parse } from "postgraphile/graphql";
+import { parse, validate } from "postgraphile/graphql";
 import { encodeCursor } from "../../src/graphql/cursor.ts";
 import { readStatementOf } from "../../src/reads/statements.ts";
 import { openTwoExecutors } from "./two-executors.ts";
@@ -40,9 +40,11 @@ const small = new Set([
 
 /** The plan of the statement that answers an operation. */
 function queryPlanOfRead(source: string, variables: Record<string, unknown> = {}): Promise<QueryPlanNode[]> {
+  const document = parse(source);
+  assert.deepEqual(validate(executors.sqlSchema, document), []);
   const request = {
     schema: executors.sqlSchema,
-    document: parse(source),
+    document,
     operationName: null,
     variableValues: variables,
   };
@@ -179,7 +181,7 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
   ],
   [
     "the newest orders of a state, with their number",
-    `{ orders(first: 20, filter: { state: { equals: OPEN } }, orderBy: STATE_AND_ORDER_DATE_TIME_DESC) {
+    `{ orders(first: 20, filter: { state: { equals: "open" } }, orderBy: STATE_AND_ORDER_DATE_TIME_DESC) {
       edges { cursor node { id orderDateTime } } pageInfo { hasNextPage } totalCount { count precision } } }`,
   ],
   ...(["after", "before"] as const).map(
@@ -207,6 +209,29 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
   [
     "customers by e-mail, which is unique in no index",
     '{ customers(first: 20, orderBy: EMAIL_ASC, filter: { email: { startsWith: "a" } }) { edges { node { email } } } }',
+  ],
+  [
+    "the newest orders of a customer",
+    `query ($id: ID!) { customer(id: $id) { orders(first: 20, orderBy: ORDER_DATE_TIME_DESC, filter: { state: { equals: "open" } }) {
+      edges { node { id orderDateTime customer { email } } } } } }`,
+    async () => ({ id: await firstOf("customers", 3) }),
+  ],
+  [
+    "orders with a product in one of their lines",
+    `query ($id: ID!) { orders(first: 20, filter: { lineItems: { some: { productId: { equals: $id } } } }) {
+      edges { node { id } } totalCount { count precision } aggregates { count sum { amountTotal } } } }`,
+    async () => ({ id: await firstOf("products", 5) }),
+  ],
+  [
+    "lines of orders that were not cancelled, with a product by its number",
+    `{ orderLineItems(first: 20, filter: { NOT: { order: { state: { equals: "cancelled" } } },
+      product: { productNumber: { startsWith: "BK-000" } } }) { edges { node { id quantity } } } }`,
+  ],
+  [
+    "products with a tag that have stock in no warehouse but one",
+    `query ($id: ID!) { products(first: 20, filter: { tags: { some: { name: { startsWith: "a" } } },
+      warehouseStocks: { every: { warehouseId: { equals: $id } } } }) { edges { node { id } } } }`,
+    async () => ({ id: await firstOf("warehouses") }),
   ],
   [
     "movements by their numbers",

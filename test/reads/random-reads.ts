@@ -277,6 +277,12 @@ class Maker {
           filter[field.name] = Array.from({ length: this.#random(4) }, () =>
             this.#filter(type, typeName, depth - 1),
           );
+      } else if (field.type.toString().endsWith("FilterInput")) {
+        filter[field.name] = this.#related(field.type as GraphQLInputObjectType, depth);
+      } else if ("some" in (field.type as GraphQLInputObjectType).getFields()) {
+        const quantifiers = Object.values((field.type as GraphQLInputObjectType).getFields());
+        const { name, type: entry } = this.#pick(quantifiers);
+        filter[field.name] = { [name]: this.#related(entry as GraphQLInputObjectType, depth) };
       } else {
         filter[field.name] = this.#comparisons(
           field.type as GraphQLInputObjectType,
@@ -285,6 +291,11 @@ class Maker {
       }
     }
     return filter;
+  }
+
+  /** A filter of rows at the end of a relation. */
+  #related(type: GraphQLInputObjectType, depth: number): Record<string, unknown> {
+    return depth > 0 ? this.#filter(type, type.name.replace("FilterInput", ""), depth - 1) : {};
   }
 
   #comparisons(type: GraphQLInputObjectType, column: string): Record<string, unknown> {

@@ -8,6 +8,7 @@ import {
   print,
 } from "postgraphile/graphql";
 import { html } from "../../administration/html.ts";
+import type { WithScopes } from "../../graphql/scopes.ts";
 import type { Content, Html } from "../../administration/html.ts";
 import { renderDescription, renderSummary } from "../markdown.ts";
 import type { Field, Model, Use } from "../model.ts";
@@ -52,7 +53,7 @@ export function useLink(model: Model, { type, field }: Use): Html {
 }
 
 /** Scopes of a field: one is enough of those joined by “or”. */
-export function scopeBadges(model: Model, field: Field): Content {
+export function scopeBadges(model: Model, field: WithScopes): Content {
   const scopes = scopesOf(field);
   const isAny = (field.extensions.requiresScopes?.anyOf?.length ?? 0) > 1;
   return scopes.map(
@@ -89,7 +90,7 @@ export function inputs(
 ): Html {
   return html`<dl class="inputs">
     ${fields.map(
-      ({ name, type, description, defaultValue, deprecationReason }) =>
+      ({ name, type, description, defaultValue, deprecationReason, extensions }) =>
         html`<div ${isLinked && html`id="${name}"`}>
           <dt>
             <code class="signature"
@@ -100,6 +101,7 @@ export function inputs(
               }</code
             >
             ${isNonNullType(type) && defaultValue === undefined && html`<span class="badge">required</span>`}
+            ${scopeBadges(model, { extensions: extensions as WithScopes["extensions"] })}
           </dt>
           <dd>${deprecation(deprecationReason)} ${renderDescription(description)}</dd>
         </div>`,

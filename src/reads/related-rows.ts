@@ -1,0 +1,44 @@
+import type { SQL } from "postgraphile/pg-sql2";
+import { sql } from "postgraphile/pg-sql2";
+import type { Hop } from "./hops.ts";
+
+/** How many of the rows at the end of a relation must match. */
+export const quantifiers = ["some", "none", "every"] as const;
+export type Quantifier = (typeof quantifiers)[number];
+
+/** The most relations that a filter follows one after the other. */
+export const maxRelationsDeep = 3;
+/** The most that it follows in all. */
+export const maxRelations = 10;
+
+/**
+ * The condition that some, none or every row at the end of hops matches.
+ *
+ * The rows are those that the caller may see. `every` means that there is none for which the condition isn't true, so a
+ * comparison with null fails it.
+ *
+ * @param from the name of the rows where the hops begin
+ * @param conditionOf the condition on the rows of that name; null when all match
+ */
+export function existsRelated(
+  hops: readonly Hop[],
+  quantifier: Quantifier,
+  from: SQL,
+  conditionOf: (rows: SQL) => SQL | null,
+): SQL {
+  const names = hops.map(() => sql.identifier(Symbol("related")));
+  const [first, ...others] = hops.map(({ to }, index) => sql`${to.from as SQL} ${names[index]!}`);
+  const [begin, ...joins] = hops.map((hop, index) => joinOf(hop, names[index - 1] ?? from, names[index]!));
+  const joined = others.map((rows, index) => sql` join ${rows} on ${joins[index]!}`);
+  const wanted = conditionOf(names.at(-1)!);
+  const condition = wanted && (quantifier === "every" ? sql`((${wanted}) is not true)` : sql`(${wanted})`);
+  const where = condition ? sql`${begin!} and ${condition}` : begin!;
+  const found = sql`exists(select from ${first!}${sql.join(joined, "")} where ${where})`;
+  return quantifier === "some" ? found : sql`not ${found}`;
+}
+
+const joinOf = ({ on }: Hop, local: SQL, remote: SQL): SQL =>
+  sql.join(
+    on.map((match) => sql`${remote}.${sql.identifier(match.remote)}=${local}.${sql.identifier(match.local)}`),
+    " and ",
+  );

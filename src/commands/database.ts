@@ -1,8 +1,7 @@
 import "../process/graphile-env.ts";
 import type pg from "pg";
+import type { Finding } from "../check/finding.ts";
 import { isRefused } from "../check/finding.ts";
-import { requireHarmlessPending } from "../check/pending.ts";
-import { checkCurrent } from "../check/rehearsal.ts";
 import { printFindings, printJson } from "../check/report.ts";
 import { fillAll, printProgress, readProgress } from "../database/backfill.ts";
 import { placeOf } from "../database/client.ts";
@@ -17,7 +16,7 @@ import { migrationUrls } from "./graphile-migrate/urls.ts";
 import { withOwner } from "./owner.ts";
 import { resetDatabase, resetDone } from "./reset.ts";
 import { hasColors, say, untilStopped, UsageError } from "./terminal.ts";
-import { watch } from "./watch.ts";
+import type { Running } from "./terminal.ts";
 
 const usage = `Usage: npm run db:<command>
 
@@ -42,11 +41,25 @@ async function setUp(renewPassword: boolean, accepted: readonly string[]): Promi
       "Set DATABASE_URL to the database, as a role that may create roles. The embedded Postgres needs no set-up.",
     );
   }
-  const approve = (adminUrl: string) => requireHarmlessPending(adminUrl, { accepted, onNote: say });
+  const approve = async (adminUrl: string) => {
+    const { requireHarmlessPending } = await import("../check/pending.ts");
+    await requireHarmlessPending(adminUrl, { accepted, onNote: say });
+  };
   const url = await setUpDatabase(databaseUrl, { approve, renewPassword, locks, onProgress: say });
   if (url === null)
     console.error("Done. The role service_login keeps its password; --new-password gives it another.");
   else console.error(`Done. Serve with this URL. Its password is shown only now:\n\nDATABASE_URL=${url}`);
+}
+
+// What takes long to load is loaded by those commands that need it: PostGraphile, and the service
+
+async function findingsOf(adminUrl: string, current?: readonly CurrentFile[]): Promise<Finding[]> {
+  const { checkCurrent } = await import("../check/rehearsal.ts");
+  return checkCurrent(adminUrl, current);
+}
+
+async function watch(stopping: AbortSignal): Promise<Running> {
+  return (await import("./watch.ts")).watch(stopping);
 }
 
 /** Runs a command that changes the database, on DATABASE_URL or the service's own Postgres. */
@@ -81,7 +94,7 @@ async function printVariables(): Promise<void> {
 /** Says what the check finds. Exit code 1: it refuses. */
 async function tellFindings(isJson: boolean): Promise<void> {
   await asAdmin(async (adminUrl) => {
-    const findings = await checkCurrent(adminUrl);
+    const findings = await findingsOf(adminUrl);
     if (isJson) process.stdout.write(printJson(findings));
     else say(printFindings(findings, { color: hasColors() }));
     if (isRefused(findings)) process.exitCode = 1;
@@ -90,7 +103,7 @@ async function tellFindings(isJson: boolean): Promise<void> {
 
 /** @throws {UserError} with what the check finds, when it refuses */
 async function requireClean(adminUrl: string, current: readonly CurrentFile[]): Promise<void> {
-  const findings = await checkCurrent(adminUrl, current);
+  const findings = await findingsOf(adminUrl, current);
   if (findings.length === 0) return;
   const report = printFindings(findings, { color: hasColors() });
   if (isRefused(findings)) throw new UserError(`${report}\n\nNothing was committed.`);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { until } from "../lib/until.ts";
 
@@ -11,7 +12,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** A command of the project in a child process. */
 export interface CommandProcess {
   pid: number;
-  /** Its output, standard output and error together. */
+  /** Its output so far, standard output and error together, in whole lines. Those of one may come before the other's. */
   output(): string;
   /** Waits until it has written something; fails when it ends before, or after two minutes. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
@@ -22,6 +23,9 @@ export interface CommandProcess {
 
 const ofProject =
   /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|READ_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
+
+/** So that a short process hardly has to collect garbage: it takes a fifth of its time. */
+const memory = "--min-semi-space-size=16";
 
 /**
  * Starts a command.
@@ -37,7 +41,7 @@ export function startCommand(
 ): CommandProcess {
   const [file, ...parameters] = command;
   const environment = Object.entries(process.env).filter(([name]) => !ofProject.test(name));
-  const child = spawn(process.execPath, [join(folder, "src/commands", file!), ...parameters], {
+  const child = spawn(process.execPath, [memory, join(folder, "src/commands", file!), ...parameters], {
     cwd: folder,
     // An empty value hides the same setting in a developer's .env
     env: {
@@ -54,8 +58,7 @@ export function startCommand(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  child.stdout.on("data", (chunk) => (output += chunk));
-  child.stderr.on("data", (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr]) readLines(stream, (lines) => (output += lines));
   let hasEnded = false;
   const ended = once(child, "close").then(([code]) => {
     hasEnded = true;
@@ -73,6 +76,18 @@ export function startCommand(
       return match;
     },
   };
+}
+
+/** Passes on whole lines, because parts of two streams may come in turn, and a character in two parts. */
+function readLines(stream: Readable, onLines: (lines: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    const text = rest + chunk;
+    const end = text.lastIndexOf("\n") + 1;
+    rest = text.slice(end);
+    onLines(text.slice(0, end));
+  });
+  stream.on("end", () => onLines(rest));
 }
 
 /** Runs a command to its end. */
@@ -114,7 +129,7 @@ export function runOn(
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [join(root, "src/commands", file!), ...parameters],
+      [memory, join(root, "src/commands", file!), ...parameters],
       { env },
       (error, stdout, stderr) => resolve({ exitCode: error ? error.code : 0, stdout, stderr }),
     );

@@ -8,12 +8,12 @@ import { temporaryFolder } from "../commands/process.ts";
 
 const guard = fileURLToPath(new URL("./open-handles.ts", import.meta.url));
 
-/** Runs a separate test file that leaves something open. */
-async function run(statement: string): Promise<{ code: unknown; output: string }> {
+/** Runs a separate test file that may leave something open. */
+async function run(statement: string, timeoutMs: number): Promise<{ code: unknown; output: string }> {
   const folder = await temporaryFolder();
   const file = join(folder.path, "one.test.ts");
   await writeFile(file, `import { test } from "node:test"; test("one", () => { ${statement} });`);
-  const env: NodeJS.ProcessEnv = { ...process.env, TEST_END_TIMEOUT_MS: "50" };
+  const env: NodeJS.ProcessEnv = { ...process.env, TEST_END_TIMEOUT_MS: `${timeoutMs}` };
   delete env.NODE_TEST_CONTEXT;
   return new Promise((resolve) => {
     execFile(
@@ -29,11 +29,11 @@ async function run(statement: string): Promise<{ code: unknown; output: string }
 }
 
 test("a test file that leaves something open fails, and says what", async () => {
-  const { code, output } = await run("setInterval(() => {}, 1_000);");
+  const { code, output } = await run("setInterval(() => {}, 1_000);", 50);
   assert.equal(code, 1, output);
   assert.match(output, /After its tests this file has left open: .*Timeout/);
 });
 
 test("one that leaves nothing open ends by itself", async () => {
-  assert.equal((await run("")).code, 0);
+  assert.equal((await run("", 30_000)).code, 0);
 });

@@ -174,6 +174,34 @@ describe("ordersUpsert", () => {
     ];
     for (const [row, code, field] of mistakes)
       assert.deepEqual(refusals(await orders([row])), [[code, `orders.0${field}`]], JSON.stringify(row));
+    const [strange] = linesOf((await orders([{ ...key("mx"), lineItems: [nails(1)] }])).orders[0]);
+    const more: [rows: object[], code: string, field: string][] = [
+      [[{ storefrontId: "m1", salesChannelId: nowhere("SalesChannel") }], "NOT_FOUND", ".0.salesChannelId"],
+      [[{ id: nowhere("Order"), paymentState: "paid" }], "NOT_FOUND", ".0.id"],
+      // A line of another order
+      [[{ ...key("m0"), lineItems: [{ id: strange.id, quantity: 2 }] }], "NOT_FOUND", ".0.lineItems.0.id"],
+      [[key("m0"), { ...key("m0"), paymentState: "paid" }], "NOT_UNIQUE", ".1"],
+      [[{ orderNumber: "taken" }, { ...key("m0"), paymentState: "paid" }], "NOT_UNIQUE", ".1"],
+      [
+        [{ ...key("m0"), lineItems: Array.from({ length: 251 }, () => nails(1)) }],
+        "TOO_MANY_LINES",
+        ".0.lineItems",
+      ],
+      [Array.from({ length: 251 }, (_, n) => key(`m-${n}`)), "TOO_MANY_LINES", ""],
+    ];
+    for (const [rows, code, field] of more)
+      assert.ok(
+        refusals(await orders(rows)).some(([own, path]) => own === code && path === `orders${field}`),
+        `${code} ${field}`,
+      );
+    const tried = await orders([{ ...key("m0"), tags: ["tried"] }], { validateOnly: true });
+    assert.deepEqual([tried.userErrors, tried.results], [[], []]);
+    const once = { idempotencyKey: "once" };
+    assert.equal(outcomes(await orders([{ ...key("m0"), tags: ["a"] }], once)), "UPDATED");
+    assert.equal(outcomes(await orders([{ ...key("m0"), tags: ["a"] }], once)), "UPDATED");
+    assert.deepEqual(refusals(await orders([{ ...key("m0"), tags: ["b"] }], once)), [
+      ["IDEMPOTENCY_KEY_MISMATCH", "idempotencyKey"],
+    ]);
     const partial = await orders([{ ...key("fine"), lineItems: [nails(1)] }, mistakes[7]![0]], {
       partial: true,
     });

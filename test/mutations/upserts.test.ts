@@ -248,6 +248,14 @@ describe("customersUpsert", () => {
         [[code, `customers.0${field}`]],
         JSON.stringify(row),
       );
+    const twice = person({ storefrontId: "m8", email: "m8@b.example" });
+    assert.ok(refusals(await customers([twice, twice])).some(([code]) => code === "NOT_UNIQUE"));
+    const elsewhere = { salesChannelId: nowhere("SalesChannel"), groupId: ids.Trade };
+    const nobody = person({ storefrontId: "m9", email: "m9@b.example", ...elsewhere });
+    assert.deepEqual(refusals(await customers([nobody])), [["NOT_FOUND", "customers.0.salesChannelId"]]);
+    assert.deepEqual(refusals(await customers([{ id: nowhere("Customer"), firstName: "Eva" }])), [
+      ["NOT_FOUND", "customers.0.id"],
+    ]);
     const partial = await customers(
       [person({ customerNumber: "m7", email: "m7@b.example" }), mistakes[3]![0]],
       { partial: true },

@@ -72,6 +72,23 @@ const documentsOf = ({ id, one, tags }: Words): Record<ReadName, string> => ({
   H: `query H($after: Cursor!) {
     products: allProducts(first: 20, after: $after) { edges { node { ${id} ${tags} } } }
   }`,
+  I: `query I($state: String!, $till: Datetime!) {
+    orders: allOrders(first: 20, orderBy: [ORDER_DATE_TIME_DESC, ROW_ID_DESC],
+      filter: { state: { equalTo: $state }, orderDateTime: { lessThan: $till } }) {
+      edges { node { ${id} orderNumber orderDateTime amountTotal } } pageInfo { hasNextPage }
+    }
+  }`,
+  J: `query J($since: Datetime!, $till: Datetime!) {
+    orders: allOrders(filter: { orderDateTime: { greaterThan: $since, lessThan: $till } }) {
+      aggregates { sum { amountTotal } max { amountTotal } }
+      groupedAggregates(groupBy: [STATE]) { keys sum { amountTotal } }
+    }
+  }`,
+  K: `query K($product: UUID!) {
+    orders: allOrders(first: 20, filter: { lineItems: { some: { productId: { equalTo: $product } } } }) {
+      edges { node { ${id} orderNumber state } } pageInfo { hasNextPage }
+    }
+  }`,
 });
 
 /** Finds out the form of cursors, and then asks a PostGraphile. */
@@ -95,8 +112,18 @@ export async function speakPostgraphile(words: Words, ask: Ask): Promise<Speaker
       path: "/graphql",
       body: { query: documents[query], variables: variablesOf(query, parameters) },
     }),
-    read: (query, body) => (query === "H" ? tagsInPlaceOfLinks(dataOf(body)) : dataOf(body)),
+    read: (query, body) => (forms[query] ?? asItIs)(dataOf(body)),
   };
+}
+
+const asItIs = (data: unknown): unknown => data;
+/** Answers that have another form. */
+const forms: Partial<Record<ReadName, typeof asItIs>> = { H: tagsInPlaceOfLinks, J: groupsInOrder };
+
+function groupsInOrder(data: unknown): unknown {
+  const { orders } = data as { orders: { groupedAggregates: { keys: string[] }[] } };
+  orders.groupedAggregates.sort((one, other) => (one.keys.join() < other.keys.join() ? -1 : 1));
+  return data;
 }
 
 interface Edges {

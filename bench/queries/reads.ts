@@ -17,6 +17,10 @@ export interface ReadQuery {
 const some = (columns: string, table: string, condition = "true") =>
   `select ${columns} from ${table} where ${condition} and $2::bigint is not null order by sha256(id::text::bytea) limit $1`;
 
+/** A moment as GraphQL takes it. */
+const moment = (column: string): string =>
+  `to_char((${column}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+
 export const readQueries = {
   A: {
     title: "a product by id, 6 fields",
@@ -67,9 +71,29 @@ export const readQueries = {
     variants: 60,
     parameters: some("id as after", "erp.product"),
   },
+  I: {
+    title: "20 orders of a state before a moment, newest first (order)",
+    variants: 100,
+    parameters: some(`state, ${moment("order_date_time")} as "till"`, "erp.sales_order"),
+  },
+  J: {
+    title: "sums of two weeks' orders, together and by state (aggregates)",
+    variants: 60,
+    parameters: some(
+      `${moment("order_date_time")} as "since", ${moment("order_date_time + interval '14 days'")} as "till"`,
+      "erp.sales_order",
+    ),
+  },
+  K: {
+    title: "20 orders with a product in one of their lines (filter through a relation)",
+    variants: 100,
+    parameters: some("product_id as product", "erp.sales_order_line_item", "product_id is not null"),
+  },
 } satisfies Record<string, ReadQuery>;
 
 export type ReadName = keyof typeof readQueries;
+/** Orders, aggregates and filters through relations: only some of the others have them. */
+export const listQueries = ["I", "J", "K"] as const satisfies ReadName[];
 export const readNames = Object.keys(readQueries) as ReadName[];
 
 /** A request in the form of a contestant. */

@@ -46,6 +46,22 @@ export const serviceDocuments: Record<ReadName, string> = {
       id tags(first: 5) { edges { node { id name } } }
     } } }
   }`,
+  I: `query I($state: String!, $till: DateTime!) {
+    orders(first: 20, orderBy: ORDER_DATE_TIME_DESC, filter: { state: { equals: $state }, orderDateTime: { before: $till } }) {
+      edges { node { id orderNumber orderDateTime amountTotal } } pageInfo { hasNextPage }
+    }
+  }`,
+  J: `query J($since: DateTime!, $till: DateTime!) {
+    orders(filter: { orderDateTime: { after: $since, before: $till } }) {
+      aggregates { sum { amountTotal } max { amountTotal } }
+      groupedAggregates(groupBy: [STATE]) { keys sum { amountTotal } }
+    }
+  }`,
+  K: `query K($product: ID!) {
+    orders(first: 20, filter: { lineItems: { some: { productId: { equals: $product } } } }) {
+      edges { node { id orderNumber state } } pageInfo { hasNextPage }
+    }
+  }`,
 };
 
 /** The list that a position belongs to. */
@@ -54,6 +70,7 @@ export const pagedLists = { C: "orders", D: "stockMovements", E: "stockMovements
 /** The variables of a query for the service. */
 export function variablesOf(query: ReadName, parameters: Parameters): Record<string, string> {
   const { id, product, order, after } = parameters;
+  if (query === "K") return { product: encodeGlobalId("Product", product!) };
   if (query === "A") return { id: encodeGlobalId("Product", id!) };
   if (query === "F")
     return { product: encodeGlobalId("Product", product!), order: encodeGlobalId("Order", order!) };

@@ -3,6 +3,7 @@ import { postgraphile } from "postgraphile";
 import { makePgService } from "postgraphile/adaptors/pg";
 import { grafserv } from "postgraphile/grafserv/node";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
+import { PgAggregatesPreset } from "@graphile/pg-aggregates";
 import { PostGraphileConnectionFilterPreset } from "postgraphile-plugin-connection-filter";
 import { serveMeasured } from "../../child/serve.ts";
 import { claimsOf } from "../../child/token.ts";
@@ -10,7 +11,8 @@ import { claimsOf } from "../../child/token.ts";
 // PostGraphile 5 with default settings, on the same views, with role and claims as settings of the transaction.
 
 const preset: GraphileConfig.Preset = {
-  extends: [PostGraphileAmberPreset, PostGraphileConnectionFilterPreset],
+  extends: [PostGraphileAmberPreset, PostGraphileConnectionFilterPreset, PgAggregatesPreset],
+  schema: { connectionFilterRelations: true },
   // Views have no indexes, so with this plugin all lists of related rows would be missing
   disablePlugins: ["PgIndexBehaviorsPlugin"],
   pgServices: [

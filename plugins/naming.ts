@@ -6,7 +6,7 @@ const known = new WeakMap<object, Map<string, string>>();
 /** A name that has been made of another before. The library makes each a hundred times, which takes a sixth of a build. */
 function once(preset: object, what: string, name: string, make: (name: string) => string): string {
   let names = known.get(preset);
-  if (!names) known.set(preset, (names = new Map()));
+  if (!names) known.set(preset, (names = new Map<string, string>()));
   const key = `${what} ${name}`;
   let made = names.get(key);
   if (made === undefined) names.set(key, (made = make(name)));
@@ -28,7 +28,8 @@ export const NamingPlugin: GraphileConfig.Plugin = {
       pluralize: (previous, preset, word) => once(preset, "pluralize", word, previous!),
       coerceToGraphQLName: (previous, preset, name) => once(preset, "coerce", name, previous!),
       // Only the name of the codec goes into it
-      tableType: (previous, preset, codec) => once(preset, "type", codec.name, () => previous!(codec)),
+      tableType: (previous, preset, codec) =>
+        once(preset, "type", codec.name as string, () => previous!(codec)),
       nodeById(_previous, _preset, typeName) {
         return this.camelCase(typeName);
       },

@@ -7,7 +7,7 @@ it("measures everything unless told otherwise", () => {
   const { mode, reads, writes, connections, peers } = readOptions([]);
   assert.deepEqual(
     [mode, reads.join(""), writes, connections, peers],
-    ["side by side", "ABCDEFGH", true, [1, 32], undefined],
+    ["side by side", "ABCDEFGHIJK", true, [1, 32], undefined],
   );
 });
 

@@ -198,6 +198,8 @@ select year, crate, picker, kilograms, pounds, tastes, marks, scales, notes, kep
 comment on view api_unstable.harvests is $$
 @primaryKey year,crate
 @requiresScopes trees:read
+@aggregates crate,kilograms
+@groupBy year,crate
 @filters *,tastes,marks,scales,notes
 A crate of apples.$$;
 

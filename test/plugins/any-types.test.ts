@@ -51,6 +51,27 @@ describe("tables and columns of all sorts", () => {
     }
   });
 
+  it("keep all digits of numbers in aggregates, by both ways", async () => {
+    const list = `harvests {
+      aggregates { sum { crate kilograms } average { crate kilograms } min { crate kilograms } max { crate kilograms } distinctCount { crate } }
+      groupedAggregates(groupBy: [YEAR, CRATE]) { keys max { crate } } }`;
+    const { body } = await ask(`{ ${list} }`);
+    assert.deepEqual(body.data.harvests.aggregates, {
+      sum: { crate: "9007199254740996", kilograms: "100012.500" },
+      average: { crate: "3002399751580332.000000", kilograms: "33337.500000" },
+      min: { crate: "1", kilograms: "0.001" },
+      max: { crate: "9007199254740993", kilograms: "99999.999" },
+      distinctCount: { crate: 3 },
+    });
+    const groups = body.data.harvests.groupedAggregates;
+    assert.deepEqual(groups.at(-1), {
+      keys: ["2026", "9007199254740993"],
+      max: { crate: "9007199254740993" },
+    });
+    const other = await service.ask(token, { query: `{ ${list} __schema { queryType { name } } }` });
+    assert.deepEqual(other.body.data.harvests, body.data.harvests);
+  });
+
   it("are read: of a partitioned table, generated and identity columns, a materialized view", async () => {
     const { body } = await ask(`{
       harvests { edges { node { id year crate picker kilograms pounds tastes marks scales notes kept shelves } } }

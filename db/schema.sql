@@ -320,6 +320,21 @@ $function$;
 grant execute on function administration.require_administrator() to service_registrar;
 comment on function administration.require_administrator() is 'The administrator of the session; refuses when there is none that is alive.';
 
+CREATE OR REPLACE FUNCTION administration.restrict_operations(id uuid, stored_only boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  perform auth.restrict_operations(restrict_operations.id, restrict_operations.stored_only);
+end
+$function$;
+alter function administration.restrict_operations(uuid,boolean) owner to service_registrar;
+grant execute on function administration.restrict_operations(uuid,boolean) to service_administration;
+comment on function administration.restrict_operations(uuid,boolean) is 'Restricts a credential to stored operations, or not, as auth.restrict_operations.';
+
 CREATE OR REPLACE FUNCTION administration.retry_webhook_delivery(id uuid)
  RETURNS void
  LANGUAGE plpgsql
@@ -477,6 +492,24 @@ $function$;
 alter function administration.stop_webhook(uuid) owner to service_registrar;
 grant execute on function administration.stop_webhook(uuid) to service_administration;
 comment on function administration.stop_webhook(uuid) is 'Disables a webhook subscription, and notes that what waits is dropped, which administration.drop_webhook_backlog does.';
+
+CREATE OR REPLACE FUNCTION administration.stored_operations(wanted uuid)
+ RETURNS SETOF auth.stored_operation_overview
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform administration.require_administrator();
+  return query select * from auth.stored_operation_overview as o
+  where o.credential_id = stored_operations.wanted or o.credential_id is null
+  order by o.name, o.version, o.sha256
+  limit 200;
+end
+$function$;
+alter function administration.stored_operations(uuid) owner to service_registrar;
+grant execute on function administration.stored_operations(uuid) to service_administration;
+comment on function administration.stored_operations(uuid) is 'The stored operations that a credential may send, as many as a page shows.';
 
 CREATE OR REPLACE FUNCTION administration.test_webhook(id uuid)
  RETURNS uuid
@@ -4151,6 +4184,9 @@ create view api_meta.index_tag as
                    FROM api_meta.view_tag(s.view::regclass, 'primaryKey'::text) k(k)
                  LIMIT 1) AS key
            FROM api_meta.view_column_source s
+          WHERE s.view = ANY ((ARRAY( SELECT v.view
+                   FROM api_meta.api_view v
+                  WHERE v.schema = 'api_unstable'::name)))
           ORDER BY s.view, s.weight DESC, s.table_id
         ), index AS (
          SELECT m.view,
@@ -4204,7 +4240,7 @@ UNION
   WHERE cardinality(o.names) > 0 AND NOT o.names <@ (( SELECT m.key
            FROM main m
           WHERE m.view = o.view));
-comment on view api_meta.index_tag is 'What the indexes of its main table do for each API view, as tags of its columns: @indexed, its values are found by an index; @orders, an index has the order of it, of the columns that follow, and of the key.';
+comment on view api_meta.index_tag is 'What the indexes of its main table do for each view of the head, as tags of its columns: @indexed, its values are found by an index; @orders, an index has the order of it, of the columns that follow, and of the key.';
 
 create view api_meta.index_use as
  WITH index AS (
@@ -4746,6 +4782,7 @@ begin
       where v.schema = 'api_unstable'
     ), source as (
       select distinct on (s.view, s.attname) s.* from api_meta.view_column_source s
+      where s.view = any (array(select v.view from tagged v))
       order by s.view, s.attname, s.weight desc
     ), index_tag as materialized (
       select i.* from api_meta.index_tag i
@@ -4760,7 +4797,7 @@ begin
           ),
           (
             select string_agg(i.tag, E'\n' order by i.tag) from index_tag i
-            where i.view = v.view and i.name = a.attname and a.attname <> all (v.hidden)
+            where i.view = v.view and i.name = a.attname
           )
         ) as tags,
         coalesce(
@@ -4779,7 +4816,9 @@ begin
     from described d
     cross join lateral (select nullif(concat_ws(E'\n', nullif(d.tags, ''), d.text), '') as words) w
     -- a comment written by hand beside the view stays; what this function wrote before is written anew
-    where (d.own is null or d.table_id is not null and d.text is not null) and w.words is distinct from d.own
+    where (d.own is null or d.table_id is not null and d.text is not null
+        or d.own ~ '^(@notNull\n)?@behavior -\*(\n@(indexed|orders).*)*$')
+      and w.words is distinct from d.own
   loop
     execute format('comment on column %I.%I.%I is %L', col.schema, col.name, col.attname, col.words);
   end loop;
@@ -5574,7 +5613,9 @@ comment on function %1$s(text[]) is %4$L;$f$,
     (
       select string_agg(format(E'\n  through_%s := %s(patterns);', l.n, v.routine), '' order by l.n)
       from unnest(wanted.targets) with ordinality l (view, n)
-      join api_meta.searched_view v on v.view = l.view
+      cross join lateral (
+        select v.routine from api_meta.searched_view v where v.view = l.view offset 0
+      ) v
     ))
 $function$;
 comment on function api_meta.search_routine(api_meta.searched_view) is 'The statements that make the function by which a view is searched.';
@@ -7485,7 +7526,7 @@ comment on view api_unstable.batches is '
 @search number,product_id
 @nullable number
 @filters comment,number,physical_stock,product_id
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName batches
 @ref tags to:Tag plural
 @refVia tags via:(id)->batch_tags(batch_id);(tag_id)->tags(id)
 A batch (lot) of a product. Product and number together are unique.';
@@ -7799,11 +7840,21 @@ When it was made.';
 comment on column api_unstable.customers.updated_at is '@indexed
 @orders
 When it was last changed; null when it never was.';
-comment on column api_unstable.customers.bound_sales_channel_id is '@behavior -*';
-comment on column api_unstable.customers.requested_group_id is '@behavior -*';
-comment on column api_unstable.customers.default_payment_method_id is '@behavior -*';
-comment on column api_unstable.customers.last_payment_method_id is '@behavior -*';
-comment on column api_unstable.customers.salutation_id is '@behavior -*';
+comment on column api_unstable.customers.bound_sales_channel_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.customers.requested_group_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.customers.default_payment_method_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.customers.last_payment_method_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.customers.salutation_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.document_types with (security_invoker=true) as
  SELECT id,
@@ -7866,10 +7917,16 @@ comment on column api_unstable.documents.sent is 'Whether the document was marke
 comment on column api_unstable.documents.download_url is '@notNull
 Address that opens the document without a token, relative to the address of the service; stays the same as long as the document lives.';
 comment on column api_unstable.documents.document_type_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 comment on column api_unstable.documents.order_id is '@notNull
-@behavior -*';
-comment on column api_unstable.documents.referenced_document_id is '@behavior -*';
+@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.documents.referenced_document_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.events with (security_invoker=true) as
  SELECT id,
@@ -7928,10 +7985,17 @@ Global id.';
 comment on column api_unstable.fulfillment_line_items.quantity is '@notNull
 Units of the fulfillment order''s line that were fulfilled.';
 comment on column api_unstable.fulfillment_line_items.fulfillment_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders
+@orders fulfillment_order_line_item_id';
 comment on column api_unstable.fulfillment_line_items.fulfillment_order_line_item_id is '@notNull
-@behavior -*';
-comment on column api_unstable.fulfillment_line_items.product_id is '@behavior -*';
+@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.fulfillment_line_items.product_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.fulfillment_order_fulfillments with (security_invoker=true) as
  SELECT fulfillment_order_id,
@@ -7972,9 +8036,15 @@ comment on column api_unstable.fulfillment_order_line_items.quantity is '@notNul
 Units of the order line that are assigned here; what has been fulfilled is not subtracted.';
 comment on column api_unstable.fulfillment_order_line_items.storefront_id is 'Id in the external storefront platform; null when the order was not imported from it.';
 comment on column api_unstable.fulfillment_order_line_items.fulfillment_order_id is '@notNull
-@behavior -*';
-comment on column api_unstable.fulfillment_order_line_items.destination_order_line_item_id is '@behavior -*';
-comment on column api_unstable.fulfillment_order_line_items.product_id is '@behavior -*';
+@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.fulfillment_order_line_items.destination_order_line_item_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.fulfillment_order_line_items.product_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.fulfillment_orders with (security_invoker=true) as
  SELECT id,
@@ -8134,8 +8204,12 @@ comment on column api_unstable.goods_receipt_line_items.unit_price is 'Price of 
 comment on column api_unstable.goods_receipt_line_items.total_price is 'Unit price times quantity, in the currency of the receipt.';
 comment on column api_unstable.goods_receipt_line_items.unit_price_in_default_currency is 'Price of one unit in the default currency, by the currency factor of the receipt. Stock value and last purchase price follow from it. Null while the line has no price, and on old lines until a background job fills it.';
 comment on column api_unstable.goods_receipt_line_items.total_price_in_default_currency is 'Unit price in the default currency times quantity. Null when the unit price in the default currency is.';
-comment on column api_unstable.goods_receipt_line_items.destination_bin_location_id is '@behavior -*';
-comment on column api_unstable.goods_receipt_line_items.supplier_order_line_item_id is '@behavior -*';
+comment on column api_unstable.goods_receipt_line_items.destination_bin_location_id is '@behavior -*
+@indexed
+@orders';
+comment on column api_unstable.goods_receipt_line_items.supplier_order_line_item_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.goods_receipt_supplier_orders with (security_invoker=true) as
  SELECT goods_receipt_id,
@@ -8332,7 +8406,9 @@ comment on column api_unstable.order_line_items.shipped_quantity is 'Units that 
 comment on column api_unstable.order_line_items.unit_price is 'Price of one unit with tax, in the currency of the order.';
 comment on column api_unstable.order_line_items.total_price is 'Price of the line with tax, in the currency of the order: unit price times quantity, less discounts of the line.';
 comment on column api_unstable.order_line_items.storefront_id is 'Id of the line in the external storefront platform; null when it has no line there.';
-comment on column api_unstable.order_line_items.parent_id is '@behavior -*';
+comment on column api_unstable.order_line_items.parent_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.order_tags with (security_invoker=true) as
  SELECT order_id,
@@ -8372,11 +8448,10 @@ comment on view api_unstable.orders is '@primaryKey id
 @aggregates amount_net,amount_total,order_date_time
 @groupBy state,delivery_state,payment_state,currency_id,order_date_time
 @search order_number,storefront_id,tracking_codes,customer_id
-@hidden sales_channel_id,customer_id
-@filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number
+@filters amount_net,amount_total,created_at,order_date_time,updated_at,currency_id,order_number,state,delivery_state,payment_state,customer_id,sales_channel_id
 @foreignKey (currency_id) references currencies (id)|@fieldName currency|@foreignFieldName orders
 @foreignKey (sales_channel_id) references sales_channels (id)|@fieldName salesChannel|@foreignFieldName orders
-@foreignKey (customer_id) references customers (id)|@behavior -singularRelation:resource:single|@foreignFieldName orders|@noFilter
+@foreignKey (customer_id) references customers (id)|@fieldName customer|@foreignFieldName orders
 @ref tags to:Tag plural
 @refVia tags via:(id)->order_tags(order_id);(tag_id)->tags(id)
 An order of a customer.';
@@ -8392,8 +8467,10 @@ When the customer ordered.';
 comment on column api_unstable.orders.state is '@notNull
 @orders order_date_time
 State of the order, for example open, in_progress, completed or cancelled.';
-comment on column api_unstable.orders.delivery_state is 'State of the primary delivery, for example open, shipped or returned.';
-comment on column api_unstable.orders.payment_state is 'State of the primary payment, for example open, paid or refunded.';
+comment on column api_unstable.orders.delivery_state is '@orders order_date_time
+State of the primary delivery, for example open, shipped or returned.';
+comment on column api_unstable.orders.payment_state is '@orders order_date_time
+State of the primary payment, for example open, paid or refunded.';
 comment on column api_unstable.orders.amount_net is 'Total without tax, in the currency of the order.';
 comment on column api_unstable.orders.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
 comment on column api_unstable.orders.currency_id is '@notNull
@@ -8409,8 +8486,12 @@ When the row was made; usually the time of the order.';
 comment on column api_unstable.orders.updated_at is '@indexed
 @orders
 When it was last changed; null when it never was.';
-comment on column api_unstable.orders.sales_channel_id is '@behavior -*';
-comment on column api_unstable.orders.customer_id is '@behavior -*';
+comment on column api_unstable.orders.sales_channel_id is '@indexed
+@orders
+Sales channel that the order came through; null when it is not known, or was deleted since.';
+comment on column api_unstable.orders.customer_id is '@indexed
+@orders
+Customer who ordered; null when it is not known, or was deleted since.';
 
 create view api_unstable.payment_methods with (security_invoker=true) as
  SELECT id,
@@ -8471,7 +8552,9 @@ Stock at the place at which it is to be refilled.';
 comment on column api_unstable.product_stock_location_configurations.stock_below_reorder_point is 'Reorder point less the stock at the place; zero or negative when there is enough.';
 comment on column api_unstable.product_stock_location_configurations.target_maximum_quantity is 'Stock to fill up to; null when there is no such target.';
 comment on column api_unstable.product_stock_location_configurations.product_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.product_supplier_configurations with (security_invoker=true) as
  SELECT id,
@@ -8493,7 +8576,7 @@ grant select on view api_unstable.product_supplier_configurations to service_api
 comment on view api_unstable.product_supplier_configurations is '@primaryKey id
 @requiresScopes product_supplier_configurations:read
 @filters *
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName supplierConfigurations
 @foreignKey (supplier_id) references suppliers (id)|@fieldName supplier|@foreignFieldName productConfigurations
 What a supplier sells a product for, and on what terms.';
 comment on column api_unstable.product_supplier_configurations.id is '@notNull
@@ -8657,7 +8740,9 @@ comment on column api_unstable.products.reorder_point is 'Stock, over all wareho
 comment on column api_unstable.products.target_maximum_quantity is 'Stock to fill up to when the product is ordered again; null when there is no such target.';
 comment on column api_unstable.products.storefront_variants is '@notNull
 Counterparts in the external storefront platform: objects with productId and variantId (null when the product is not a variant there). Empty when the product is not synced.';
-comment on column api_unstable.products.canonical_product_id is '@behavior -*';
+comment on column api_unstable.products.canonical_product_id is '@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.quote_line_items with (security_invoker=true) as
  SELECT id,
@@ -8858,13 +8943,21 @@ comment on column api_unstable.sales_channels.id is '@notNull
 Global id.';
 comment on column api_unstable.sales_channels.name is 'Name of the sales channel, in the language of the request.';
 comment on column api_unstable.sales_channels.country_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 comment on column api_unstable.sales_channels.currency_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 comment on column api_unstable.sales_channels.customer_group_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 comment on column api_unstable.sales_channels.payment_method_id is '@notNull
-@behavior -*';
+@behavior -*
+@indexed
+@orders';
 
 create view api_unstable.salutations with (security_invoker=true) as
  SELECT id,
@@ -9041,6 +9134,7 @@ comment on column api_unstable.stock_movements.process_type_technical_name is 'P
 comment on column api_unstable.stock_movements.comment is 'Note about the booking.';
 comment on column api_unstable.stock_movements.sequence is 'Number in the ledger, without gaps, in the order in which movements were committed; null for a moment after the commit.';
 comment on column api_unstable.stock_movements.transaction_id is '@behavior -*
+@indexed
 The transaction that booked it, which tells readers who saw what; null where that is long over.';
 
 create view api_unstable.stocks with (security_invoker=true) as
@@ -9067,7 +9161,7 @@ comment on view api_unstable.stocks is '
 @gid return_order_id ReturnOrder
 @gid stock_container_id StockContainer
 @filters *
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName stocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName stocks
 @foreignKey (bin_location_id) references bin_locations (id)|@fieldName binLocation|@foreignFieldName stocks
 @foreignKey (order_id) references orders (id)|@fieldName order
@@ -9352,7 +9446,7 @@ comment on view api_unstable.warehouse_stocks is '
 @primaryKey id
 @requiresScopes stocks:read
 @filters *
-@foreignKey (product_id) references products (id)|@fieldName product
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName warehouseStocks
 @foreignKey (warehouse_id) references warehouses (id)|@fieldName warehouse|@foreignFieldName warehouseStocks
 How much of a product a warehouse holds, its bins included.';
 comment on column api_unstable.warehouse_stocks.id is '@notNull
@@ -10417,24 +10511,26 @@ create table auth.credential (
   last_used_at timestamp(0) with time zone,
   rotated_at timestamp(0) with time zone,
   deactivated_at timestamp(0) with time zone,
+  stored_operations_only boolean default false not null,
   constraint credential_name_has_1_to_100_characters CHECK (((length(btrim(name)) >= 1) AND (length(btrim(name)) <= 100))),
   constraint credential_pkey PRIMARY KEY (id),
   constraint credential_scopes_are_scopes CHECK (auth.is_scope_list(scopes))
 );
-CREATE TRIGGER credential_announces_changes AFTER DELETE OR UPDATE OF scopes, deactivated_at OR TRUNCATE ON auth.credential FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
+CREATE TRIGGER credential_announces_changes AFTER DELETE OR UPDATE OF scopes, deactivated_at, stored_operations_only OR TRUNCATE ON auth.credential FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
 alter table auth.credential enable row level security;
 create policy credential_delete_registrar on auth.credential for delete to service_registrar using (true);
 create policy credential_insert_registrar on auth.credential for insert to service_registrar with check (true);
 create policy credential_select_registrar on auth.credential for select to service_registrar using (true);
 create policy credential_update_registrar on auth.credential for update to service_registrar using (true) with check (true);
 grant delete, insert, select on table auth.credential to service_registrar;
-grant update (name, scopes, last_used_at, rotated_at, deactivated_at) on table auth.credential to service_registrar;
+grant update (name, scopes, last_used_at, rotated_at, deactivated_at, stored_operations_only) on table auth.credential to service_registrar;
 comment on table auth.credential is 'What an administrator made for one client of the API: a name and the scopes of its tokens. Its key and secret are auth.credential_secret.';
 comment on column auth.credential.name is 'What the client is called in lists and in the log.';
 comment on column auth.credential.scopes is 'Scopes of its tokens, for example {products:read,stocks:read,stocks:write}. A write scope comes with its read scope.';
 comment on column auth.credential.last_used_at is 'When it was last exchanged for a token, or a request came with one; to the minute.';
 comment on column auth.credential.rotated_at is 'When its present key and secret took the place of older ones; null while it has its first.';
 comment on column auth.credential.deactivated_at is 'Since when it and its tokens are refused; null while it works.';
+comment on column auth.credential.stored_operations_only is 'Whether its tokens may send operations of auth.stored_operation only.';
 
 create table auth.credential_secret (
   access_key text collate "C" not null,
@@ -10599,6 +10695,30 @@ comment on table auth.signing_key is 'Keys that sign access tokens (HMAC-SHA256)
 comment on column auth.signing_key.secret is '32 bytes in base64, or what they are encrypted to (src/secrets); null after it has retired.';
 comment on column auth.signing_key.retires_at is 'When its signatures are accepted no more; null for the key that signs.';
 
+create table auth.stored_operation (
+  version text not null,
+  sha256 bytea not null,
+  credential_id uuid,
+  name text not null,
+  document text not null,
+  published_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
+  constraint stored_operation_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES auth.credential(id) ON DELETE CASCADE,
+  constraint stored_operation_has_a_version CHECK ((version <> ''::text)),
+  constraint stored_operation_has_at_most_65536_bytes CHECK (((octet_length(document) >= 1) AND (octet_length(document) <= 65536))),
+  constraint stored_operation_hash_has_32_bytes CHECK ((octet_length(sha256) = 32)),
+  constraint stored_operation_is_stored_once UNIQUE NULLS NOT DISTINCT (sha256, version, credential_id),
+  constraint stored_operation_name_has_1_to_200_characters CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+CREATE INDEX stored_operation_credential_id_idx ON auth.stored_operation USING btree (credential_id);
+CREATE TRIGGER stored_operation_announces_changes AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON auth.stored_operation FOR EACH STATEMENT EXECUTE FUNCTION auth.announce_credential_change();
+alter table auth.stored_operation enable row level security;
+create policy stored_operation_select_registrar on auth.stored_operation for select to service_registrar using (true);
+grant select on table auth.stored_operation to service_registrar;
+comment on table auth.stored_operation is 'Operations that were published for clients: they may be sent by the SHA-256 of their document alone.';
+comment on column auth.stored_operation.sha256 is 'Of the document, in UTF-8.';
+comment on column auth.stored_operation.credential_id is 'Who may send it; null: every credential.';
+comment on column auth.stored_operation.name is 'What the document or the manifest calls it.';
+
 create view auth.credential_overview with (security_invoker=true) as
  SELECT id,
     name,
@@ -10614,7 +10734,8 @@ create view auth.credential_overview with (security_invoker=true) as
     deactivated_at,
     ( SELECT max(secret.expires_at) AS max
            FROM auth.credential_secret secret
-          WHERE secret.credential_id = credential.id AND secret.expires_at > now()) AS old_key_ends_at
+          WHERE secret.credential_id = credential.id AND secret.expires_at > now()) AS old_key_ends_at,
+    stored_operations_only
    FROM auth.credential;
 grant select on view auth.credential_overview to service_registrar;
 comment on view auth.credential_overview is 'Credentials as an administrator sees them: everything but the secrets. The newest key comes first; those before it end.';
@@ -10662,6 +10783,19 @@ create view auth.signing_key_overview with (security_invoker=true) as
    FROM auth.signing_key k;
 comment on view auth.signing_key_overview is 'Keys that sign access tokens as an administrator sees them: everything but the keys. key_id is that of the key that they are encrypted with.';
 
+create view auth.stored_operation_overview with (security_invoker=true) as
+ SELECT operation.version,
+    encode(operation.sha256, 'hex'::text) AS sha256,
+    operation.name,
+    octet_length(operation.document) AS bytes,
+    operation.published_at,
+    operation.credential_id,
+    credential.name AS credential_name
+   FROM auth.stored_operation operation
+     LEFT JOIN auth.credential ON credential.id = operation.credential_id;
+grant select on view auth.stored_operation_overview to service_registrar;
+comment on view auth.stored_operation_overview is 'Stored operations without their documents. Those without a credential are for all of them.';
+
 CREATE OR REPLACE FUNCTION auth.acting_administrator()
  RETURNS uuid
  LANGUAGE sql
@@ -10700,19 +10834,20 @@ grant execute on function auth.activate_credential(uuid) to service_registrar;
 comment on function auth.activate_credential(uuid) is 'Lets a deactivated credential work again, with the same key and secret. On an active one it changes nothing.';
 
 CREATE OR REPLACE FUNCTION auth.active_scopes(access_key text)
- RETURNS TABLE(scopes text[], remaining interval)
+ RETURNS TABLE(scopes text[], remaining interval, stored_operations_only boolean)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT credential.scopes,
-     (secret.expires_at - now())
+     (secret.expires_at - now()),
+     credential.stored_operations_only
     FROM (auth.credential_secret secret
       JOIN auth.credential ON ((credential.id = secret.credential_id)))
    WHERE ((secret.access_key = active_scopes.access_key) AND (credential.deactivated_at IS NULL) AND ((secret.expires_at IS NULL) OR (secret.expires_at > now())));
 END;
 grant execute on function auth.active_scopes(text) to service_auth;
-comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, and for how long the key goes on, or null when it has no end. No row when it is gone or its credential is deactivated.';
+comment on function auth.active_scopes(text) is 'Scopes that tokens of this access key may have now, for how long the key goes on, or null when it has no end, and whether they may send stored operations only. No row when it is gone or its credential is deactivated.';
 
 CREATE OR REPLACE FUNCTION auth.add_first_signing_key(id uuid, secret text)
  RETURNS void
@@ -11160,6 +11295,39 @@ alter function auth.prune_operations() owner to service_registrar;
 grant execute on function auth.prune_operations() to service_worker;
 comment on function auth.prune_operations() is 'Forgets what was sent more than 14 days ago, and operations that nobody sends any more.';
 
+CREATE OR REPLACE FUNCTION auth.publish_operations(version text, credential_id uuid, operations jsonb)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  published integer;
+  total record;
+begin
+  -- One after the other, so that the limits below hold
+  lock table auth.stored_operation in share row exclusive mode;
+  insert into auth.stored_operation (version, credential_id, sha256, name, document)
+  select publish_operations.version, publish_operations.credential_id,
+    pg_catalog.sha256(convert_to(given.document, 'UTF8')), given.name, given.document
+  from jsonb_to_recordset(publish_operations.operations) as given (name text, document text)
+  on conflict on constraint stored_operation_is_stored_once do nothing;
+  get diagnostics published = row_count;
+  select count(*) as operations, sum(octet_length(document)) as bytes into total from auth.stored_operation;
+  if total.operations > 5000 or total.bytes > 16777216 then
+    raise exception 'There would be % stored operations of % bytes: 5000 of 16777216 bytes are the most.',
+      total.operations, total.bytes using errcode = 'program_limit_exceeded';
+  end if;
+  if published > 0 then
+    perform auth.note_event('operations.published', coalesce(
+        (select c.name from auth.credential c where c.id = publish_operations.credential_id), 'all tokens'
+      ), publish_operations.credential_id,
+      jsonb_build_object('operations', published, 'version', publish_operations.version));
+  end if;
+  return published;
+end
+$function$;
+comment on function auth.publish_operations(text,uuid,jsonb) is 'Stores operations of a version, for one credential or, with null, for all: an array of objects with name and document. Those that are stored already stay as they are. Answers how many are new.';
+
 CREATE OR REPLACE FUNCTION auth.record_fields(entries jsonb)
  RETURNS void
  LANGUAGE sql
@@ -11283,6 +11451,30 @@ alter function auth.record_use(jsonb) owner to service_registrar;
 grant execute on function auth.record_use(jsonb) to service_auth;
 comment on function auth.record_use(jsonb) is 'Adds up how credentials were used: an array of objects with credential_id, day, version, requests, last_used_at, and for uses of a deprecated field deprecated_field.';
 
+CREATE OR REPLACE FUNCTION auth.remove_operations(version text, credential_id uuid, hashes text[])
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  removed integer;
+begin
+  delete from auth.stored_operation o
+  where (remove_operations.version is null or o.version = remove_operations.version)
+    and (remove_operations.credential_id is null or o.credential_id = remove_operations.credential_id)
+    and (remove_operations.hashes is null or encode(o.sha256, 'hex') = any (remove_operations.hashes));
+  get diagnostics removed = row_count;
+  if removed > 0 then
+    perform auth.note_event('operations.removed', coalesce(
+        (select c.name from auth.credential c where c.id = remove_operations.credential_id), 'all tokens'
+      ), remove_operations.credential_id,
+      jsonb_build_object('operations', removed, 'version', remove_operations.version));
+  end if;
+  return removed;
+end
+$function$;
+comment on function auth.remove_operations(text,uuid,text[]) is 'Removes stored operations: those of a version, of a credential and with these SHA-256 in hex; null stands for any. Answers how many there were.';
+
 CREATE OR REPLACE FUNCTION auth.reset_administrator_password(name text, password_hash text)
  RETURNS void
  LANGUAGE plpgsql
@@ -11304,6 +11496,32 @@ begin
 end
 $function$;
 comment on function auth.reset_administrator_password(text,text) is 'Gives an administrator another password, ends all of their sessions, and lets them in again if they were deactivated.';
+
+CREATE OR REPLACE FUNCTION auth.restrict_operations(credential_id uuid, stored_only boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  old record;
+begin
+  select credential.name, credential.stored_operations_only
+  into old
+  from auth.credential
+  where credential.id = restrict_operations.credential_id for update;
+  if not found then
+    raise exception 'There is no credential %.',
+      restrict_operations.credential_id using errcode = 'no_data_found';
+  elsif old.stored_operations_only <> restrict_operations.stored_only then
+    update auth.credential set stored_operations_only = restrict_operations.stored_only
+    where credential.id = restrict_operations.credential_id;
+    perform auth.note_event('credential.changed', old.name, restrict_operations.credential_id,
+      jsonb_build_object('stored_operations_only', restrict_operations.stored_only));
+  end if;
+end
+$function$;
+grant execute on function auth.restrict_operations(uuid,boolean) to service_registrar;
+comment on function auth.restrict_operations(uuid,boolean) is 'Lets a credential send stored operations only, or all operations again.';
 
 CREATE OR REPLACE FUNCTION auth.retire_signing_key(id uuid)
  RETURNS void
@@ -11430,6 +11648,36 @@ BEGIN ATOMIC
 END;
 grant execute on function auth.signing_keys() to service_auth;
 comment on function auth.signing_keys() is 'The keys whose signatures of access tokens are accepted, which of them signs, and how long the others have left.';
+
+CREATE OR REPLACE FUNCTION auth.stored_document(wanted text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT o.document
+    FROM auth.stored_operation o
+   WHERE (o.sha256 = decode(stored_document.wanted, 'hex'::text))
+  LIMIT 1;
+END;
+alter function auth.stored_document(text) owner to service_registrar;
+grant execute on function auth.stored_document(text) to service_auth;
+comment on function auth.stored_document(text) is 'The document of a stored operation, by its SHA-256 in hex; null when there is none.';
+
+CREATE OR REPLACE FUNCTION auth.stored_operations()
+ RETURNS TABLE(version text, sha256 text, credential_id uuid)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT o.version,
+     encode(o.sha256, 'hex'::text) AS encode,
+     o.credential_id
+    FROM auth.stored_operation o;
+END;
+alter function auth.stored_operations() owner to service_registrar;
+grant execute on function auth.stored_operations() to service_auth;
+comment on function auth.stored_operations() is 'Which operations are stored, by version and SHA-256 of their document, and for which credential; null: for all of them.';
 
 CREATE OR REPLACE FUNCTION auth.stored_secrets()
  RETURNS TABLE(kind text, key_id text, count bigint)
@@ -12279,6 +12527,12 @@ create type erp.supplier_order_line as (
   expected_delivery_date timestamp with time zone
 );
 comment on type erp.supplier_order_line is 'A line of a supplier order as it is to be; with the id of one that is there, or without.';
+
+create sequence erp.fulfillment_number;
+grant usage on sequence erp.fulfillment_number to service_writer;
+
+create sequence erp.fulfillment_order_number;
+grant usage on sequence erp.fulfillment_order_number to service_writer;
 
 create table erp.admin_user (
   id uuid default uuidv7() not null,
@@ -13296,6 +13550,7 @@ create table erp.number_range (
   technical_name text not null,
   pattern text not null,
   last_number bigint default 0 not null,
+  sequence regclass,
   constraint number_range_last_number_is_not_negative CHECK ((last_number >= 0)),
   constraint number_range_pattern_has_a_counter CHECK ((pattern ~~ '%{n}%'::text)),
   constraint number_range_pkey PRIMARY KEY (technical_name)
@@ -13306,6 +13561,8 @@ create policy number_range_update_writer on erp.number_range for update to servi
 grant select on table erp.number_range to service_writer;
 grant update (last_number) on table erp.number_range to service_writer;
 comment on table erp.number_range is 'Where numbers of documents and orders come from: the pattern, with {n} for the counter, and the last one given.';
+comment on column erp.number_range.last_number is 'The last number given; not used when a sequence counts.';
+comment on column erp.number_range.sequence is 'The sequence that counts in the place of last_number: nobody waits for others then, and what is undone leaves a gap. Null for ranges without gaps.';
 comment on constraint number_range_last_number_is_not_negative on erp.number_range is '@userError OUT_OF_RANGE
 The number range has come to an end.';
 comment on constraint number_range_pattern_has_a_counter on erp.number_range is '@internal The functions that write here see to it.';
@@ -13960,8 +14217,10 @@ CREATE INDEX sales_order_amount_total_id_idx ON erp.sales_order USING btree (amo
 CREATE INDEX sales_order_created_at_id_idx ON erp.sales_order USING btree (created_at, id);
 CREATE INDEX sales_order_currency_id_id_idx ON erp.sales_order USING btree (currency_id, id);
 CREATE INDEX sales_order_customer_id_id_idx ON erp.sales_order USING btree (customer_id, id);
+CREATE INDEX sales_order_delivery_state_order_date_time_id_idx ON erp.sales_order USING btree (delivery_state, order_date_time, id);
 CREATE INDEX sales_order_order_date_time_id_idx ON erp.sales_order USING btree (order_date_time, id);
 CREATE INDEX sales_order_payment_method_id_idx ON erp.sales_order USING btree (payment_method_id);
+CREATE INDEX sales_order_payment_state_order_date_time_id_idx ON erp.sales_order USING btree (payment_state, order_date_time, id);
 CREATE INDEX sales_order_sales_channel_id_id_idx ON erp.sales_order USING btree (sales_channel_id, id);
 CREATE INDEX sales_order_search_idx ON erp.sales_order USING gin (lower((((((COALESCE(order_number, ''::text) || '
 '::text) || COALESCE(storefront_id, ''::text)) || '
@@ -13999,6 +14258,8 @@ comment on column erp.sales_order.payment_state is 'State of the primary payment
 comment on column erp.sales_order.amount_net is 'Total without tax, in the currency of the order.';
 comment on column erp.sales_order.amount_total is 'Total with tax, in the currency of the order; computed anew when a line changes.';
 comment on column erp.sales_order.currency_id is 'Currency of all amounts of the order.';
+comment on column erp.sales_order.sales_channel_id is 'Sales channel that the order came through; null when it is not known, or was deleted since.';
+comment on column erp.sales_order.customer_id is 'Customer who ordered; null when it is not known, or was deleted since.';
 comment on column erp.sales_order.tracking_codes is 'Tracking codes of the primary delivery, as a JSON array of strings: those of shipping labels that are not cancelled, and those entered by hand. Empty when there are none yet, null when the order has no delivery.';
 comment on column erp.sales_order.storefront_id is 'Id of the order in the external storefront platform; null when not imported from it.';
 comment on column erp.sales_order.created_at is 'When the row was made; usually the time of the order.';
@@ -14018,7 +14279,6 @@ Another order of the sales channel has this id.';
 comment on index erp.sales_order_search_idx is 'create index concurrently sales_order_search_idx on erp.sales_order using gin ((lower((coalesce(order_number::text, '''') || ''
 '' || coalesce(storefront_id::text, '''') || ''
 '' || coalesce(tracking_codes::text, '''')) collate pg_catalog.pg_c_utf8)) extensions.gin_trgm_ops) with (gin_pending_list_limit = 1024)';
-comment on index erp.sales_order_state_order_date_time_id_idx is 'For lists of orders in a state, newest first.';
 
 create table erp.sales_order_line_item (
   id uuid default uuidv7() not null,
@@ -17388,24 +17648,28 @@ begin
           then (select p.id from erp.product p where p.product_number = g.given ->> 'product_number')
           else r.product_id end as product_id
       from given g cross join lateral jsonb_populate_record(null::erp.sales_order_line_item, g.given) r
+    ),
+    -- Not joins, which would read all of tables that are not large
+    known as materialized (
+      select m.*, (select p from erp.sales_order_line_item p where p.id = m.id) as p,
+        (select i from erp.product i where i.id = m.product_id) as i
+      from matched m
     )
-    select array_agg(row(m.line, coalesce(p.id, (m.defaults ->> 'id')::uuid), p.id is null, m.given,
-      to_jsonb(p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id, 'position', m.n) || case
+    select array_agg(row(m.line, coalesce((m.p).id, (m.defaults ->> 'id')::uuid), (m.p).id is null, m.given,
+      to_jsonb(m.p), to_jsonb(w) || jsonb_build_object('order_id', m.order_id, 'position', m.n) || case
         when num_nonnulls(m.product_id, m.given ->> 'product_number') > 0
           then jsonb_build_object('product_id', m.product_id) else '{}' end || case
-        when p.id is not null then '{}'
+        when (m.p).id is not null then '{}'
         else jsonb_build_object(
           'type', case when m.given ? 'type' then w.type when m.product_id is null then 'custom'
             else 'product' end,
-          'label', coalesce(w.label, i.name, i.product_number, m.given ->> 'product_number'),
-          'identifier', coalesce(w.identifier, w.storefront_id, i.product_number, w.label)) end || case
+          'label', coalesce(w.label, (m.i).name, (m.i).product_number, m.given ->> 'product_number'),
+          'identifier', coalesce(w.identifier, w.storefront_id, (m.i).product_number, w.label)) end || case
         when not m.given ? 'total_price' and m.given ?| '{unit_price,quantity}' and w.unit_price is not null
           then jsonb_build_object('total_price', round(w.unit_price * w.quantity, 2)) else '{}' end,
       false, null)::mutation.upsert_row order by m.line)
-    from matched m left join erp.sales_order_line_item p on p.id = m.id
-    left join erp.product i on i.id = m.product_id
-    cross join lateral jsonb_populate_record(case when p.id is null
-      then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else p end, m.given - 'id') w
+    from known m cross join lateral jsonb_populate_record(case when (m.p).id is null
+      then jsonb_populate_record(null::erp.sales_order_line_item, m.defaults) else m.p end, m.given - 'id') w
     $q$, mutation.defaults_of('erp.sales_order_line_item'))
   into result using orders;
   return result;
@@ -17452,18 +17716,22 @@ CREATE OR REPLACE FUNCTION erp.next_number(number_range text)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  result text;
+  present erp.number_range;
 begin
+  select * into present from erp.number_range r where r.technical_name = number_range;
+  if present.sequence is not null then
+    return replace(present.pattern, '{n}', nextval(present.sequence)::text);
+  end if;
   update erp.number_range r set last_number = r.last_number + 1 where r.technical_name = number_range
-  returning replace(r.pattern, '{n}', r.last_number::text) into result;
+  returning r.* into present;
   if not found then
     raise exception 'There is no number range %.', number_range using errcode = 'no_data_found';
   end if;
-  return result;
+  return replace(present.pattern, '{n}', present.last_number::text);
 end
 $function$;
 grant execute on function erp.next_number(text) to service_writer;
-comment on function erp.next_number(text) is 'The next number of a range, without gaps: other transactions wait until it is committed or given back.';
+comment on function erp.next_number(text) is 'The next number of a range. Without a sequence it has no gaps: other transactions wait until the number is committed or given back.';
 
 CREATE OR REPLACE FUNCTION erp.next_state(machine text, action text, state text)
  RETURNS text
@@ -17878,11 +18146,10 @@ END;
 grant execute on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) to service_writer;
 comment on function erp.put_away_drafts(erp.goods_receipt,erp.placement[]) is 'The movements that complete a goods receipt: from its place to where its lines are put away, and what is to be thrown away to stock_correction; what its lines take back to where that goes.';
 
-CREATE OR REPLACE FUNCTION erp.put_away_place(receipt erp.goods_receipt, line erp.goods_receipt_line_item, OUT type text, OUT place text)
- RETURNS record
+CREATE OR REPLACE FUNCTION erp.put_away_place(receipt erp.goods_receipt, line erp.goods_receipt_line_item)
+ RETURNS TABLE(type text, place text)
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
 BEGIN ATOMIC
  SELECT p.type,
      p.place
@@ -19500,7 +19767,9 @@ begin
   perform erp.hand_over_defaults(u.id, (u.wanted ->> 'is_default')::boolean,
     (u.wanted ->> 'is_default_receiving')::boolean)
   from unnest(rows) u
-  where u.errors is null;
+  where u.errors is null and exists (
+    select from unnest('{is_default,is_default_receiving}'::text[]) m (mark)
+    where u.wanted -> m.mark = 'true' and u.present -> m.mark is distinct from 'true');
   rows := mutation.write_rows('erp.warehouse', rows);
   insert into erp.location (name, warehouse_id)
   select u.wanted ->> 'name', u.id from unnest(rows) u where u.errors is null and u.is_new order by u.line;
@@ -19687,6 +19956,7 @@ CREATE OR REPLACE FUNCTION erp.write_order_lines(orders mutation.upsert_row[], l
  RETURNS uuid[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   kept mutation.upsert_row[] := array(
@@ -21795,6 +22065,7 @@ CREATE OR REPLACE FUNCTION events.schema(topic text)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 BEGIN ATOMIC
  SELECT json_build_object('$schema', 'https://json-schema.org/draft/2020-12/schema', 'title', t.name, 'description', t.description, 'type', 'object', 'required', json_build_array('type', 'timestamp', 'sequence', 'previousSequence', 'apiVersion', 'changedFields', 'cause', 'data'), 'properties', json_build_object('type', json_build_object('const', t.name), 'timestamp', '{"type": "string", "format": "date-time", "description": "When it happened."}'::json, 'sequence', json_build_object('type',
          CASE
@@ -24380,11 +24651,11 @@ begin
   perform ledger.lock_orders(
     array(select c.owner_id from unnest(changes) c union select p.id from unnest(priced) p (id))
   );
+  -- Asked for each: as a join it may be planned by the index of states, through all open orders
   perform ledger.change_reserved_stock(array(
     select row (c.owner_id, c.item_id, c.quantity)::ledger.change
     from unnest(changes) c
-    join erp.sales_order o on o.id = c.owner_id
-    where o.state in ('open', 'in_progress')));
+    where (select o.state from erp.sales_order o where o.id = c.owner_id) in ('open', 'in_progress')));
   update erp.sales_order o set amount_total = a.amount_total, amount_net = a.amount_net
   from unnest(priced) p (id) join erp.sales_order present on present.id = p.id
   left join lateral ledger.order_amounts(present.id, present.tax_status) a on true
@@ -24486,6 +24757,10 @@ declare
   present text[];
   of_labels text[];
 begin
+  -- A new order has no labels yet
+  if tg_op = 'INSERT' and new.tracking_codes is null and new.entered_tracking_codes = '{}' then
+    return new;
+  end if;
   -- The constraint will refuse it
   if not erp.is_string_array(new.tracking_codes) then
     return new;
@@ -25046,11 +25321,18 @@ $function$;
 grant execute on function ledger.pick_units(ledger.pick[]) to service_ledger;
 comment on function ledger.pick_units(ledger.pick[]) is 'Where the units lie that are to be picked: of the picks that name no place, in the order of ledger.ship. Fewer when there are not enough.';
 
-CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid, OUT type text, OUT place text)
- RETURNS record
+CREATE OR REPLACE FUNCTION ledger.place_of(warehouse_id uuid, bin_location_id uuid)
+ RETURNS TABLE(type text, place text)
  LANGUAGE sql
  IMMUTABLE
-RETURN ROW(CASE WHEN (warehouse_id IS NULL) THEN 'bin_location'::text ELSE 'warehouse'::text END, (COALESCE(warehouse_id, bin_location_id))::text);
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (warehouse_id IS NULL) THEN 'bin_location'::text
+             ELSE 'warehouse'::text
+         END AS "case",
+     (COALESCE(warehouse_id, bin_location_id))::text AS "coalesce";
+END;
 grant execute on function ledger.place_of(uuid,uuid) to service_ledger;
 grant execute on function ledger.place_of(uuid,uuid) to service_writer;
 comment on function ledger.place_of(uuid,uuid) is 'Kind and key (see ledger.stock.place) of the place that is a warehouse or a bin.';
@@ -25344,13 +25626,19 @@ declare
   -- Later than all bookings of these products, because they are locked
   moment constant timestamptz := clock_timestamp();
 begin
-  insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id)
-  select l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
-  from unnest(lines) with ordinality l
-  cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
-  group by l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
-  order by min(l.ordinality)
-  on conflict (product_id, place) do nothing;
+  if exists (
+    select from unnest(lines) l
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    where not exists (select from ledger.stock s where s.product_id = l.product_id and s.place = p.place)
+  ) then
+    insert into ledger.stock (product_id, location_type_technical_name, warehouse_id, bin_location_id)
+    select l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
+    from unnest(lines) with ordinality l
+    cross join lateral ledger.place_of(l.source_warehouse_id, l.source_bin_location_id) p
+    group by l.product_id, p.type, l.source_warehouse_id, l.source_bin_location_id
+    order by min(l.ordinality)
+    on conflict (product_id, place) do nothing;
+  end if;
 
   return array(
     select row (l.ordinality, s.id, p.type, p.place, l.product_id, l.batch_id, l.quantity,
@@ -25358,7 +25646,9 @@ begin
       case when l.counted_at is null then 0
         when newer.counted_at is null
           then ledger.moved_since(l.product_id, p.place, l.batch_id, l.counted_at) end,
-      ledger.quantity_at(l.product_id, p.place, l.batch_id),
+      case when l.batch_id is null then s.quantity else coalesce((
+        select b.quantity from ledger.batch_stock b where b.stock_id = s.id and b.batch_id = l.batch_id
+      ), 0) end,
       case when l.counted_at is not null then newer.counted_at end, newer.quantity
     )::ledger.stock_reading
     from unnest(lines) with ordinality l
@@ -26843,11 +27133,16 @@ begin
         num_nonnulls(r.id, %5$s) > 0 as is_named, %4$s as defaults
       from %3$s
     ),
-    counted as (select m.*, row_number() over (partition by m.id order by m.line) as nth from matched m)
-    select array_agg(row(c.line, coalesce(c.id, (c.defaults ->> 'id')::uuid), o.id is null, c.given,
-      case when o.id is not null then to_jsonb(o) end,
-      to_jsonb(jsonb_populate_record(case when o.id is null
-        then jsonb_populate_record(null::%1$s, c.defaults) else o end, c.given - 'id')), false,
+    -- Not a join, which would read all of a table that is not large
+    counted as materialized (
+      select m.*, row_number() over (partition by m.id order by m.line) as nth,
+        (select o from %1$s o where o.id = m.id) as present
+      from matched m
+    )
+    select array_agg(row(c.line, coalesce(c.id, (c.defaults ->> 'id')::uuid), (c.present).id is null, c.given,
+      case when (c.present).id is not null then to_jsonb(c.present) end,
+      to_jsonb(jsonb_populate_record(case when (c.present).id is null
+        then jsonb_populate_record(null::%1$s, c.defaults) else c.present end, c.given - 'id')), false,
       case
         when not c.is_named then jsonb_build_array(mutation.user_error('REQUIRED', $3,
           mutation.path($2, c.line)))
@@ -26856,7 +27151,7 @@ begin
         when c.id is not null and c.nth > 1 then jsonb_build_array(mutation.user_error('NOT_UNIQUE',
           'An earlier row is about the same one.', mutation.path($2, c.line)))
       end)::mutation.upsert_row order by c.line)
-    from counted c left join %1$s o on o.id = c.id
+    from counted c
     $q$, relation, found, named, mutation.defaults_of(relation),
     (select string_agg(format('r.%I', k), ', ') from unnest(keys) k))
   into result

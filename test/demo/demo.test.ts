@@ -112,7 +112,7 @@ test("every list has rows, most more than a page", async () => {
     all.filter(({ longest }) => longest === 0),
     [],
   );
-  // The shop has 3 sales channels and 3 warehouses, and 4 currencies
+  // The shop has 3 sales channels and 3 warehouses, and 4 currencies; a product has a few batches and suppliers
   const short = all.filter(({ longest }) => longest < 11).map(({ view, field }) => `${view}.${field}`);
   assert.deepEqual(short.sort(), [
     "countries.salesChannelDefaultAssignments",
@@ -122,7 +122,10 @@ test("every list has rows, most more than a page", async () => {
     "customer_groups.registrationSalesChannels",
     "customer_groups.salesChannels",
     "payment_methods.salesChannels",
+    "products.batches",
+    "products.supplierConfigurations",
     "products.warehouseConfigurations",
+    "products.warehouseStocks",
     "sales_channels.currencies",
     "warehouses.location",
   ]);

@@ -1,1 +1,0 @@
---!include events/schema.sql

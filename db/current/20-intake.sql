@@ -1,6 +1,0 @@
---!include ledger/keep_order_line_figures.sql
---!include ledger/keep_tracking_codes.sql
---!include mutation/match_rows.sql
---!include erp/match_order_lines.sql
---!include erp/upsert_orders.sql
---!include erp/upsert_warehouses.sql

@@ -3,7 +3,7 @@ import { serveAsset } from "./assets.ts";
 import { requireOwnForm } from "./csrf.ts";
 import { pageHeaders } from "./headers.ts";
 import { logIn, logOut } from "./log-in.ts";
-import { navigation } from "./navigation.ts";
+import { navigationFor } from "./navigation.ts";
 import { noPage, showProblem } from "./problem-page.ts";
 import { recogniseVisitor, requireVisitor } from "./session.ts";
 import type { AdministrationOptions } from "./section.ts";
@@ -14,6 +14,7 @@ const maxFormBytes = 65_536;
 /** The administration in the browser, at `/admin`: the middlewares of its requests in order. */
 export function administration(options: AdministrationOptions): Router {
   const router = Router();
+  const navigation = navigationFor(options);
   router.use(pageHeaders(options.publicUrl));
   router.get("/assets/:name", serveAsset);
   router.use(recogniseVisitor(options, navigation));

@@ -17,6 +17,8 @@ export interface AdministrationOptions {
   now: () => number;
   /** The address that clients use, if it differs from that of requests. */
   publicUrl: string | undefined;
+  /** Whether the explorer is served. */
+  explorer: boolean;
   /** Webhook destinations allowed beside the public internet, as the setting service.webhook_allow. */
   webhookAllow: string;
 }
@@ -26,6 +28,8 @@ export interface Section {
   title: string;
   /** Path below /admin. */
   path: string;
+  /** Whether there is such a section; by default there is. */
+  isServed?(options: AdministrationOptions): boolean;
   /** Its pages, for logged-in visitors. Their paths are relative to the section's. */
   pages(options: AdministrationOptions): Router;
 }

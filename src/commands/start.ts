@@ -14,7 +14,7 @@ import { openDatabase } from "../database/open.ts";
 import type { OpenDatabase } from "../database/open.ts";
 import { urlAsOwner } from "../database/roles.ts";
 import { waitingFor } from "../database/wait.ts";
-import { explorerPathOf } from "../http/explorer.ts";
+import { explorerPathOf } from "../versions/explorer-page.ts";
 import { Closing } from "../lib/closing.ts";
 import { serveMetrics } from "../process/serve-metrics.ts";
 import { serve } from "../process/serve.ts";

@@ -2,14 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { Response } from "express";
 import express, { Router } from "express";
 import type { ServedVersion } from "../versions/serve-version.ts";
-import type { Version } from "../versions/versions.ts";
-import { changesPathOf, explorerFiles } from "../versions/explorer-page.ts";
+import { changesPathOf, explorerFiles, explorerPathOf } from "../versions/explorer-page.ts";
 import { eventStream } from "./http-server.ts";
-
-/** Path of the explorer of a version. */
-export function explorerPathOf({ slug }: Version): string {
-  return `/explorer/${slug}`;
-}
 
 /** Sends an event for each change, for as long as the explorer listens. */
 function sendChanges({ onChange }: ServedVersion, response: Response): void {

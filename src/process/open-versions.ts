@@ -6,7 +6,7 @@ import { apiError } from "../errors/api-error.ts";
 import { DocumentCache } from "../graphql/document-cache.ts";
 import type { Limits } from "../graphql/limits.ts";
 import { exportCheck } from "../bulk/check-export.ts";
-import { explorerPathOf } from "../http/explorer.ts";
+import { explorerPathOf } from "../versions/explorer-page.ts";
 import { passedRequestOf } from "../http/passed-request.ts";
 import type { Closing } from "../lib/closing.ts";
 import { Availability } from "../versions/availability.ts";

@@ -1,7 +1,16 @@
 import { examples } from "./explorer-examples.ts";
+import type { Version } from "./versions.ts";
 
 type RuruConfig = NonNullable<GraphileConfig.Preset["ruru"]>;
 type RuruClientConfig = NonNullable<RuruConfig["clientConfig"]>;
+
+/** Path of the explorer of a version. */
+export function explorerPathOf({ slug }: Version): string {
+  return `/explorer/${slug}`;
+}
+
+/** Under which name a tab keeps the credentials of whoever is logged in to the explorer. */
+export const credentialsKey = "explorer:credentials";
 
 /** Where a version tells its explorer that it has changed. */
 export const changesPathOf = (explorerPath: string): string => `${explorerPath}/changes`;
@@ -13,6 +22,7 @@ export const explorerFiles = "/explorer-files";
 const configOf = (explorerPath: string, endpoint: string) => ({
   endpoint,
   changes: changesPathOf(explorerPath),
+  key: credentialsKey,
   token: "/api/oauth/token",
   schema: `${endpoint}/schema.graphql`,
   examples: examples.map(({ query }) => query),
@@ -35,6 +45,7 @@ function bar(slug: string): string {
     <label>Client id <input name="id" autocomplete="off" spellcheck="false" placeholder="ak_…" required></label>
     <label>Secret <input name="secret" type="password" autocomplete="off" placeholder="sk_…" required></label>
     <button>Log in</button>
+    <a href="/admin/explorer">As an administrator</a>
   </form>
   <p id="who" hidden><span></span> <button type="button">Log out</button></p>
   <p id="problem" role="alert"></p>

@@ -15,7 +15,7 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
   let browser: Browser;
   before(async () => {
     browser = await startChromium();
-    service = await startService({ versions });
+    service = await startService({ versions, settings: { explorer: true } });
     await createAdministrator(service.owner, "anna@example.com", password);
   });
   after(async () => {
@@ -293,6 +293,21 @@ describe("the administration in a browser", { skip: skipBrowser }, () => {
     assert.equal(await page.getByLabel("Name").inputValue(), "From the summary");
   });
 
+  test("the explorer opens from here, logged in, with its history", async () => {
+    const { page } = await open();
+    await logIn(page);
+    await page.getByRole("link", { name: "Explorer" }).click();
+    await page.getByRole("button", { name: "None", exact: true }).click();
+    await page.getByRole("group", { name: "Orders", exact: true }).getByLabel("Read").check();
+    await page.getByRole("button", { name: "Open the explorer" }).click();
+    await page.waitForURL("**/explorer/unstable");
+    await page.getByText(/^ak_.*…, 1 scope$/).waitFor();
+    await page.getByRole("button", { name: "Show History" }).waitFor();
+    // The page with the secret is not among those that one can go back to
+    await page.goBack();
+    await page.getByRole("heading", { name: "Explorer", level: 1 }).waitFor();
+  });
+
   test("after the session has ended, logging in leads back", async () => {
     const { page } = await open();
     await logIn(page);
@@ -314,5 +329,6 @@ const sections = [
   { path: "/plan", name: "Plan" },
   { path: "/operations", name: "Operations" },
   { path: "/activity", name: "Activity" },
+  { path: "/explorer", name: "Explorer" },
   { path: "/account", name: "Account" },
 ];

@@ -4,13 +4,13 @@ import { versions } from "../../src/versions/versions.ts";
 import { query, startService } from "../lib/service.ts";
 import type { TestService } from "../lib/service.ts";
 import { until } from "../lib/until.ts";
-import { csrfTokenIn, loggedIn, textOf } from "./browser.ts";
-import type { FetchedPage, HttpBrowser } from "./browser.ts";
+import { csrfTokenIn, HttpBrowser, loggedIn, textOf } from "./browser.ts";
+import type { FetchedPage } from "./browser.ts";
 
 let service: TestService;
 let visitor: HttpBrowser;
 before(async () => {
-  service = await startService({ versions });
+  service = await startService({ versions, settings: { explorer: true } });
   visitor = await loggedIn(service, "anna");
 });
 after(() => service.close());
@@ -180,7 +180,12 @@ test("behind a proxy the addresses are those that clients reach", async () => {
   const response = await fetch(proxied.url + path, {
     headers: { cookie: `__Host-service-session=${token}` },
   });
-  assert.ok((await response.text()).includes(">https://api.example.com/api/oauth/token<"));
+  const page = await response.text();
+  assert.ok(page.includes(">https://api.example.com/api/oauth/token<"));
+  // It serves no explorer
+  assert.ok(!page.includes("/admin/explorer"));
+  const headers = { cookie: `__Host-service-session=${token}` };
+  assert.equal((await fetch(`${proxied.url}/admin/explorer`, { headers })).status, 404);
 });
 
 test("rotating at once stops the old client credentials and their tokens, and shows the new secret once", async () => {
@@ -381,4 +386,82 @@ test("tokens that aren't there: every page and action is a 404 that names the re
       assert.equal(status, 404, action);
     }
   }
+});
+
+/** What a page hands to the explorer. */
+function handedOn({ status, html }: FetchedPage): Made {
+  assert.equal(status, 200, html);
+  const find = (pattern: RegExp) => pattern.exec(html)?.[1] ?? assert.fail(html);
+  const value = find(/data-value="([^"]+)"/).replaceAll("&quot;", '"');
+  const { id: clientId, secret: clientSecret } = JSON.parse(value) as Record<"id" | "secret", string>;
+  const path = find(/data-way-on="([^"]+)"/);
+  return { id: "", path, clientId, clientSecret };
+}
+
+test("the explorer opens with the chosen scopes for an hour, by a token of the administrator's own", async () => {
+  const { html } = await visitor.get("/admin/explorer");
+  assert.match(html, /name="access.orders"\s+value="read"\s+checked/);
+  const page = await visitor.post("/admin/explorer", { "access.countries": "read", "access.stocks": "none" });
+  const first = handedOn(page);
+  assert.equal(first.path, "/explorer/unstable");
+  const token = await service.tokenFor(first);
+  assert.equal(await statusOf(token), 200);
+  assert.deepEqual((await service.ask(token, { query: "{ tags { edges { node { id } } } }" })).codes, [
+    "FORBIDDEN",
+  ]);
+  const own = async () => {
+    const { rows } = await service.owner.query(
+      `select name, scopes, array(select round(extract(epoch from expires_at - now()) / 360)::int from auth.credential_secret
+         where credential_id = c.id and access_key = any ($1)) as tenths,
+         (select count(*)::int from auth.credential_secret where credential_id = c.id) as keys
+       from auth.credential c where name like 'Explorer of %'`,
+      [[first.clientId, second?.clientId]],
+    );
+    return rows;
+  };
+  let second: Made | undefined;
+  const expected = { name: "Explorer of anna", tenths: [10], keys: 2 };
+  assert.deepEqual(await own(), [{ ...expected, scopes: ["countries:read"] }]);
+
+  // Again: the same token, with other scopes and another key; also after somebody has deactivated it
+  await service.owner.query(
+    "update auth.credential set deactivated_at = now() where name = 'Explorer of anna'",
+  );
+  second = handedOn(await visitor.post("/admin/explorer", { "access.tags": "read" }));
+  assert.deepEqual(await own(), [{ ...expected, scopes: ["tags:read"] }]);
+  await assert.rejects(service.tokenFor(first), /401/);
+  await service.tokenFor(second);
+  assert.match((await visitor.get("/admin/explorer")).html, /name="access.tags"\s+value="read"\s+checked/);
+  for (const { clientSecret } of [first, second])
+    assert.ok(!JSON.stringify(service.log).includes(clientSecret));
+  assert.match(textOf(await visitor.get("/admin/activity")), /anna .*Explorer of anna/);
+});
+
+test("the explorer opens for nobody else, and not without scopes", async () => {
+  const fields = { "access.tags": "read" };
+  const other = await loggedIn(service, "otto");
+  const count = async () =>
+    (await service.owner.query("select from auth.credential where name = 'Explorer of otto'")).rows.length;
+  assert.equal((await other.postRaw("/admin/explorer", fields)).status, 403);
+  const elsewhere = { headers: { origin: "https://evil.example", "sec-fetch-site": "cross-site" } };
+  assert.equal((await other.post("/admin/explorer", fields, { ...elsewhere })).status, 403);
+  const nothing = await other.post("/admin/explorer", { "access.tags": "none" });
+  assert.equal(nothing.status, 422);
+  assert.match(textOf(nothing), /Choose what to read or write/);
+  const stranger = new HttpBrowser(service.url);
+  for (const { status, location } of [
+    await stranger.get("/admin/explorer"),
+    await stranger.postRaw("/admin/explorer", fields),
+  ]) {
+    assert.equal(status, 303);
+    assert.match(location!, /^\/admin\/log-in/);
+  }
+  assert.equal(await count(), 0);
+  // Sent twice at once, it makes one token; the last key works
+  const { html } = await other.get("/admin/explorer");
+  const sent = { _csrf: csrfTokenIn(html), ...fields };
+  const pages = await Promise.all([1, 2].map(() => other.postRaw("/admin/explorer", sent)));
+  const answers = await Promise.allSettled(pages.map((page) => service.tokenFor(handedOn(page))));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  assert.equal(await count(), 1);
 });

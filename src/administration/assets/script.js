@@ -35,3 +35,11 @@ for (const group of document.querySelectorAll("[data-all]")) {
 }
 
 document.querySelector("[data-focus]")?.focus();
+
+// The explorer finds its credentials in the storage of the tab; no address has them.
+const wayOn = document.querySelector("[data-way-on]");
+if (wayOn) {
+  const { key, value } = wayOn.dataset;
+  sessionStorage.setItem(key, value);
+  location.replace(wayOn.dataset.wayOn);
+}

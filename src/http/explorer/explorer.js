@@ -5,7 +5,7 @@ const { endpoint, changes, examples } = EXPLORER;
 const send = window.fetch.bind(window);
 const find = (selector) => document.querySelector(selector);
 /** The credentials are kept in this tab only. */
-const kept = { key: "explorer:credentials", read: () => JSON.parse(sessionStorage.getItem(kept.key)) };
+const kept = { key: EXPLORER.key, read: () => JSON.parse(sessionStorage.getItem(kept.key)) };
 /** Seconds before its end at which a token is replaced. */
 const marginSeconds = 30;
 
@@ -33,7 +33,8 @@ async function logIn(credentials) {
     sessionStorage.setItem(kept.key, JSON.stringify(credentials));
     find("#log-in").hidden = true;
     find("#who").hidden = false;
-    find("#who span").textContent = `${credentials.id.slice(0, 11)}…, ${scopes.length} scopes`;
+    find("#who span").textContent =
+      `${credentials.id.slice(0, 11)}…, ${scopes.length} ${scopes.length === 1 ? "scope" : "scopes"}`;
     find("#who span").title = scopes.join("\n");
     loggedIn();
   } catch (error) {

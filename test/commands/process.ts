@@ -24,7 +24,7 @@ export interface CommandProcess {
 const ofProject =
   /^(NODE_(?!COMPILE_CACHE$)|HOST$|PORT$|PUBLIC_URL$|METRICS_|TRUST_PROXY$|LIMIT_|RATE_|MIGRATION_|[A-Z]+_TIMEOUT$|DATABASE_|READ_|DATA_|TOKEN_|SECRETS_|RUN_AS$|EXPLORER$|WORKER_|WEBHOOK_|BULK_|BACKUP_|EXCHANGE_|LOG_|STOP_|TEST_|PG)/;
 
-/** So that a short process hardly has to collect garbage: it takes a fifth of its time. */
+/** As in the scripts. A short process then hardly has to collect garbage, which takes a fifth of its time. */
 const nodeOptions = ["--no-concurrent-sparkplug", "--min-semi-space-size=16"];
 
 /**

@@ -1,5 +1,4 @@
 import { styleText } from "node:util";
-import "../process/end-safely.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /** Writes a line for the person at the terminal. Standard output is reserved for results. */

@@ -1,5 +1,4 @@
 import "./graphile-env.ts";
-import "./end-safely.ts";
 // One of the processes of `npm start -- --workers N`. Its parent tells it what to do, and it ends with its parent.
 import { once } from "node:events";
 import { pino } from "pino";

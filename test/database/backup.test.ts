@@ -257,7 +257,8 @@ test("damaged and incomplete backups are refused, by a check as well", async () 
 });
 
 test("gaps and damage in the archived log are refused", async () => {
-  const segments = (await readdir(await archive())).filter((name) => name.endsWith(".gz")).sort();
+  const isSegment = (name: string) => /^[0-9A-F]{24}\.gz$/.test(name); // And no backup's label
+  const segments = (await readdir(await archive())).filter(isSegment).sort();
   const path = join(await archive(), segments.at(-1)!);
   // As if one more had been archived, and this one not
   const next = path.replace(/.{8}(?=\.gz$)/, (digits) => `${digits.slice(0, 4)}00FF`);

@@ -232,7 +232,8 @@ test("a moment that can't be reached is refused, and nothing is left of the atte
 /** Puts another file, with a changed byte in its middle, in the place of a file. */
 async function damage(path: string): Promise<void> {
   const content = await readFile(path);
-  content[content.length >> 1]! ^= 1;
+  // Near the beginning: farther on, a compressed segment is a run of zeros, which some other bits mean as well
+  content[Math.min(100, content.length >> 1)]! ^= 1;
   await rm(path);
   await writeFile(path, content);
 }
@@ -257,8 +258,7 @@ test("damaged and incomplete backups are refused, by a check as well", async () 
 });
 
 test("gaps and damage in the archived log are refused", async () => {
-  const isSegment = (name: string) => /^[0-9A-F]{24}\.gz$/.test(name); // And no backup's label
-  const segments = (await readdir(await archive())).filter(isSegment).sort();
+  const segments = (await readdir(await archive())).filter((name) => name.endsWith(".gz")).sort();
   const path = join(await archive(), segments.at(-1)!);
   // As if one more had been archived, and this one not
   const next = path.replace(/.{8}(?=\.gz$)/, (digits) => `${digits.slice(0, 4)}00FF`);

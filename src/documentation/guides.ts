@@ -75,7 +75,7 @@ const pathsOfFiles = new Map([
 ]);
 
 /** Pictures that guides show. */
-export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png)$/;
+export const picturePath = /^\/docs\/pictures\/((?:administration\/)?[\w-]+\.png|diagrams\/\w+\.svg)$/;
 
 /** Where links of a file lead on these pages. */
 export function linksOf(file: string): FindLink {

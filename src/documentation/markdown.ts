@@ -2,6 +2,7 @@ import { raw } from "hono/html";
 import MarkdownIt from "markdown-it";
 import { html } from "../administration/html.ts";
 import type { Html } from "../administration/html.ts";
+import { diagramAddress } from "./diagrams.ts";
 import { highlight } from "./highlight.ts";
 
 /** A heading of a text, for the list of what is on the page. */
@@ -30,21 +31,32 @@ const fromMarkdown = (text: string): Html => raw(text);
 
 const languages: Record<string, string> = {
   ...{ sh: "Shell", graphql: "GraphQL", json: "JSON", sql: "SQL", python: "Python", php: "PHP" },
-  ...{ ts: "TypeScript", js: "JavaScript", mermaid: "Diagram (Mermaid)", http: "HTTP" },
+  ...{ ts: "TypeScript", js: "JavaScript", http: "HTTP" },
 };
 
 /** A block of code, with its language. Tabs of several blocks are made by the page's script. */
 export function codeBlock(code: string, language = ""): Html {
   const title = languages[language] ?? language;
   const block = html`<pre tabindex="0"><code>${highlight(code, language)}</code></pre>`;
-  if (language === "mermaid")
-    return html`<details class="diagram">
-      <summary>${title}: the source of a drawing</summary>
-      ${block}
-    </details>`;
+  if (language === "mermaid") return diagram(code, block);
   return html`<figure class="code" data-language="${title}">
     ${title && html`<figcaption>${title}</figcaption>`}${block}
   </figure>`;
+}
+
+/** A diagram as a picture, and its source for those who can't see that. */
+function diagram(source: string, block: Html): Html {
+  const address = diagramAddress(source);
+  return html`${
+      address !== null &&
+      html`<a class="picture" href="${address}"
+        ><img class="diagram" src="${address}" alt="Diagram. Its source follows." loading="lazy"
+      /></a>`
+    }
+    <details class="diagram-source">
+      <summary>Source of the diagram (Mermaid)</summary>
+      ${block}
+    </details>`;
 }
 
 const { rules } = markdown.renderer;

@@ -52,11 +52,16 @@ const sendAsset: RequestHandler = (request, response, next) => {
   sendText(request, response, asset.content);
 };
 
+/** A diagram has its style in itself. */
+const diagramPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
 const sendPicture: RequestHandler = (request, response, next) => {
   const [, name] = picturePath.exec(request.originalUrl) ?? [];
   if (name === undefined) return next();
   response.setHeader("cache-control", "public, max-age=3600");
-  response.setHeader("content-type", "image/png");
+  const isDiagram = name.endsWith(".svg");
+  response.setHeader("content-type", isDiagram ? "image/svg+xml; charset=utf-8" : "image/png");
+  if (isDiagram) response.setHeader("content-security-policy", diagramPolicy);
   createReadStream(new URL(name, pictures))
     .once("error", () => next())
     .pipe(response);

@@ -14,6 +14,7 @@ const paths = [
     "/events/stock.changed",
     "/guides/quickstart",
     "/guides/administration",
+    "/guides/architecture",
   ],
   "/nowhere",
 ].map((path) => `/docs${path}`);

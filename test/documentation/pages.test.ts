@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
 import { guides } from "../../src/documentation/guides.ts";
 import { renderText } from "../../src/documentation/markdown.ts";
 import { versions } from "../../src/versions/versions.ts";
@@ -163,6 +165,33 @@ test("every guide is listed", async () => {
     files.filter((name) => !listed.has(`docs/${name}`)),
     [],
   );
+});
+
+test("every diagram of a guide is drawn as it is now, and shown as a picture that loads nothing", async () => {
+  const { text } = await get("/docs/guides/data-model");
+  const shown = text.matchAll(/<img class="diagram" src="([^"]+)"/g).map(([, address]) => address!);
+  const first = await get(shown.next().value!, { "accept-encoding": "gzip" });
+  assert.equal(first.headers.get("content-type"), "image/svg+xml; charset=utf-8");
+  assert.match(first.headers.get("content-security-policy")!, /^sandbox; default-src 'none'; style-src/);
+  assert.match(first.text, /^<svg [^]*erp\.product_supplier_price/);
+
+  const sources = guides.flatMap(({ file }) =>
+    diagramsIn(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),
+  );
+  assert.ok(sources.length > 10);
+  const drawn = readdirSync(diagramFolder);
+  const wanted = [...new Set(sources.map(diagramFile))];
+  assert.deepEqual(drawn.toSorted(), wanted.toSorted(), "`npm run diagrams` draws them");
+  for (const file of drawn) {
+    const picture = readFileSync(new URL(file, diagramFolder), "utf8");
+    assert.doesNotMatch(picture, /<script|@import|\b(?:href|src)="(?!#)|url\((?!#)/, file);
+  }
+});
+
+test("a diagram that isn't drawn is shown as its source", () => {
+  const { content } = renderText("# Title\n\n```mermaid\nflowchart TD\n  new\n```\n", () => null);
+  assert.doesNotMatch(String(content), /<img/);
+  assert.match(String(content), /<details class="diagram-source">[^]*flowchart TD/);
 });
 
 test("HTML and scripts in a text are shown as they are written", () => {

@@ -1,0 +1,84 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { atTheCommandLine } from "../../src/commands/command-line.ts";
+import { diagramFile, diagramFolder, diagramsIn } from "../../src/documentation/diagrams.ts";
+import { guides } from "../../src/documentation/guides.ts";
+import { startChromium } from "../../test/lib/chromium.ts";
+
+/** Colours of the light documentation. The page changes them where it is dark. */
+const themeVariables = {
+  ...{ background: "#ffffff", mainBkg: "#e6f0f7", primaryColor: "#e6f0f7", primaryBorderColor: "#1f5f8b" },
+  ...{ nodeBorder: "#1f5f8b", actorBorder: "#1f5f8b", actorBkg: "#e6f0f7", clusterBkg: "#f5f6f8" },
+  ...{
+    primaryTextColor: "#1b232c",
+    textColor: "#1b232c",
+    lineColor: "#55606d",
+    edgeLabelBackground: "#ffffff",
+  },
+  ...{ rowOdd: "#ffffff", rowEven: "#f5f6f8", fontSize: "15px" },
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif",
+};
+const configuration = { startOnLoad: false, securityLevel: "strict", theme: "base", themeVariables };
+
+interface Mermaid {
+  initialize: (options: object) => void;
+  render: (id: string, source: string) => Promise<{ svg: string }>;
+}
+
+/** Draws diagrams, each by itself. */
+async function draw(browser: Browser, sources: readonly string[]): Promise<string[]> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.setContent('<!doctype html><html lang="en"><body></body></html>');
+  const script = new URL("mermaid.min.js", import.meta.resolve("mermaid"));
+  await page.addScriptTag({ path: fileURLToPath(script) });
+  const drawn: string[] = [];
+  for (const source of sources)
+    drawn.push(
+      await page.evaluate(
+        async ({ text, options }) => {
+          const { mermaid } = window as unknown as { mermaid: Mermaid };
+          mermaid.initialize(options);
+          const holder = document.createElement("div");
+          holder.innerHTML = (await mermaid.render("diagram", text)).svg;
+          const picture = holder.querySelector("svg")!;
+          // An image has a size of its own
+          const { width, height } = picture.viewBox.baseVal;
+          picture.setAttribute("width", String(Math.ceil(width)));
+          picture.setAttribute("height", String(Math.ceil(height)));
+          picture.removeAttribute("style");
+          return new XMLSerializer().serializeToString(picture);
+        },
+        { text: source, options: configuration },
+      ),
+    );
+  return drawn;
+}
+
+const usage = `Draws the diagrams of the guides that aren't drawn yet, in docs/diagrams. Needs a browser, as tests do.
+
+Usage: npm run diagrams
+`;
+
+if (import.meta.main)
+  await atTheCommandLine({ usage }, async () => {
+    const root = new URL("../../", import.meta.url);
+    const texts = await Promise.all(guides.map(({ file }) => readFile(new URL(file, root), "utf8")));
+    const sources = new Map(texts.flatMap(diagramsIn).map((source) => [diagramFile(source), source]));
+    await mkdir(diagramFolder, { recursive: true });
+    const present = await readdir(diagramFolder);
+    for (const file of present) if (!sources.has(file)) await rm(new URL(file, diagramFolder));
+    const missing = [...sources].filter(([file]) => !present.includes(file));
+    if (missing.length === 0) return;
+    const browser = await startChromium();
+    try {
+      const pictures = await draw(
+        browser,
+        missing.map(([, source]) => source),
+      );
+      for (const [index, [file]] of missing.entries())
+        await writeFile(new URL(file, diagramFolder), `${pictures[index]!}\n`);
+    } finally {
+      await browser.close();
+    }
+  });

@@ -232,7 +232,8 @@ test("a moment that can't be reached is refused, and nothing is left of the atte
 /** Puts another file, with a changed byte in its middle, in the place of a file. */
 async function damage(path: string): Promise<void> {
   const content = await readFile(path);
-  content[content.length >> 1]! ^= 1;
+  // Near the beginning: farther on, a compressed segment is a run of zeros, which some other bits mean as well
+  content[Math.min(100, content.length >> 1)]! ^= 1;
   await rm(path);
   await writeFile(path, content);
 }

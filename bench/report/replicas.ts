@@ -50,12 +50,10 @@ export function replicaFiles({ reads, writes, machine, options }: Measured): Rec
   ) => median(rounds.filter((round) => round.count === count).map(value));
   const rows = counts.map((count) => {
     const whole = (value: (round: ReadRound) => number) => `${Math.round(of(reads, count, value))}`;
-    const primary = of(reads, count, ({ primaryCpu }) => primaryCpu);
     return [
       ...[`${count}`, whole(({ perSecond }) => perSecond), whole(({ primaryCpu }) => primaryCpu)],
       ...[whole(({ replicaCpu }) => replicaCpu), whole(({ nodeCpu }) => nodeCpu)],
       ...[of(reads, count, ({ p50 }) => p50).toFixed(1), of(reads, count, ({ p99 }) => p99).toFixed(1)],
-      `${Math.round(1_000_000 / primary).toLocaleString("en")}`,
     ];
   });
   const after = counts.map((count) => [
@@ -71,20 +69,7 @@ export function replicaFiles({ reads, writes, machine, options }: Measured): Rec
     `Written by \`npm run bench -- --replicas\`: ${machineInWords(machine)}. A primary with demonstration data and two streaming
 standbys on this machine, so they share its processors: what a machine of its own would bring follows from the processor time. 8
 clients with 4 connections each read a product with its stocks; medians of ${options.rounds} rounds, in turns.`,
-    table(
-      [
-        "replicas",
-        "reads/s",
-        "primary µs",
-        "replicas µs",
-        "Node µs",
-        "p50 ms",
-        "p99 ms",
-        "reads/s of a core of the primary",
-      ],
-      rows,
-    ),
-    `The last column is what one core of the primary could take if replicas and Node had enough machines.`,
+    table(["replicas", "reads/s", "primary µs", "replicas µs", "Node µs", "p50 ms", "p99 ms"], rows),
     `8 clients rename a supplier each and read it at once:`,
     table(["replicas", "read after the write, p50 ms", "p99 ms", "reads", "stale"], after),
   ].join("\n\n");

@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { makeSchema } from "postgraphile";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
@@ -16,6 +15,7 @@ import { completed } from "../errors/client-errors.ts";
 import { apiError, isApiError } from "../errors/api-error.ts";
 import type { DocumentCache } from "../graphql/document-cache.ts";
 import { Documents } from "../graphql/documents.ts";
+import { builtSchema } from "./built-schema.ts";
 import { contextFor } from "./context.ts";
 import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -104,9 +104,9 @@ export interface ServeVersionOptions {
 
 /** Builds the GraphQL schema of a version and a Grafserv server for it. When that fails, `failure` says why. */
 export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
-  const make = async (catalog: string) => {
+  const make = async (catalog: string, fingerprint: string) => {
     const preset = presetOf(version, options, catalog);
-    const { schema, resolvedPreset } = await makeSchema(preset);
+    const { schema, resolvedPreset } = await builtSchema(preset, kindOf(version, options), fingerprint);
     extend(schema, version);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };
@@ -119,7 +119,7 @@ export async function serveVersion(version: Version, options: ServeVersionOption
   const prepare = async (catalog: string) => {
     const fingerprint = fingerprintOf(catalog);
     if (current !== null && fingerprint === builtFrom) return null;
-    const made = await make(catalog);
+    const made = await make(catalog, fingerprint);
     const newServer = server === null ? new GraphqlServer(made) : null;
     await newServer?.ready();
     return () => {
@@ -163,6 +163,10 @@ export async function serveVersion(version: Version, options: ServeVersionOption
     close: async () => server?.release(),
   };
 }
+
+/** All that decides about its schema, except the database. */
+const kindOf = ({ slug, schemaName }: Version, { fastReads }: ServeVersionOptions): string =>
+  `${slug} ${schemaName} ${fastReads}`;
 
 const writingOf = ({
   mutationTimeoutMs,

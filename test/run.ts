@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ try {
 }
 
 async function main(patterns: string[]): Promise<number> {
-  const divided = divide(globSync(patterns).sort());
+  const divided = divide(globSync(patterns).sort(), (file) => readFileSync(file, "utf8"));
   await write(divided);
   const first = await run([...divided.single, ...divided.together.keys()]);
   const { count, files } = toRepeat(first.files("failed"), first.files("passed"), divided);

@@ -4,30 +4,9 @@ import { dirname, join } from "node:path";
 /** Files that some processes run one after the other. It comes last in the alphabet: shorter work at the end of a run. */
 const folder = "test/~together";
 
-/**
- * These have a process each: what takes long, or what the file looks at is the process itself. Others share one, which
- * loads the modules and compiles them for several files.
- */
-const alone = new Set(
-  [
-    ...[
-      "check",
-      "commands",
-      "database",
-      "demo",
-      "docs",
-      "end-to-end",
-      "examples",
-      "fairness",
-      "lib",
-      "process",
-    ],
-    ...["rehearsal", "tools", "versions"],
-    ...["administration/in-browser.test.ts", "db/builds.test.ts", "documentation/in-browser.test.ts"],
-    ...["http/clients.test.ts", "http/restart.test.ts", "jobs/outages.test.ts", "secrets/stored.test.ts"],
-    ...["reads/differential.test.ts"],
-  ].map((path) => `test/${path}`),
-);
+/** Marks a file that has a process of its own: an import of what starts others, or a comment that says so. */
+const alone =
+  /from "(?:node:child_process|\S+\/(?:process|project|prepared|chromium|standby)\.ts)"|^\/\/ Has a process of its own/m;
 
 /** As many that their process ends long before its time limit, also on a busy machine. */
 const most = 8;
@@ -39,9 +18,14 @@ export interface Divided {
   together: Map<string, string[]>;
 }
 
-/** Divides test files into those that run together, and those that have a process each. */
-export function divide(files: readonly string[]): Divided {
-  const isAlone = (file: string) => alone.has(file) || alone.has(file.split("/", 2).join("/"));
+/**
+ * Divides test files into those that have a process each, and those that share one, which loads modules and compiles them
+ * once for several.
+ *
+ * @param textOf returns the text of a file
+ */
+export function divide(files: readonly string[], textOf: (file: string) => string): Divided {
+  const isAlone = (file: string) => alone.test(textOf(file));
   const single = files.filter(isAlone);
   const together = new Map<string, string[]>();
   const byFolder = Object.groupBy(

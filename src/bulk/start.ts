@@ -32,6 +32,8 @@ export interface BulkOptions {
   url: string;
   /** The same with the role for clients' operations, to read lists. */
   apiUrl: string;
+  /** Settings of Postgres for it. */
+  session?: Record<string, string>;
   /** Operations that this process works on at a time. */
   concurrency: number;
   limits: BulkLimits;
@@ -56,7 +58,7 @@ export function startBulk(options: BulkOptions): BulkWork {
   const { url, apiUrl, concurrency, limits, leaseMs = defaultLeaseMs } = options;
   const { reader, spend, usedByOthers } = options;
   // For each operation one that writes, and one that reads ahead
-  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk");
+  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", options.session);
   const readPool = createPool(apiUrl, {
     ...{ max: concurrency, timeoutsMs: readTimeoutsMs, name: "bulk exports" },
   });

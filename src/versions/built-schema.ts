@@ -1,6 +1,6 @@
 import { resolvePreset } from "graphile-config";
-import { makeSchema } from "postgraphile";
 import type { GraphQLSchema } from "postgraphile/graphql";
+import { makeSchemaInTurns } from "./make-schema.ts";
 
 /** A GraphQL schema, with what it needs to answer. */
 export interface BuiltSchema {
@@ -26,7 +26,7 @@ export async function builtSchema(
   const known = last.get(kind);
   if (known?.fingerprint === fingerprint)
     return { schema: known.schema, resolvedPreset: resolvePreset(preset) };
-  const built = await makeSchema(preset);
+  const built = await makeSchemaInTurns(preset);
   last.set(kind, { fingerprint, schema: built.schema });
   return built;
 }

@@ -1,12 +1,7 @@
-import { resolvePreset } from "graphile-config";
+import { getBuilder } from "postgraphile/graphile-build";
+import type { SchemaResult } from "postgraphile/graphile-build";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { makeSchemaInTurns } from "./make-schema.ts";
-
-/** A GraphQL schema, with what it needs to answer. */
-export interface BuiltSchema {
-  schema: GraphQLSchema;
-  resolvedPreset: GraphileConfig.ResolvedPreset;
-}
 
 /** The last schema of each kind. In a process that serves, it is the one that answers. */
 const last = new Map<string, { fingerprint: string; schema: GraphQLSchema }>();
@@ -22,10 +17,10 @@ export async function builtSchema(
   preset: GraphileConfig.Preset,
   kind: string,
   fingerprint: string,
-): Promise<BuiltSchema> {
+): Promise<SchemaResult> {
   const known = last.get(kind);
   if (known?.fingerprint === fingerprint)
-    return { schema: known.schema, resolvedPreset: resolvePreset(preset) };
+    return { schema: known.schema, resolvedPreset: getBuilder(preset).resolvedPreset };
   const built = await makeSchemaInTurns(preset);
   last.set(kind, { fingerprint, schema: built.schema });
   return built;

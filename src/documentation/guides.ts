@@ -49,6 +49,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "deploying",
         "operating",
         "backups",
+        "retention",
         "settings",
         "administration",
         "upgrading",

@@ -33,6 +33,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #pruned = new Counter({
+    name: "service_pruned_rows_total",
+    help: "Rows that background work has deleted because of their age, by what they were.",
+    labelNames: ["what"],
+    registers: [this.registry],
+  });
+
   constructor(pool: Pool, streams: { readonly count: number }, replicas: Replicas | null) {
     if (replicas) this.#watchReplicas(replicas);
     collectDefaultMetrics({ register: this.registry });
@@ -94,6 +101,9 @@ export class Metrics {
 
   /** Counts an attempt to send a webhook. */
   readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
+
+  /** Counts what was deleted because of its age. */
+  readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
   /** Counts a request when it has been answered. */
   readonly count: Middleware = (_request, response, next) => {

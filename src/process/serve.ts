@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
 import { createPool } from "../database/pool.ts";
+import { keepSettings } from "../database/retention.ts";
 import { Positions } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
@@ -69,7 +70,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
-    ...session,
+    ...{ ...session, settings: keepSettings(settings.keep) },
   });
   const cancellers = [pool, apiPool].map(canceller);
   const cancelStatements = () => cancellers.forEach((cancel) => cancel());
@@ -133,13 +134,14 @@ function startBackground(
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
+  const session = keepSettings(settings.keep);
   if (settings.jobConcurrency > 0) {
     started.push(
       startJobs({
         url: databaseUrl,
         concurrency: settings.jobConcurrency,
-        logger,
-        tasks: tasksOf(settings),
+        ...{ session, logger },
+        tasks: tasksOf(settings, metrics.countPruned),
         crontab: crontabOf(settings),
         atStart: tasksAtStart,
       }),
@@ -151,7 +153,7 @@ function startBackground(
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
         ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
-        logger,
+        ...{ session, logger },
       }),
     );
   }

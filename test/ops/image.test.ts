@@ -86,7 +86,7 @@ test("what is in the image sets up, serves, and ends when it is told to", async 
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify({ query }),
     });
-    return (await answer.json());
+    return await answer.json();
   };
   const { data } = await ask("{ products(first: 1) { edges { node { name } } } }");
   assert.equal(data.products.edges.length, 1);

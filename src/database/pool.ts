@@ -11,6 +11,8 @@ export interface PoolOptions {
   timeoutsMs?: { statement: number; lock: number; mutation?: number };
   /** The role of every statement, if transactions don't set one. */
   role?: string;
+  /** Further settings of Postgres. */
+  settings?: Record<string, string>;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't support that. */
   prepare?: boolean;
   /** Their application_name in Postgres' views. */
@@ -53,7 +55,7 @@ export function createPool(
   connectionString: string,
   { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, ...others }: PoolOptions,
 ): pg.Pool {
-  const { name = "service", allotment } = others;
+  const { settings, name = "service", allotment } = others;
   const pool = new pg.Pool({
     connectionString,
     max,
@@ -62,7 +64,7 @@ export function createPool(
     // Only these detect a connection that the other side has silently left
     keepAlive: true,
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
-    options: startOptions(timeoutsMs, role === undefined ? {} : { role }),
+    options: startOptions(timeoutsMs, { ...(role !== undefined && { role }), ...settings }),
     application_name: name,
     ...(allotment && { Client: allotment.Client, idleTimeoutMillis }),
   });

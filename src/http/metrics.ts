@@ -48,6 +48,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #pruned = new Counter({
+    name: "service_pruned_rows_total",
+    help: "Rows that background work has deleted because of their age, by what they were.",
+    labelNames: ["what"],
+    registers: [this.registry],
+  });
+
   /** @param merchant whose they are, where a process has several: it has figures of its own then */
   constructor(
     pool: Pool,
@@ -106,6 +113,9 @@ export class Metrics {
 
   /** Counts an attempt to send a webhook. */
   readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
+
+  /** Counts what was deleted because of its age. */
+  readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
   /** Counts a request when it has been answered. */
   readonly count: Middleware = (_request, response, next) => {

@@ -15,6 +15,7 @@ import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
+import type { UsedByOthers } from "../bulk/pace.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
@@ -75,6 +76,7 @@ export interface App {
   headReader: () => Reader;
   /** Takes points for work without a request. */
   spend: Spend;
+  usedByOthers: UsedByOthers;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -146,18 +148,19 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const threads = openThreads(meter, forThreads, closing, shared);
   watch(readiness, pool, availability, closing);
   const spend = spender(rates, limitsNow);
+  const spending = new Spending(rates, meter, served);
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
     ...{ rates, meter, live, ...threads },
     turns: shared ? new GroupTurns(shared.loop, shared.merchant) : new LoopTurns(),
     isSessionToken: sessionCheck(pool),
-    spending: new Spending(rates, meter, served),
-    unread: new UnreadAnswers(),
-    bulk: bulkTools(pool, settings, () => headReader().schema, spend),
+    ...{ spending, unread: new UnreadAnswers() },
+    bulk: { ...bulkTools(pool, settings, () => headReader().schema, spend), spending },
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
+    usedByOthers: auth.usage.usedByOthers,
     payloadReader: (payloadPool) =>
       readPayloads(settings, payloadPool, access.withClientsOf(payloadPool), readerOf, spend),
     async reload() {
@@ -190,7 +193,7 @@ const bulkTools = (
   { bulkLimits: limits }: Settled,
   schema: UploadTools["schema"],
   spend: Spend,
-): UploadTools => ({ storage: new BulkStorage(pool), limits, schema, spend });
+): Omit<UploadTools, "spending"> => ({ storage: new BulkStorage(pool), limits, schema, spend });
 
 /** Checks what may fail. */
 function watch(readiness: Readiness, pool: Pool, availability: Availability, closing: Closing): void {

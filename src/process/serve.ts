@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
 import { createPool } from "../database/pool.ts";
+import { keepSettings } from "../database/retention.ts";
 import { Positions } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
@@ -69,7 +70,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
-    ...session,
+    ...{ ...session, settings: keepSettings(settings.keep) },
   });
   const cancellers = [pool, apiPool].map(canceller);
   const cancelStatements = () => cancellers.forEach((cancel) => cancel());
@@ -129,17 +130,18 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */
 function startBackground(
-  { metrics, payloadReader, secrets, headReader, spend }: App,
+  { metrics, payloadReader, secrets, headReader, spend, usedByOthers }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
+  const session = keepSettings(settings.keep);
   if (settings.jobConcurrency > 0) {
     started.push(
       startJobs({
         url: databaseUrl,
         concurrency: settings.jobConcurrency,
-        logger,
-        tasks: tasksOf(settings),
+        ...{ session, logger },
+        tasks: tasksOf(settings, metrics.countPruned),
         crontab: crontabOf(settings),
         atStart: tasksAtStart,
       }),
@@ -150,8 +152,8 @@ function startBackground(
       startBulk({
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
-        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
-        logger,
+        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend, usedByOthers },
+        ...{ session, logger },
       }),
     );
   }

@@ -4,6 +4,8 @@ import type { ConnectionBudget } from "../../database/connection-budget.ts";
 import { migrationsWanted } from "../../database/migrations/migrations.ts";
 import type { ListeningPlaces } from "../../database/occasional-listener.ts";
 import { createPool } from "../../database/pool.ts";
+import type { PoolOptions } from "../../database/pool.ts";
+import { keepSettings } from "../../database/retention.ts";
 import { asApiLogin } from "../../database/roles.ts";
 import type { SharedDocumentation } from "../../documentation/documentation.ts";
 import { UserError } from "../../errors/user-error.ts";
@@ -56,15 +58,17 @@ export async function openMerchant(merchant: Merchant, common: Common): Promise<
   const allotment = budget.allot(name);
   closing.add(() => allotment.close());
   const session = { timeoutsMs: settings.timeoutsMs, prepare: settings.preparedStatements, allotment };
-  const open = (url: string, max: number, role?: string) => {
-    const opened = createPool(url, { max, ...session, ...(role !== undefined && { role }) });
+  const open = (url: string, max: number, others: Partial<PoolOptions> = {}) => {
+    const opened = createPool(url, { max, ...session, ...others });
     closing.add(() => opened.end());
     return opened;
   };
   try {
     const pool = open(databaseUrl, servicePoolSize);
-    const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize);
-    const limiterPool = settings.sharedRates ? open(databaseUrl, 2, "service_limiter") : null;
+    const apiPool = open(asApiLogin(databaseUrl) ?? databaseUrl, settings.databasePoolSize, {
+      settings: keepSettings(settings.keep),
+    });
+    const limiterPool = settings.sharedRates ? open(databaseUrl, 2, { role: "service_limiter" }) : null;
     const state = await readState(pool);
     const app = await openApp({
       settings: { ...settings, publicUrl: publicUrlOf(merchant, settings.publicUrl) },

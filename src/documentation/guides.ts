@@ -46,6 +46,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       ...inDocs(
         "quickstart-database",
+        "deploying",
         "operating",
         "backups",
         "retention",

@@ -21,6 +21,7 @@ import { Documentation } from "../documentation/documentation.ts";
 import type { DocumentationOptions } from "../documentation/documentation.ts";
 import { Renderer } from "../pdf/renderer.ts";
 import { SchemaThread } from "../graphql/schema-thread.ts";
+import type { UsedByOthers } from "../bulk/pace.ts";
 import { BulkStorage } from "../bulk/storage.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
@@ -74,6 +75,7 @@ export interface App {
   headReader: () => Reader;
   /** Takes points for work without a request. */
   spend: Spend;
+  usedByOthers: UsedByOthers;
   /** Answers requests: `http.createServer(app.listener)`. */
   listener: RequestListener;
   /**
@@ -140,18 +142,19 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   readiness.add("database", database.check);
   readiness.add("versions", () => availability.obstacle());
   const spend = spender(rates, limitsNow);
+  const spending = new Spending(rates, meter, served);
   const forBulk = { storage: new BulkStorage(pool), limits: settings.bulkLimits };
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
     ...{ rates, meter, live, ...threads },
     isSessionToken: sessionCheck(pool),
-    spending: new Spending(rates, meter, served),
-    unread: new UnreadAnswers(),
-    bulk: { ...forBulk, schema: () => headReader().schema, spend },
+    ...{ spending, unread: new UnreadAnswers() },
+    bulk: { ...forBulk, schema: () => headReader().schema, spend, spending },
   });
   return {
     ...{ metrics, readiness, secrets, headReader, spend, listener },
+    usedByOthers: auth.usage.usedByOthers,
     payloadReader: (payloadPool) => {
       const { maxQueryCost: maxCost, queryTimeoutMs: timeoutMs } = settings.webhookLimits;
       const withPgClient = access.withClientsOf(payloadPool);

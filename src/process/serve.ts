@@ -130,7 +130,7 @@ function replicasOf({ settings, positions = null }: ServeOptions): ReplicasOptio
 
 /** Begins background work and bulk operations, and sends webhooks, according to the settings. */
 function startBackground(
-  { metrics, payloadReader, secrets, headReader, spend }: App,
+  { metrics, payloadReader, secrets, headReader, spend, usedByOthers }: App,
   { databaseUrl, apiUrl, settings, logger }: Omit<ServeOptions, "isBackground">,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
@@ -152,7 +152,7 @@ function startBackground(
       startBulk({
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
-        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
+        ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend, usedByOthers },
         ...{ session, logger },
       }),
     );

@@ -51,6 +51,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "backups",
         "retention",
         "settings",
+        "merchants",
         "administration",
         "upgrading",
       ),

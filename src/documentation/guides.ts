@@ -51,11 +51,12 @@ export const guideGroups: readonly GuideGroup[] = [
         "backups",
         "retention",
         "settings",
+        "merchants",
         "administration",
         "upgrading",
       ),
       { slug: "security", file: "SECURITY.md" },
-      ...inDocs("performance"),
+      ...inDocs("performance", "scale"),
     ],
   },
   {

@@ -28,6 +28,7 @@ const actionTitles: Readonly<Record<string, string>> = {
   "credential.created": "Created the token",
   "credential.rotated": "Rotated the token",
   "credential.changed": "Changed the token",
+  "credential.limited": "Gave an end to the token",
   "credential.deactivated": "Deactivated the token",
   "credential.activated": "Activated the token",
   "credential.deleted": "Deleted the token",
@@ -119,6 +120,7 @@ function details({ details }: AuditEvent): Content {
   if (typeof details.access_key === "string") lines.push(`Access key ${details.access_key}`);
   if (typeof details.old_key_ends_at === "string")
     lines.push(`The old key works until ${momentText(new Date(details.old_key_ends_at))}`);
+  if (typeof details.ends_at === "string") lines.push(`Works until ${momentText(new Date(details.ends_at))}`);
   if (typeof details.dropped === "number") lines.push(`Dropped messages: ${count(details.dropped)}`);
   return (
     lines.length > 0 &&

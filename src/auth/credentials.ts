@@ -34,6 +34,8 @@ export interface CredentialOverview {
   deactivatedAt: Date | null;
   /** Until when an older key is valid, after a rotation with an overlap. */
   oldKeyEndsAt: Date | null;
+  /** When it ends, or has ended; null when it has no end. */
+  expiresAt: Date | null;
   /** Whether its tokens may send stored operations only. */
   storedOperationsOnly: boolean;
 }
@@ -82,6 +84,7 @@ export interface CredentialRow {
   deactivated_at: Date | null;
   old_key_ends_at: Date | null;
   stored_operations_only: boolean;
+  expires_at: Date | null;
 }
 
 export function credentialOf(row: CredentialRow): CredentialOverview {
@@ -96,6 +99,7 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
     rotatedAt: row.rotated_at,
     deactivatedAt: row.deactivated_at,
     oldKeyEndsAt: row.old_key_ends_at,
+    expiresAt: row.expires_at,
     storedOperationsOnly: row.stored_operations_only,
   };
 }
@@ -104,7 +108,7 @@ export function credentialOf(row: CredentialRow): CredentialOverview {
  * Gives a credential a new key and secret. The old ones stop, with the tokens issued for them.
  *
  * @param overlapHours hours for which the old ones stay valid; 0: they stop at once
- * @throws {CredentialError} when there is no such credential, or it is deactivated
+ * @throws {CredentialError} when there is no such credential, or it is deactivated or has ended
  */
 export async function rotateCredential(
   connection: OwnerConnection,
@@ -125,7 +129,7 @@ export async function rotateCredential(
 /**
  * Reactivates a credential, with the same key and secret.
  *
- * @throws {CredentialError} when there is no such credential
+ * @throws {CredentialError} when there is no such credential, or it has ended
  */
 export async function activateCredential(connection: OwnerConnection, id: string): Promise<void> {
   await change(connection, id, "select auth.activate_credential($1)");

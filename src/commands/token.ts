@@ -136,9 +136,15 @@ function describe({
   lastUsedAt,
   deactivatedAt,
   oldKeyEndsAt,
+  expiresAt,
   storedOperationsOnly,
 }: CredentialOverview): string {
-  const state = active ? "active" : `deactivated since ${deactivatedAt!.toISOString()}`;
+  const end = expiresAt?.toISOString();
+  const state = active
+    ? `active${end ? ` until ${end}` : ""}`
+    : deactivatedAt
+      ? `deactivated since ${deactivatedAt.toISOString()}`
+      : `expired since ${end}`;
   const old = oldKeyEndsAt ? `, an older one until ${oldKeyEndsAt.toISOString()}` : "";
   return [
     `${id}  ${name}`,
@@ -148,8 +154,8 @@ function describe({
   ].join("\n");
 }
 
-function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOverview) {
-  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, storedOperationsOnly } = times;
+function toJson({ id, name, clientId, scopes, active, storedOperationsOnly, ...times }: CredentialOverview) {
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = times;
   return {
     ...{ id, name, client_id: clientId, scopes, active, stored_operations_only: storedOperationsOnly },
     ...{
@@ -158,6 +164,7 @@ function toJson({ id, name, clientId, scopes, active, ...times }: CredentialOver
       rotated_at: rotatedAt,
       deactivated_at: deactivatedAt,
       old_key_ends_at: oldKeyEndsAt,
+      expires_at: expiresAt,
     },
   };
 }

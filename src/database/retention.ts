@@ -74,6 +74,13 @@ export const pruned: readonly Pruned[] = [
       + auth.use_lifetime()`),
   },
   {
+    task: "prune_credentials",
+    what: "ended tokens",
+    prune: "auth.prune_credentials(100)",
+    overdueDays: since(`(select min(expires_at) from auth.credential c
+      where not exists (select from events.webhook_subscription s where s.credential_id = c.id)) + auth.use_lifetime()`),
+  },
+  {
     task: "prune_operations",
     what: "operations that were sent",
     prune: "auth.prune_operations(2000)",

@@ -93,6 +93,7 @@ test("the role of the pages calls nothing of the schema auth, nor mutations", as
   for (const call of [
     "auth.create_credential('x', '{}', 'ak_0123456789abcdef', sha256('x'))",
     "auth.rotate_credential(uuidv7(), 'ak_0123456789abcdef', sha256('x'))",
+    "auth.limit_credential(uuidv7(), '1 hour')",
     "auth.delete_credential(uuidv7())",
     "auth.create_administrator('x', '$argon2id$')",
     "auth.reset_administrator_password('x', '$argon2id$')",

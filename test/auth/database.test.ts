@@ -24,6 +24,8 @@ const functions = {
   administrate: [
     "auth.create_credential('x', '{}', 'ak_0123456789abcdef', sha256('x'))",
     "auth.rotate_credential(uuidv7(), 'ak_0123456789abcdef', sha256('x'))",
+    "auth.limit_credential(uuidv7(), '1 hour')",
+    "auth.prune_credentials(10)",
     "auth.change_credential(uuidv7(), 'x', '{}')",
     "auth.activate_credential(uuidv7())",
     "auth.deactivate_credential(uuidv7())",

@@ -85,6 +85,9 @@ async function fill(count: number): Promise<void> {
     insert into mutation.idempotency_key (credential_id, key, request, created_at)
       select '${id}', n || '_' || m.hours, '', now() - m.hours * interval '1 hour'
       from generate_series(1, ${count}) n, (values (23), (25)) m (hours);
+    insert into auth.credential (id, name, scopes, expires_at)
+      select uuidv7(m.old), 'Ended', '{}', now() + m.old
+      from generate_series(1, ${count}) n, (values (interval '-399 days'), ('-401 days')) m (old);
     insert into auth.operation (id, version, document, slowest_ms, slowest_on)
       select n || '_' || m.days, 'unstable', '{ shop }', 1, current_date from generate_series(1, ${count}) n, (values (13), (16)) m (days);
     insert into auth.operation_use (credential_id, day, operation_id, requests, ms, slowest_ms)
@@ -106,12 +109,13 @@ const counted = `
   select (select count(*) from auth.audit_event where action = 'plan.changed')::integer as audit,
     (select count(*) from auth.credential_use where deprecated_field <> '')::integer as uses,
     (select count(*) from auth.field_use where field ~ '^Thing')::integer as fields,
+    (select count(*) from auth.credential where name = 'Ended')::integer as credentials,
     (select count(*) from mutation.idempotency_key)::integer as keys,
     (select count(*) from auth.operation where document = '{ shop }')::integer as operations,
     (select count(*) from events.delivery_attempt)::integer as attempts,
     (select count(*) from events.delivery)::integer as deliveries,
     (select count(*) from bulk.operation)::integer as bulk`;
-const kinds = ["audit", "uses", "fields", "keys", "operations", "attempts", "bulk"];
+const kinds = ["audit", "uses", "fields", "credentials", "keys", "operations", "attempts", "bulk"];
 const all = (count: number) => Object.fromEntries(kinds.map((kind) => [kind, count]));
 
 describe("deleting by age", () => {
@@ -180,6 +184,38 @@ describe("deleting by age", () => {
     await assert.rejects(sql("update auth.audit_event set subject = 'other'"), /never changed/);
     assert.equal(await value("auth.prune_audit(10)"), 0);
   });
+});
+
+test("a token that has ended goes with its keys and counts, not before those, nor while a webhook names it", async () => {
+  const { clientId } = await shop.credential();
+  const ends = (days: number) =>
+    sql(`update auth.credential c set expires_at = now() - interval '${days} days' from auth.credential_secret s
+      where s.credential_id = c.id and s.access_key = '${clientId}' returning c.id, c.name`);
+  const [{ id, name }] = await ends(399);
+  await sql(`select auth.note_event('credential.limited', '${name}', '${id}')`);
+  await sql(`insert into auth.credential_use (credential_id, day, version, deprecated_field, requests, last_used_at)
+    values ('${id}', current_date - 401, 'unstable', '', 1, now() - interval '401 days')`);
+  const webhook = (
+    await sql(`insert into events.webhook_subscription (topic, url, api_version, credential_id)
+      values ('stock.changed', 'https://receiver.example', 'unstable', '${id}') returning id`)
+  )[0].id;
+  const left = async () => {
+    await value("auth.prune_credentials(10)");
+    return value(`(select count(*)::int from auth.credential where id = '${id}')
+      + (select count(*)::int from auth.credential_secret where credential_id = '${id}')`);
+  };
+  assert.equal(await left(), 2, "it is too young");
+  await ends(401);
+  assert.equal(await left(), 2, "a webhook names it");
+  await sql(`delete from events.webhook_subscription where id = '${webhook}'`);
+  assert.equal(await left(), 0);
+  assert.equal(
+    await value(
+      `(select subject from auth.audit_event where credential_id = '${id}' order by id desc limit 1)`,
+    ),
+    name,
+  );
+  assert.equal(await value(`auth.prune_credentials(10)`), 0);
 });
 
 test("an idempotency key stands for a day, or as long as set", async () => {

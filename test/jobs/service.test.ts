@@ -165,6 +165,7 @@ test("nothing is imported unless it is asked for", () => {
     "prune_idempotency_keys",
     "prune_bulk_operations",
     "prune_use_counts",
+    "prune_credentials",
     "prune_operations",
     "prune_audit",
     "erase_retired_keys",

@@ -69,7 +69,7 @@ async function readOwn(
   return rows[0] ? credentialOf(rows[0]) : null;
 }
 
-/** Gives the administrator's token these scopes and a key for an hour. Keys from before stop. */
+/** Gives the administrator's token these scopes, another key, and an hour. The key of before stops. */
 async function issue(
   client: PoolClient,
   visitor: VisitingAdministrator,
@@ -82,29 +82,22 @@ async function issue(
   // A form that is sent twice waits for itself
   await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [id]);
   const present = await readOwn(client, visitor);
-  if (present) {
-    await client.query("select administration.set_credential_active($1, true)", [id]);
-    await client.query("select administration.change_credential($1, $2, $3)", [id, name, scopes]);
-    await rotate(client, [id, present.clientId, ...key, 0]);
-  } else {
+  if (!present)
     await client.query("select administration.create_credential($1, $2, $3, $4, $5)", [
       ...[id, name, scopes],
       ...key,
     ]);
+  await client.query("select administration.limit_credential($1, make_interval(hours => $2))", [id, hours]);
+  if (present) {
+    await client.query("select administration.set_credential_active($1, true)", [id]);
+    await client.query("select administration.change_credential($1, $2, $3)", [id, name, scopes]);
+    const { rows } = await client.query<{ done: boolean }>(
+      "select administration.rotate_credential($1, $2, $3, $4, interval '0') as done",
+      [id, present.clientId, ...key],
+    );
+    if (!rows[0]!.done) throw new Error("The token for the explorer was rotated by somebody else meanwhile.");
   }
-  // A key gets an end when another one follows it. Nobody knows the secret of that one.
-  const successor = createClientCredentials();
-  const unknown = hashOfSecret(successor.clientSecret);
-  await rotate(client, [id, issued.clientId, successor.clientId, unknown, hours]);
   return { id, ...issued };
-}
-
-async function rotate(client: PoolClient, values: unknown[]): Promise<void> {
-  const { rows } = await client.query<{ done: boolean }>(
-    "select administration.rotate_credential($1, $2, $3, $4, make_interval(hours => $5)) as done",
-    values,
-  );
-  if (!rows[0]!.done) throw new Error("The token for the explorer was rotated by somebody else meanwhile.");
 }
 
 function showForm(response: Response, known: string[], scopes: string[], errors: FieldErrors = {}): void {

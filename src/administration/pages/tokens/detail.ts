@@ -26,7 +26,7 @@ const notices = {
   repeated:
     "This token has already been created, and its secret was shown once. If you don’t have it, rotate the token.",
   rotated: "The token has already been rotated. If you don’t have the new secret, rotate it again.",
-  inactive: "A deactivated token can’t be rotated. Activate it first.",
+  inactive: "A token that is deactivated or has expired can’t be rotated.",
 };
 
 /** The page of a token. */
@@ -70,7 +70,7 @@ export function detailPage(router: Router, options: AdministrationOptions): void
 }
 
 function facts(token: CredentialOverview): Html {
-  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt } = token;
+  const { createdAt, lastUsedAt, rotatedAt, deactivatedAt, oldKeyEndsAt, expiresAt } = token;
   return html`<dl class="facts card">
     <div>
       <dt>Last used</dt>
@@ -95,6 +95,13 @@ function facts(token: CredentialOverview): Html {
       </div>`
     }
     ${
+      expiresAt &&
+      html`<div>
+        <dt>Works until</dt>
+        <dd>${moment(expiresAt)}</dd>
+      </div>`
+    }
+    ${
       deactivatedAt &&
       html`<div>
         <dt>Deactivated</dt>
@@ -104,14 +111,15 @@ function facts(token: CredentialOverview): Html {
   </dl>`;
 }
 
-function actions(response: Response, { id, active }: CredentialOverview): Html {
+function actions(response: Response, { id, active, deactivatedAt }: CredentialOverview): Html {
   return html`<div class="actions">
     <a class="button" href="/admin/tokens/${id}/change">Change name and access</a>
     ${
       active
         ? html`<a class="button" href="/admin/tokens/${id}/rotate">Rotate</a>
             <a class="button" href="/admin/tokens/${id}/deactivate">Deactivate</a>`
-        : html`<form method="post" action="/admin/tokens/${id}/activate">
+        : deactivatedAt &&
+          html`<form method="post" action="/admin/tokens/${id}/activate">
             ${csrfField(visitOf(response))}<button>Activate</button>
           </form>`
     }

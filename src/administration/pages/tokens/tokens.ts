@@ -29,8 +29,8 @@ export async function readToken(client: PoolClient, id: string): Promise<Credent
 }
 
 /** Whether a token is active, as a badge. */
-export function state({ active, oldKeyEndsAt }: CredentialOverview): Html {
-  if (!active) return html`<span class="badge off">Deactivated</span>`;
+export function state({ active, deactivatedAt, oldKeyEndsAt }: CredentialOverview): Html {
+  if (!active) return html`<span class="badge off">${deactivatedAt ? "Deactivated" : "Expired"}</span>`;
   return html`<span class="badge on">Active</span
     >${oldKeyEndsAt && html` <span class="badge">Two keys</span>`}`;
 }

@@ -56,7 +56,7 @@ export const guideGroups: readonly GuideGroup[] = [
         "upgrading",
       ),
       { slug: "security", file: "SECURITY.md" },
-      ...inDocs("performance"),
+      ...inDocs("performance", "scale"),
     ],
   },
   {

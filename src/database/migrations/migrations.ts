@@ -5,6 +5,7 @@ import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
+import { BeingMigrated, isBeingMigrated } from "./under-way.ts";
 
 export { hasCurrentMigration } from "./migration-files.ts";
 export type { MigrateOptions } from "./migrate-options.ts";
@@ -56,11 +57,17 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
   const { rows: found } = await client.query<{ ready: boolean }>(
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
-  if (!found[0]!.ready) throw new UserError(`This database has not been set up. ${command}`);
+  if (!found[0]!.ready) {
+    if (await isBeingMigrated(client)) throw new BeingMigrated("Another process sets up the database.");
+    throw new UserError(`This database has not been set up. ${command}`);
+  }
   await requireServedMigrations(client);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {
+    const had = `It has had ${rows[0]!.count} of ${wanted} migrations.`;
+    if (await isBeingMigrated(client))
+      throw new BeingMigrated(`Another process migrates the database. ${had}`);
     throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
   }
 }

@@ -95,12 +95,9 @@ export class Migrator {
   async alone<T>(work: (migrator: Migrator) => Promise<T>): Promise<T> {
     this.#observer = this.#observe();
     try {
+      const lock = () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]);
       // However long that takes: whoever waits holds up nobody
-      await this.#retry(
-        "Another process migrates: this one",
-        () => this.#client.query("select pg_advisory_lock($1)", [lockOfMigrations]),
-        Infinity,
-      );
+      await this.#retry("Another process migrates: this one", lock, Infinity);
       try {
         return await work(this);
       } finally {

@@ -101,7 +101,7 @@ function ofUploads(parts: Parts, addressOf: (request: Request) => string): Middl
 /** The middlewares of a request to the GraphQL endpoint. */
 function middlewaresOfOperations(parts: Parts, addressOf: (request: Request) => string): Middleware[] {
   const { settings, logger, versions, served, merchantPlan, usage, spending, unread, thread } = parts;
-  const turns = new LoopTurns();
+  const { turns } = parts;
   const log = settings.logRequests ? logRequests(logger) : null;
   const pass = (station: Station) => (log === null ? [] : [log.pass(station)]);
   return [

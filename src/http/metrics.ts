@@ -5,6 +5,21 @@ import { readCounts } from "../reads/counts.ts";
 import { eventStream } from "./http-server.ts";
 import type { Middleware } from "./pipeline.ts";
 
+/** Adds what is counted for a process as a whole. */
+export function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  new Counter({
+    name: "service_reads_total",
+    help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
+    labelNames: ["executor"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
+    },
+  });
+}
+
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
@@ -40,19 +55,16 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(pool: Pool, streams: { readonly count: number }, replicas: Replicas | null) {
+  /** @param merchant whose they are, where a process has several: it has figures of its own then */
+  constructor(
+    pool: Pool,
+    streams: { readonly count: number },
+    replicas: Replicas | null,
+    merchant: string | null = null,
+  ) {
     if (replicas) this.#watchReplicas(replicas);
-    collectDefaultMetrics({ register: this.registry });
-    new Counter({
-      name: "service_reads_total",
-      help: "Read operations, by executor: one SQL statement (sql), or Grafast (grafast).",
-      labelNames: ["executor"],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        for (const [executor, count] of Object.entries(readCounts)) this.inc({ executor }, count);
-      },
-    });
+    if (merchant === null) collectProcessMetrics(this.registry);
+    else this.registry.setDefaultLabels({ merchant });
     new Gauge({
       name: "service_connections",
       help: "Connections to Postgres that answer requests, by what they do; and requests that wait for one.",

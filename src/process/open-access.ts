@@ -6,6 +6,7 @@ import type { FindUse } from "../database/pipeline/adaptor.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import type { Closing } from "../lib/closing.ts";
 
 export interface AccessOptions {
@@ -20,6 +21,8 @@ export interface AccessOptions {
   onUsed: OnUsed;
   findUse: FindUse;
   closing: Closing;
+  /** Of an app beside those of other merchants. */
+  shared: SharedParts | null;
 }
 
 /** The access of operations to the primary and its replicas. */
@@ -37,6 +40,8 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
   const access = await openDatabaseAccess(apiPool, {
     ...{ catalogOf: pool, fastReads, logger, onUsed, findUse },
     onWritten: replicas?.noteWritten,
+    share: options.shared?.share ?? null,
+    trouble: options.shared?.trouble,
   });
   closing.add(() => access.close());
   const { readText } = access;

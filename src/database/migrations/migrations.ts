@@ -1,11 +1,10 @@
 import type pg from "pg";
-import { UserError } from "../../errors/user-error.ts";
 import type { CurrentFile } from "./migration-files.ts";
 import { countCommitted } from "./migration-files.ts";
 import { requireServedMigrations } from "./migration-history.ts";
 import type { MigrateOptions } from "./migrate-options.ts";
 import { Migrator } from "./migrator.ts";
-import { BeingMigrated, isBeingMigrated } from "./under-way.ts";
+import { isBeingMigrated, LacksMigrations } from "./under-way.ts";
 
 export { hasCurrentMigration } from "./migration-files.ts";
 export type { MigrateOptions } from "./migrate-options.ts";
@@ -58,17 +57,18 @@ export async function requireMigrated(client: pg.ClientBase): Promise<void> {
     "select to_regproc('api_meta.migration_count') is not null as ready",
   );
   if (!found[0]!.ready) {
-    if (await isBeingMigrated(client)) throw new BeingMigrated("Another process sets up the database.");
-    throw new UserError(`This database has not been set up. ${command}`);
+    if (await isBeingMigrated(client))
+      throw new LacksMigrations("Another process sets up the database.", true);
+    throw new LacksMigrations(`This database has not been set up. ${command}`, false);
   }
   await requireServedMigrations(client);
   const { rows } = await client.query<{ count: number }>("select api_meta.migration_count() as count");
   const wanted = await migrationsWanted();
   if (rows[0]!.count < wanted) {
-    const had = `It has had ${rows[0]!.count} of ${wanted} migrations.`;
+    const had = `has had ${rows[0]!.count} of ${wanted} migrations.`;
     if (await isBeingMigrated(client))
-      throw new BeingMigrated(`Another process migrates the database. ${had}`);
-    throw new UserError(`This database has had ${rows[0]!.count} of ${wanted} migrations. ${command}`);
+      throw new LacksMigrations(`Another process migrates the database. It ${had}`, true);
+    throw new LacksMigrations(`This database ${had} ${command}`, false);
   }
 }
 

@@ -8,8 +8,19 @@ export const lockOfMigrations = "4727445306447283";
 /** Milliseconds between two looks whether they are done. */
 const intervalMs = 1_000;
 
-/** A database lacks migrations, and somebody runs them. */
-export class BeingMigrated extends UserError {}
+/** Milliseconds in which another takes over whose turn it is next, as after the first was killed. */
+const takeOverMs = 15_000;
+
+/** A database lacks migrations. */
+export class LacksMigrations extends UserError {
+  /** Whether somebody runs them. */
+  readonly areRun: boolean;
+
+  constructor(message: string, areRun: boolean) {
+    super(message);
+    this.areRun = areRun;
+  }
+}
 
 /** Whether somebody migrates the database. Everybody may see that. */
 export async function isBeingMigrated(client: pg.ClientBase): Promise<boolean> {
@@ -28,10 +39,14 @@ export async function isBeingMigrated(client: pg.ClientBase): Promise<boolean> {
  * @param onWaiting called with a line once a second; an error that it throws ends the wait
  */
 export function afterMigrations<T>(work: () => Promise<T>, onWaiting: (line: string) => void): Promise<T> {
+  let seenAt = -Infinity;
   return retry(work, {
     pauseMs(error) {
-      if (!(error instanceof BeingMigrated)) throw error;
-      onWaiting(error.message);
+      if (!(error instanceof LacksMigrations)) throw error;
+      const now = performance.now();
+      if (error.areRun) seenAt = now;
+      else if (now - seenAt > takeOverMs) throw error;
+      onWaiting(error.areRun ? error.message : "Waiting for another process to continue the migrations.");
       return intervalMs;
     },
   });

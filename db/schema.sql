@@ -4177,51 +4177,54 @@ create view api_meta.backfill_progress as
 comment on view api_meta.backfill_progress is 'How far backfills are. rows_total is an estimate, and null when the table was never analyzed.';
 
 create view api_meta.index_tag as
- WITH main AS (
-         SELECT DISTINCT ON (s.view) s.view,
+ WITH main AS MATERIALIZED (
+         SELECT s.view,
             s.table_id,
             ( SELECT string_to_array(replace(k.k, ' '::text, ''::text), ','::text) AS string_to_array
                    FROM api_meta.view_tag(s.view::regclass, 'primaryKey'::text) k(k)
                  LIMIT 1) AS key
-           FROM api_meta.view_column_source s
-          WHERE s.view = ANY ((ARRAY( SELECT v.view
-                   FROM api_meta.api_view v
-                  WHERE v.schema = 'api_unstable'::name)))
-          ORDER BY s.view, s.weight DESC, s.table_id
-        ), index AS (
+           FROM ( SELECT DISTINCT ON (s_1.view) s_1.view,
+                    s_1.table_id
+                   FROM api_meta.view_column_source s_1
+                  WHERE s_1.view = ANY ((ARRAY( SELECT v.view
+                           FROM api_meta.api_view v
+                          WHERE v.schema = 'api_unstable'::name)))
+                  ORDER BY s_1.view, s_1.weight DESC, s_1.table_id) s
+        ), index AS MATERIALIZED (
          SELECT m.view,
             m.key,
+            x.indexrelid,
             x.indrelid,
             x.indisunique,
             x.indpred IS NULL AS is_whole,
             COALESCE(( SELECT l.collname = ANY (ARRAY['C'::name, 'POSIX'::name])
                    FROM pg_collation l
                   WHERE l.oid = x.indcollation[0]), true) AS is_filter,
-            ARRAY( SELECT c.attname::text AS attname
-                   FROM generate_series(0, x.indnkeyatts - 1) k(k)
-                     LEFT JOIN pg_attribute t ON t.attrelid = x.indrelid AND t.attnum = x.indkey[k.k] AND x.indcollation[k.k] = t.attcollation AND x.indoption[k.k] = 0
-                     LEFT JOIN pg_attribute c ON c.attrelid = m.view AND c.attname = t.attname AND c.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (EXISTS ( SELECT
-                           FROM pg_opclass o
-                             JOIN pg_amop a ON a.amopfamily = o.opcfamily AND a.amopstrategy = 1 AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype
-                             JOIN pg_operator op ON op.oid = a.amopopr
-                             JOIN pg_proc p ON p.oid = op.oprcode::oid
-                          WHERE o.oid = x.indclass[k.k] AND p.proleakproof))
-                  ORDER BY k.k) AS names
+            array_agg(c.attname::text ORDER BY k.k) AS names
            FROM main m
              JOIN pg_index x ON x.indrelid = m.table_id AND x.indisvalid
              JOIN pg_class i ON i.oid = x.indexrelid
              JOIN pg_am am ON am.oid = i.relam AND am.amname = 'btree'::name
+             CROSS JOIN LATERAL generate_series(0, x.indnkeyatts - 1) k(k)
+             LEFT JOIN pg_attribute t ON t.attrelid = x.indrelid AND t.attnum = x.indkey[k.k] AND x.indcollation[k.k] = t.attcollation AND x.indoption[k.k] = 0
+             LEFT JOIN pg_attribute c ON c.attrelid = m.view AND c.attname = t.attname AND c.atttypid = t.atttypid AND (pg_column_is_updatable(m.view::regclass, c.attnum, true) OR pg_relation_is_updatable(m.view::regclass, true) = 0) AND (x.indclass[k.k] IN ( SELECT o.oid
+                   FROM pg_opclass o
+                     JOIN pg_amop a ON a.amopfamily = o.opcfamily AND a.amopstrategy = 1 AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype
+                     JOIN pg_operator op ON op.oid = a.amopopr
+                     JOIN pg_proc p ON p.oid = op.oprcode::oid
+                  WHERE p.proleakproof))
           WHERE x.indpred IS NULL OR pg_get_expr(x.indpred, x.indrelid) = (( SELECT format('(%I IS NOT NULL)'::text, a.attname) AS format
                    FROM pg_attribute a
                   WHERE a.attrelid = x.indrelid AND a.attnum = x.indkey[0]))
-        ), ordered AS (
+          GROUP BY m.view, m.key, x.indexrelid, x.indrelid, x.indisunique, (x.indpred IS NULL), (x.indcollation[0])
+        ), ordered AS MATERIALIZED (
          SELECT i.view,
                 CASE
                     WHEN i.names[cardinality(i.names) - cardinality(i.key) + 1:] = i.key THEN i.names[:cardinality(i.names) - cardinality(i.key)]
                     WHEN i.indisunique AND NOT (EXISTS ( SELECT
                        FROM unnest(i.names) n(n)
-                         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = n.n
-                      WHERE NOT api_meta.is_never_null(a.attrelid, a.attnum))) THEN i.names
+                         JOIN api_meta.table_column c ON c.relation = i.indrelid AND c.name = n.n
+                      WHERE NOT c.is_never_null)) THEN i.names
                     ELSE NULL::text[]
                 END AS names
            FROM index i
@@ -4321,7 +4324,7 @@ create view api_meta.read_policy as
 comment on view api_meta.read_policy is 'The row-level security policy that each table needs: readable with a scope of any view that reads the table.';
 
 create view api_meta.searched_view as
- WITH tagged AS (
+ WITH tagged AS MATERIALIZED (
          SELECT v.view,
             v.schema,
             v.name,
@@ -4330,44 +4333,54 @@ create view api_meta.searched_view as
                    FROM regexp_split_to_table(replace(m.m[1], ' '::text, ''::text), ','::text) WITH ORDINALITY x(c, n)
                   ORDER BY x.n))::name[] AS columns,
             ARRAY( SELECT s_1.s
-                   FROM api_meta.view_tag(v.view::regclass, 'requiresScopes'::text) r(r)
-                     CROSS JOIN LATERAL regexp_split_to_table(r.r, '\s+'::text) s_1(s)
+                   FROM api_meta.view_tag(v.view::regclass, 'requiresScopes'::text) r_1(r)
+                     CROSS JOIN LATERAL regexp_split_to_table(r_1.r, '\s+'::text) s_1(s)
                   WHERE s_1.s ~ '^[a-z_]+:[a-z_]+$'::text) AS scopes
            FROM api_meta.api_view v
              CROSS JOIN LATERAL api_meta.view_tag(v.view::regclass, 'search'::text) t(t)
              CROSS JOIN LATERAL regexp_match(t.t, '^(.*?)(?:\s+in\s+(\S+))?\s*$'::text) m(m)
-        ), sourced AS (
+        ), sourced AS MATERIALIZED (
          SELECT t.view,
             t.schema,
             t.name,
             t.kept,
             t.columns,
             t.scopes,
-            ( SELECT s_1.table_id::regclass AS table_id
-                   FROM api_meta.view_column_source s_1
-                  WHERE s_1.view = t.view
-                  GROUP BY s_1.table_id
-                  ORDER BY (max(s_1.weight)) DESC
-                 LIMIT 1) AS relation
+            m.table_id::regclass AS relation,
+            format('search.%I'::text, (regexp_replace(t.schema::text, '^api_'::text, ''::text) || '_'::text) || t.name::text) AS routine
            FROM tagged t
-        ), related AS (
+             LEFT JOIN ( SELECT DISTINCT ON (s_1.view) s_1.view,
+                    s_1.table_id
+                   FROM api_meta.view_column_source s_1
+                  WHERE s_1.view = ANY ((ARRAY( SELECT t_1.view
+                           FROM tagged t_1)))
+                  ORDER BY s_1.view, s_1.weight DESC, s_1.table_id) m ON m.view = t.view
+        ), key AS MATERIALIZED (
          SELECT s_1.view,
+            s_1.schema,
             f.f[1]::name AS col,
-            o.view AS target
+            f.f[2] AS target
            FROM sourced s_1
              CROSS JOIN LATERAL api_meta.view_tag(s_1.view::regclass, 'foreignKey'::text) k(k)
              CROSS JOIN LATERAL regexp_match(k.k, '^\(([^)]*)\) references (\w+) '::text) f(f)
-             JOIN sourced o ON o.schema = s_1.schema AND o.name = f.f[2]
           WHERE f.f[1]::name = ANY (s_1.columns)
+        ), related AS (
+         SELECT k.view,
+            array_agg(k.col::text ORDER BY k.col) AS links,
+            array_agg(o.view ORDER BY k.col) AS targets,
+            array_agg(o.routine ORDER BY k.col) AS through
+           FROM key k
+             JOIN sourced o ON o.schema = k.schema AND o.name = k.target
+          GROUP BY k.view
         )
- SELECT view,
-    schema,
-    name,
-    relation,
-    kept,
-    columns,
-    scopes,
-    format('search.%I'::text, (regexp_replace(schema::text, '^api_'::text, ''::text) || '_'::text) || name::text) AS routine,
+ SELECT s.view,
+    s.schema,
+    s.name,
+    s.relation,
+    s.kept,
+    s.columns,
+    s.scopes,
+    s.routine,
     ( SELECT format('lower((%s) collate pg_catalog.pg_c_utf8)'::text, string_agg(format(
                 CASE
                     WHEN a.attnotnull THEN '%I::text'::text
@@ -4376,41 +4389,53 @@ create view api_meta.searched_view as
 '' || '::text ORDER BY c.n)) AS format
            FROM unnest(s.columns) WITH ORDINALITY c(name, n)
              JOIN pg_attribute a ON a.attrelid = s.relation::oid AND a.attname = c.name AND a.attnum > 0
-          WHERE NOT (c.name IN ( SELECT r.col
-                   FROM related r
-                  WHERE r.view = s.view))) AS words,
-    ( SELECT array_agg(r.col::text ORDER BY r.col) AS array_agg
-           FROM related r
-          WHERE r.view = s.view) AS links,
-    ( SELECT array_agg(r.target ORDER BY r.col) AS array_agg
-           FROM related r
-          WHERE r.view = s.view) AS targets
-   FROM sourced s;
-comment on view api_meta.searched_view is 'The views whose lists can be searched, by the tag @search: `@search number,name,customer_id`. A column with a @foreignKey to such a view finds what belongs to the rows that are found there. words: the text of the other columns that is searched, as an expression over the table that the view is about; links: columns with such a key; targets: the views that they lead to. `in erp.product_words` names a table that keeps that text, by id, for a table that bookings change: there, an index of it would cost each of them.';
+          WHERE r.links IS NULL OR (c.name <> ALL (r.links::name[]))) AS words,
+    r.links,
+    r.targets,
+    r.through
+   FROM sourced s
+     LEFT JOIN related r ON r.view = s.view;
+comment on view api_meta.searched_view is 'The views whose lists can be searched, by the tag @search: `@search number,name,customer_id`. A column with a @foreignKey to such a view finds what belongs to the rows that are found there. words: the text of the other columns that is searched, as an expression over the table that the view is about; links: columns with such a key; targets: the views that they lead to; through: the functions that search these. `in erp.product_words` names a table that keeps that text, by id, for a table that bookings change: there, an index of it would cost each of them.';
+
+create view api_meta.table_column as
+ SELECT attrelid AS relation,
+    attnum,
+    attname AS name,
+    attnotnull AND NOT ((attrelid, attnum) IN ( SELECT c.conrelid,
+            c.conkey[1] AS conkey
+           FROM pg_constraint c
+          WHERE c.contype = 'n'::"char" AND NOT c.convalidated)) AS is_never_null
+   FROM pg_attribute a;
+comment on view api_meta.table_column is 'The columns of all tables. is_never_null: no row has null there, for it is not null, and that has been validated.';
 
 create view api_meta.view_column_source as
- WITH RECURSIVE read(view, through) AS (
+ WITH RECURSIVE link AS MATERIALIZED (
+         SELECT w.ev_class AS reader,
+            d.refobjid AS relation,
+            d.refobjsubid AS attnum,
+            c.relkind
+           FROM pg_rewrite w
+             JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass::oid AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass::oid AND d.refobjid <> w.ev_class
+             JOIN pg_class c ON c.oid = d.refobjid
+        ), read(view, through) AS (
          SELECT v_1.view,
             v_1.view
            FROM api_meta.api_view v_1
         UNION
-         SELECT r_1.view,
-            c.oid
-           FROM read r_1
-             JOIN pg_rewrite w ON w.ev_class = r_1.through
-             JOIN pg_depend d_1 ON d_1.classid = 'pg_rewrite'::regclass::oid AND d_1.objid = w.oid AND d_1.refclassid = 'pg_class'::regclass::oid AND d_1.refobjid <> r_1.through
-             JOIN pg_class c ON c.oid = d_1.refobjid AND c.relkind = 'v'::"char"
+         SELECT r.view,
+            l_1.relation
+           FROM read r
+             JOIN link l_1 ON l_1.reader = r.through AND l_1.relkind = 'v'::"char"
         )
  SELECT v.view,
-    d.refobjid AS table_id,
-    d.refobjsubid AS attnum,
-    a.attname,
-    api_meta.is_never_null(a.attrelid, a.attnum) AS attnotnull,
-    count(*) OVER (PARTITION BY v.view, d.refobjid) AS weight
+    l.relation AS table_id,
+    l.attnum,
+    a.name AS attname,
+    a.is_never_null AS attnotnull,
+    count(*) OVER (PARTITION BY v.view, l.relation) AS weight
    FROM read v
-     JOIN pg_rewrite r ON r.ev_class = v.through
-     JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass::oid AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass::oid AND d.refobjid <> v.through AND d.refobjsubid > 0
-     JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid;
+     JOIN link l ON l.reader = v.through AND l.attnum > 0
+     JOIN api_meta.table_column a ON a.relation = l.relation AND a.attnum = l.attnum;
 comment on view api_meta.view_column_source is 'Which columns of which tables each API view reads, also through other views. The table with the greatest weight is what the view is about.';
 
 CREATE OR REPLACE FUNCTION api_meta.add_values(enum regtype, VARIADIC labels text[])
@@ -4578,11 +4603,15 @@ AS $function$
   with relation as (
     select c.oid, c.relname::text as name, c.relkind, c.reltype, c.reloptions from pg_class c
     where c.relnamespace = to_regnamespace(quote_ident(version)) and c.relkind in ('v', 'c')
+  ), note as not materialized (
+    select d.classoid, d.objoid, d.objsubid, d.description as text from pg_description d
   )
   select 'view', r.name, null,
     case when 'security_invoker=true' = any (r.reloptions) then 'security_invoker' else '' end
-      || api_meta.part_note(obj_description(r.oid, 'pg_class')), null
-  from relation r where r.relkind = 'v'
+      || api_meta.part_note(n.text), null
+  from relation r
+  left join note n on n.objoid = r.oid and n.classoid = 'pg_class'::regclass and n.objsubid = 0
+  where r.relkind = 'v'
   union all
   -- The tree refers to tables and columns by number, the text by name
   select 'query', r.name, r.name, md5(pg_get_viewdef(r.oid)), md5(w.ev_action::text)
@@ -4590,21 +4619,24 @@ AS $function$
   union all
   select case r.relkind when 'v' then 'column' else 'attribute' end, r.name || '.' || a.attname, r.name,
     row_number() over (partition by r.oid order by a.attnum) || '. ' || format_type(a.atttypid, a.atttypmod)
-      || api_meta.part_note(col_description(r.oid, a.attnum)), null
+      || api_meta.part_note(n.text), null
   from relation r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+  left join note n on n.objoid = r.oid and n.classoid = 'pg_class'::regclass and n.objsubid = a.attnum
   union all
   select 'type', t.typname, null, case t.typtype when 'e' then
       (select string_agg(e.enumlabel, ', ' order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid)
       else '' end
-      || api_meta.part_note(obj_description(t.oid, 'pg_type')), null
+      || api_meta.part_note(n.text), null
   from pg_type t left join relation r on r.reltype = t.oid
+  left join note n on n.objoid = t.oid and n.classoid = 'pg_type'::regclass
   where t.typnamespace = to_regnamespace(quote_ident(version)) and (t.typtype = 'e' or r.relkind = 'c')
   union all
   select 'function', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), null,
     format('returns %s, %s, %s%s%s', pg_get_function_result(p.oid), l.lanname, p.provolatile,
       case when p.proisstrict then ', strict' end, case when p.prosecdef then ', security definer' end)
-      || api_meta.part_note(obj_description(p.oid, 'pg_proc')), null
+      || api_meta.part_note(n.text), null
   from pg_proc p join pg_language l on l.oid = p.prolang
+  left join note n on n.objoid = p.oid and n.classoid = 'pg_proc'::regclass
   where p.pronamespace = to_regnamespace(quote_ident(version))
   union all
   select 'body', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
@@ -4690,6 +4722,7 @@ CREATE OR REPLACE FUNCTION api_meta.derive_searches()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
+  all_wanted constant api_meta.searched_view[] := array(select v from api_meta.searched_view v);
   wanted api_meta.searched_view;
   item record;
 begin
@@ -4701,7 +4734,7 @@ begin
         select from pg_policy p where p.polrelid = r.relation and p.polname ~ '_select_searcher$'
       ) as is_open
     from (
-      select v.relation, c as col from api_meta.searched_view v cross join unnest(v.columns || name 'id') c
+      select v.relation, c as col from unnest(all_wanted) v cross join unnest(v.columns || name 'id') c
     ) r
     group by r.relation
   loop
@@ -4710,17 +4743,14 @@ begin
     execute format('create policy %I on %s for select to service_searcher using (true)',
       (parse_ident(item.relation::text))[2] || '_select_searcher', item.relation);
   end loop;
-  for wanted in select * from api_meta.searched_view loop
+  foreach wanted in array all_wanted loop
     if wanted.kept is not null then perform api_meta.keep_words(wanted); end if;
-    execute api_meta.search_routine(wanted);
-    perform api_meta.give((wanted.routine || '(text[])')::regprocedure, 'service_searcher');
-    execute format('revoke execute on function %1$s(text[]) from public; '
-      'grant execute on function %1$s(text[]) to service_api', wanted.routine);
+    perform api_meta.make_search(wanted);
   end loop;
   for item in
     select p.oid::regprocedure as routine from pg_proc p
     where p.pronamespace = 'search'::regnamespace and p.prosecdef and p.prorettype = 'uuid[]'::regtype
-      and p.oid::regprocedure::text not in (select v.routine || '(text[])' from api_meta.searched_view v)
+      and p.oid::regprocedure::text not in (select v.routine || '(text[])' from unnest(all_wanted) v)
   loop
     execute format('drop function %s', item.routine);
   end loop;
@@ -4762,6 +4792,7 @@ CREATE OR REPLACE FUNCTION api_meta.describe()
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
 AS $function$
 declare
   col record;
@@ -4780,14 +4811,15 @@ begin
       from api_meta.api_view v
       -- frozen versions keep the words that they were released with
       where v.schema = 'api_unstable'
-    ), source as (
+    ), source as materialized (
       select distinct on (s.view, s.attname) s.* from api_meta.view_column_source s
       where s.view = any (array(select v.view from tagged v))
       order by s.view, s.attname, s.weight desc
     ), index_tag as materialized (
-      select i.* from api_meta.index_tag i
+      select i.view, i.name, string_agg(i.tag, E'\n' order by i.tag) as tags
+      from api_meta.index_tag i group by i.view, i.name
     ), described as (
-      select v.schema, v.name, a.attname, s.table_id, col_description(v.view, a.attnum) as own,
+      select v.schema, v.name, a.attname, s.table_id, own.description as own,
         concat_ws(E'\n',
           case when s.attnotnull and a.attname <> all (v.nullable) then '@notNull' end,
           case when a.attname = any (v.hidden) then '@behavior -*' end,
@@ -4795,13 +4827,10 @@ begin
             select '@enum ' || split_part(e, ' ', 2) from unnest(v.enums) e
             where split_part(e, ' ', 1) = a.attname
           ),
-          (
-            select string_agg(i.tag, E'\n' order by i.tag) from index_tag i
-            where i.view = v.view and i.name = a.attname
-          )
+          i.tags
         ) as tags,
         coalesce(
-          col_description(s.table_id, s.attnum),
+          below.description,
           case a.attname
             when 'id' then 'Global id.'
             when 'created_at' then 'When it was made.'
@@ -4811,6 +4840,11 @@ begin
       from tagged v
       join pg_attribute a on a.attrelid = v.view and a.attnum > 0 and not a.attisdropped
       left join source s on s.view = v.view and s.attname = a.attname
+      left join index_tag i on i.view = v.view and i.name = a.attname
+      left join pg_description own on own.classoid = 'pg_class'::regclass
+        and own.objoid = v.view and own.objsubid = a.attnum
+      left join pg_description below on below.classoid = 'pg_class'::regclass
+        and below.objoid = s.table_id and below.objsubid = s.attnum
     )
     select d.schema, d.name, d.attname, w.words
     from described d
@@ -5172,20 +5206,7 @@ AS $function$
 declare
   item record;
 begin
-  for item in select distinct schema as name from api_meta.api_view
-    union select distinct c.relnamespace::regnamespace::text
-    from api_meta.view_column_source s
-    join pg_class c on c.oid = s.table_id
-    union select 'erp'
-  loop
-    if not has_schema_privilege('service_api', item.name, 'usage') then
-      execute format('grant usage on schema %I to service_api', item.name);
-    end if;
-  end loop;
-  for item in select view from api_meta.api_view where not has_table_privilege('service_api', view, 'select')
-  loop
-    execute format('grant select on %s to service_api', item.view::regclass);
-  end loop;
+  -- With these the rights on columns go as well, so those are looked at afterwards
   for item in
     select distinct c.oid::regclass as relation
     from pg_class c join api_meta.own_schema o on o.oid = c.relnamespace and not o.is_api
@@ -5194,24 +5215,31 @@ begin
   loop
     execute format('revoke select on %s from service_api', item.relation);
   end loop;
-  -- by column: the role can't read columns that no view reads
   for item in
-    select a.attrelid::regclass as relation, a.attname, c.relkind,
-      exists (
-        select from api_meta.view_column_source s where s.table_id = a.attrelid and s.attnum = a.attnum
-      ) as wanted
-    from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p', 'v', 'm', 'f')
-    join api_meta.own_schema o on o.oid = c.relnamespace and not o.is_api
-    where a.attnum > 0 and not a.attisdropped
+    with source as materialized (
+      select distinct s.table_id, s.attnum from api_meta.view_column_source s
+    ), home as (
+      select v.schema as name from api_meta.api_view v
+      union select c.relnamespace::regnamespace::text
+      from pg_class c where c.oid in (select s.table_id from source s)
+      union select 'erp'
+    )
+    select format('grant usage on schema %I to service_api', h.name) as change
+    from home h where not has_schema_privilege('service_api', h.name, 'usage')
+    union all
+    select format('grant select on %s to service_api', v.view::regclass)
+    from api_meta.api_view v where not has_table_privilege('service_api', v.view, 'select')
+    union all
+    -- By column: the role can't read columns that no view reads
+    select format(case when s.attnum is null then 'revoke select (%I) on %s from service_api'
+      else 'grant select (%I) on %s to service_api' end, a.attname, c.oid::regclass)
+    from pg_class c join api_meta.own_schema o on o.oid = c.relnamespace and not o.is_api
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join source s on s.table_id = a.attrelid and s.attnum = a.attnum
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and (s.attnum is not null or c.relkind in ('r', 'p'))
+      and has_column_privilege('service_api', a.attrelid, a.attnum, 'select') <> (s.attnum is not null)
   loop
-    if item.wanted and not has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
-    then
-      execute format('grant select (%I) on %s to service_api', item.attname, item.relation);
-    elsif not item.wanted and item.relkind in ('r', 'p')
-      and has_column_privilege('service_api', item.relation::oid, item.attname, 'select')
-    then
-      execute format('revoke select (%I) on %s from service_api', item.attname, item.relation);
-    end if;
+    execute item.change;
   end loop;
 end
 $function$;
@@ -5241,20 +5269,6 @@ end
 $function$;
 comment on function api_meta.index_search(regclass) is 'Makes the index by which a view with the tag @search is searched, anew where there is one. Nobody can write the table meanwhile: on a large one, run the statement of api_meta.search_index in a migration of its own, and then comment the index with it.';
 
-CREATE OR REPLACE FUNCTION api_meta.is_never_null(relation oid, col smallint)
- RETURNS boolean
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select a.attnotnull and not exists (
-    select from pg_constraint c
-    where c.conrelid = relation and c.contype = 'n' and c.conkey = array[col] and not c.convalidated
-  )
-  from pg_attribute a where a.attrelid = relation and a.attnum = col
-$function$;
-comment on function api_meta.is_never_null(oid,smallint) is 'Whether no row of a table has null in a column: it is not null, and that has been validated.';
-
 CREATE OR REPLACE FUNCTION api_meta.keep_words(wanted api_meta.searched_view)
  RETURNS void
  LANGUAGE plpgsql
@@ -5263,26 +5277,44 @@ AS $function$
 declare
   key constant name := (select attname from pg_attribute where attrelid = wanted.kept and attnum = 1);
   routine constant text := format('search.keep_words_of_%s', (parse_ident(wanted.relation::text))[2]);
+  body constant text := format($b$
 begin
-  execute format($q$
-    create or replace function %1$s() returns trigger
-    language plpgsql security definer set search_path = pg_catalog, pg_temp as $keep$
-    begin
-      insert into %2$s (%3$I, words) select id, %4$s from (select new.*) row
-      on conflict (%3$I) do update set words = excluded.words where %5$I.words <> excluded.words;
-      return null;
-    end
-    $keep$;
-    comment on function %1$s() is
-      'Trigger: keeps the text in %2$s by which a row is found. Made by api_meta.derive_searches().';
-    revoke execute on function %1$s() from public;
-    $q$, routine, wanted.kept, key, wanted.words,
-    (select relname from pg_class where oid = wanted.kept));
-  perform api_meta.give((routine || '()')::regprocedure, 'service_searcher');
-  if col_description(wanted.kept, 2) is distinct from wanted.words then
-    execute format('create or replace trigger keep_words after insert or update of %s on %s '
-      'for each row execute function %s()',
-      (select string_agg(quote_ident(c), ', ') from unnest(wanted.columns) c), wanted.relation, routine);
+  if tg_op = 'INSERT' then
+    insert into %1$s (%2$I, words) select id, %3$s from new_rows
+    on conflict (%2$I) do update set words = excluded.words where %4$I.words <> excluded.words;
+  else
+    insert into %1$s (%2$I, words) select id, %3$s from (select new.*) row
+    on conflict (%2$I) do update set words = excluded.words where %4$I.words <> excluded.words;
+  end if;
+  return null;
+end
+$b$, wanted.kept, key, wanted.words, (select relname from pg_class where oid = wanted.kept));
+  is_same constant boolean := col_description(wanted.kept, 2) is not distinct from wanted.words;
+begin
+  if not exists (
+    select from pg_proc p where p.oid = to_regprocedure(routine || '()') and p.prosrc = body
+      and p.prosecdef and p.proowner = 'service_searcher'::regrole
+  ) then
+    execute format($q$
+      create or replace function %1$s() returns trigger
+      language plpgsql security definer set search_path = pg_catalog, pg_temp as %3$L;
+      comment on function %1$s() is
+        'Trigger: keeps the text in %2$s by which a row is found. Made by api_meta.derive_searches().';
+      revoke execute on function %1$s() from public;
+      $q$, routine, wanted.kept, body);
+    perform api_meta.give((routine || '()')::regprocedure, 'service_searcher');
+  end if;
+  -- New rows by one statement. Of others, only those whose text is set: a trigger of columns is one of rows
+  if not is_same or not exists (
+    select from pg_trigger t where t.tgrelid = wanted.relation and t.tgname = 'keep_words_of_new'
+  ) then
+    execute format('create or replace trigger keep_words_of_new after insert on %1$s '
+      'referencing new table as new_rows for each statement execute function %2$s(); '
+      'create or replace trigger keep_words after update of %3$s on %1$s '
+      'for each row execute function %2$s()',
+      wanted.relation, routine, (select string_agg(quote_ident(c), ', ') from unnest(wanted.columns) c));
+  end if;
+  if not is_same then
     perform api_meta.fill_words();
     execute format('comment on column %s.words is %L', wanted.kept, wanted.words);
   end if;
@@ -5303,6 +5335,40 @@ AS $function$
 $function$;
 comment on function api_meta.listed(regclass,text,name) is 'Whether a smart tag of a view, a list with commas, names the column.';
 
+CREATE OR REPLACE FUNCTION api_meta.make_search(wanted api_meta.searched_view)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  signature constant text := wanted.routine || '(text[])';
+  body constant text := api_meta.search_body(wanted);
+  -- Only the bitmap of an index finds patterns
+  settings constant text[] := array['search_path=pg_catalog, pg_temp', 'plan_cache_mode=force_custom_plan',
+    'enable_seqscan=off', 'enable_indexscan=off', 'enable_indexonlyscan=off'];
+begin
+  if exists (
+    select from pg_proc p where p.oid = to_regprocedure(signature) and p.prosrc = body
+      and p.proconfig = settings and p.prosecdef and p.proowner = 'service_searcher'::regrole
+      and has_function_privilege('service_api', p.oid, 'execute')
+      and not has_function_privilege('public', p.oid, 'execute')
+  ) then
+    return;
+  end if;
+  execute format('create or replace function %s(patterns text[]) returns uuid[] '
+    'language plpgsql stable security definer %s as %L', wanted.routine,
+    (select string_agg('set ' || replace(s, '=', ' = '), ' ') from unnest(settings) s), body);
+  execute format('comment on function %s is %L', signature,
+    format('The ids of rows of %s in which each of the patterns of LIKE, six at most, is found, if the '
+      'caller may read them. Made of the tag @search of the view by api_meta.derive_searches().',
+      wanted.view::regclass));
+  perform api_meta.give(signature::regprocedure, 'service_searcher');
+  execute format('revoke execute on function %1$s from public; '
+    'grant execute on function %1$s to service_api', signature);
+end
+$function$;
+comment on function api_meta.make_search(api_meta.searched_view) is 'Makes the function by which a view is searched, if it is not as it should be.';
+
 CREATE OR REPLACE FUNCTION api_meta.migration_count()
  RETURNS integer
  LANGUAGE sql
@@ -5311,6 +5377,15 @@ CREATE OR REPLACE FUNCTION api_meta.migration_count()
 RETURN ((SELECT count(*) AS count FROM graphile_migrate.migrations))::integer;
 grant execute on function api_meta.migration_count() to service_login;
 comment on function api_meta.migration_count() is 'How many migrations the database has had. The service asks at its start, as service_login, which may read nothing else.';
+
+CREATE OR REPLACE FUNCTION api_meta.migration_state()
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+RETURN (SELECT md5((COALESCE(string_agg(migrations.hash, ' '::text ORDER BY migrations.hash), ''::text) || COALESCE((SELECT string_agg(current.content, ' '::text ORDER BY current.filename) AS string_agg FROM graphile_migrate.current), ''::text))) AS md5 FROM graphile_migrate.migrations);
+grant execute on function api_meta.migration_state() to service_login;
+comment on function api_meta.migration_state() is 'The same in all databases that have had the same migrations. A service with many merchants shares what it has built from one of them. It asks as the role that it logs in as, which may read nothing else.';
 
 CREATE OR REPLACE FUNCTION api_meta.part_fault(kind text, name text, recorded text, found text)
  RETURNS text
@@ -5547,42 +5622,22 @@ end
 $function$;
 comment on function api_meta.require_protected_reads() is 'Refuses, with SQLSTATE UE091, when a view of the API reads what is not protected (api_meta.read_faults).';
 
-CREATE OR REPLACE FUNCTION api_meta.search_index(wanted api_meta.searched_view)
- RETURNS text
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select format('create index concurrently %I on %s using gin ((%s) %I.gin_trgm_ops) '
-    'with (gin_pending_list_limit = 1024)', (parse_ident(place::text))[2] || '_search_idx', place,
-    case when wanted.kept is null then wanted.words else 'words' end, n.nspname)
-  from coalesce(wanted.kept, wanted.relation) place
-  cross join pg_extension e join pg_namespace n on n.oid = e.extnamespace
-  where e.extname = 'pg_trgm' and wanted.words is not null
-$function$;
-comment on function api_meta.search_index(api_meta.searched_view) is 'The statement that makes the index by which a view with the tag @search is searched; null when it needs none of its own.';
-
-CREATE OR REPLACE FUNCTION api_meta.search_routine(wanted api_meta.searched_view)
+CREATE OR REPLACE FUNCTION api_meta.search_body(wanted api_meta.searched_view)
  RETURNS text
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   select format($f$
-create or replace function %1$s(patterns text[]) returns uuid[]
-language plpgsql stable security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off as $search$
 #variable_conflict use_column
 declare
-  sought constant text[] := search.sought(patterns);%5$s
+  sought constant text[] := search.sought(patterns);%3$s
 begin
-  if not auth.has_scope(variadic %2$L::text[]) then return '{}'; end if;%6$s
-  return search.require_few(array(%3$s));
+  if not auth.has_scope(variadic %1$L::text[]) then return '{}'; end if;%4$s
+  return search.require_few(array(%2$s));
 end
-$search$;
-comment on function %1$s(text[]) is %4$L;$f$,
-    wanted.routine, wanted.scopes,
+$f$,
+    wanted.scopes,
     (
       select string_agg(b.text, E'\n    union\n    ' order by b.n)
       from (
@@ -5603,22 +5658,31 @@ comment on function %1$s(text[]) is %4$L;$f$,
         from unnest(wanted.links) with ordinality l (col, n)
       ) b (n, text)
     ),
-    format('The ids of rows of %s in which each of the patterns of LIKE, six at most, is found, if the '
-      'caller may read them. Made of the tag @search of the view by api_meta.derive_searches().',
-      wanted.view::regclass),
     (
       select string_agg(format(E'\n  through_%s uuid[];', l.n), '' order by l.n)
       from unnest(wanted.links) with ordinality l (col, n)
     ),
     (
-      select string_agg(format(E'\n  through_%s := %s(patterns);', l.n, v.routine), '' order by l.n)
-      from unnest(wanted.targets) with ordinality l (view, n)
-      cross join lateral (
-        select v.routine from api_meta.searched_view v where v.view = l.view offset 0
-      ) v
+      select string_agg(format(E'\n  through_%s := %s(patterns);', t.n, t.routine), '' order by t.n)
+      from unnest(wanted.through) with ordinality t (routine, n)
     ))
 $function$;
-comment on function api_meta.search_routine(api_meta.searched_view) is 'The statements that make the function by which a view is searched.';
+comment on function api_meta.search_body(api_meta.searched_view) is 'The body of the function by which a view is searched.';
+
+CREATE OR REPLACE FUNCTION api_meta.search_index(wanted api_meta.searched_view)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select format('create index concurrently %I on %s using gin ((%s) %I.gin_trgm_ops) '
+    'with (gin_pending_list_limit = 1024)', (parse_ident(place::text))[2] || '_search_idx', place,
+    case when wanted.kept is null then wanted.words else 'words' end, n.nspname)
+  from coalesce(wanted.kept, wanted.relation) place
+  cross join pg_extension e join pg_namespace n on n.oid = e.extnamespace
+  where e.extname = 'pg_trgm' and wanted.words is not null
+$function$;
+comment on function api_meta.search_index(api_meta.searched_view) is 'The statement that makes the index by which a view with the tag @search is searched; null when it needs none of its own.';
 
 CREATE OR REPLACE FUNCTION api_meta.upheld_rules(relation regclass)
  RETURNS TABLE(name text, rule text, columns smallint[], keeps text, value text)
@@ -5651,6 +5715,7 @@ CREATE OR REPLACE FUNCTION api_meta.uphold(relation regclass, name text, columns
 AS $function$
 declare
   made record;
+  body text;
 begin
   select string_agg(format('not (%s) then %L', r.rule, r.name), E'\n      when ' order by r.name)
       filter (where r.keeps is null) as cases,
@@ -5661,25 +5726,28 @@ begin
   into made
   from api_meta.upheld_rules(relation) r
   where uphold.columns is null or r.columns && uphold.columns;
-  execute (
-    select format(E'create or replace function %s() returns trigger\n'
-      'language plpgsql set search_path = pg_catalog, pg_temp as %L',
-      api_meta.upholder(relation, name),
-      concat_ws(E'\n', '', 'declare', '  broken text;', 'begin', made.kept,
-        case when made.rules is not null then
-          format(E'  if not (%s) then\n    broken := case\n      when %s end;', made.rules, made.cases)
-          || format(E'\n    raise check_violation using constraint = broken, table = %L, schema = %L,'
-            '\n      message = format(''new row for relation "%%s" violates check constraint "%%s"'','
-            ' %L, broken);\n  end if;', t.relname, n.nspname, t.relname) end,
-        '  return new;', 'end', ''))
-    from pg_class t join pg_namespace n on n.oid = t.relnamespace where t.oid = relation
-  );
+  select concat_ws(E'\n', '', 'declare', '  broken text;', 'begin', made.kept,
+    case when made.rules is not null then
+      format(E'  if not (%s) then\n    broken := case\n      when %s end;', made.rules, made.cases)
+      || format(E'\n    raise check_violation using constraint = broken, table = %L, schema = %L,'
+        '\n      message = format(''new row for relation "%%s" violates check constraint "%%s"'','
+        ' %L, broken);\n  end if;', t.relname, n.nspname, t.relname) end,
+    '  return new;', 'end', '') into body
+  from pg_class t join pg_namespace n on n.oid = t.relnamespace where t.oid = relation;
+  if exists (
+    select from pg_proc p
+    where p.oid = to_regprocedure(api_meta.upholder(relation, name) || '()') and p.prosrc = body
+  ) then
+    return;
+  end if;
+  execute format(E'create or replace function %s() returns trigger\n'
+    'language plpgsql set search_path = pg_catalog, pg_temp as %L', api_meta.upholder(relation, name), body);
   execute format('comment on function %s() is %L', api_meta.upholder(relation, name),
     'Trigger, made by api_meta.derive_rules: upholds checks of ' || relation
     || ' that are declared as not enforced.');
 end
 $function$;
-comment on function api_meta.uphold(regclass,text,smallint[]) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced: those of some columns, or all.';
+comment on function api_meta.uphold(regclass,text,smallint[]) is 'Makes the function of a trigger that upholds the checks of a table which are declared as not enforced, of some columns or all, if it is not as it should be.';
 
 CREATE OR REPLACE FUNCTION api_meta.upholder(relation regclass, name text)
  RETURNS text
@@ -5744,11 +5812,12 @@ CREATE OR REPLACE FUNCTION api_meta.view_tag(view regclass, tag text)
  RETURNS SETOF text
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-  select m[1]
-  from regexp_matches(obj_description(view, 'pg_class'), '(?n)^@' || tag || '[ \t]+(.*)$', 'g') as m
-$function$;
+BEGIN ATOMIC
+ SELECT m.m[1] AS m
+    FROM (pg_description d
+      CROSS JOIN LATERAL regexp_matches(d.description, (('(?n)^@'::text || view_tag.tag) || '[ \t]+(.*)$'::text), 'g'::text) m(m))
+   WHERE ((d.objoid = (view_tag.view)::oid) AND (d.classoid = ('pg_class'::regclass)::oid) AND (d.objsubid = 0));
+END;
 comment on function api_meta.view_tag(regclass,text) is 'The values of one smart tag of a view, a row for each time it is given.';
 
 create schema api_unstable;
@@ -6528,6 +6597,16 @@ Amount with tax.';
 comment on column api_unstable.price.linked is '@notNull
 Whether one of the amounts follows from the other by the tax rate.';
 
+create type api_unstable.product_image_translation as (
+  locale text,
+  alt_text text
+);
+comment on type api_unstable.product_image_translation is 'The alternative text of an image in another language.';
+comment on column api_unstable.product_image_translation.locale is '@notNull
+The language, perhaps with script and region, such as de or de-AT.';
+comment on column api_unstable.product_image_translation.alt_text is '@notNull
+What the image shows.';
+
 create type api_unstable.product_price_input as (
   currency_id uuid,
   net numeric,
@@ -6620,6 +6699,37 @@ comment on column api_unstable.product_supplier_configuration_update_input.purch
 comment on column api_unstable.product_supplier_configuration_update_input.delivery_time_days is 'Days from order to delivery.';
 comment on column api_unstable.product_supplier_configuration_update_input.purchase_prices is 'What the product costs there, one price per currency. They take the place of all present ones. Those of the default supplier become the purchase prices of the product.';
 
+create type api_unstable.product_translation as (
+  locale text,
+  name text,
+  description text
+);
+comment on type api_unstable.product_translation is 'Texts of a product in another language.';
+comment on column api_unstable.product_translation.locale is '@notNull
+The language, perhaps with script and region, such as de or de-AT.';
+comment on column api_unstable.product_translation.name is 'Name of the product; null when it has none in this language.';
+comment on column api_unstable.product_translation.description is 'Text that describes the product to buyers; null when there is none in this language.';
+
+create type api_unstable.product_upsert_image_input as (
+  url text,
+  alt_text text,
+  translations api_unstable.product_upsert_image_translation_input[]
+);
+comment on type api_unstable.product_upsert_image_input is 'An image of a product.';
+comment on column api_unstable.product_upsert_image_input.url is '@notNull
+Address of the image, which begins with https:// or http://; at most 2048 characters, without a user. It is kept, and not fetched.';
+comment on column api_unstable.product_upsert_image_input.alt_text is 'What the image shows, for those who can''t see it; at most 1000 characters.';
+comment on column api_unstable.product_upsert_image_input.translations is 'The alternative text in other languages, each of them once; at most 250.';
+
+create type api_unstable.product_upsert_image_translation_input as (
+  locale text,
+  alt_text text
+);
+comment on type api_unstable.product_upsert_image_translation_input is 'The alternative text of an image in another language. Without a text it counts as left out.';
+comment on column api_unstable.product_upsert_image_translation_input.locale is '@notNull
+The language, perhaps with script and region: de, de-AT, zh-Hant-TW.';
+comment on column api_unstable.product_upsert_image_translation_input.alt_text is 'What the image shows; at most 1000 characters.';
+
 create type api_unstable.product_upsert_input as (
   id uuid,
   product_number text,
@@ -6637,7 +6747,9 @@ create type api_unstable.product_upsert_input as (
   storefront_variants jsonb,
   price api_unstable.product_price_input[],
   purchase_prices api_unstable.product_price_input[],
-  tags text[]
+  tags text[],
+  translations api_unstable.product_upsert_translation_input[],
+  images api_unstable.product_upsert_image_input[]
 );
 comment on type api_unstable.product_upsert_input is 'A product as it is to be. What is left out stays as it is; null empties it.';
 comment on column api_unstable.product_upsert_input.id is '@gid Product
@@ -6660,6 +6772,19 @@ comment on column api_unstable.product_upsert_input.storefront_variants is 'Coun
 comment on column api_unstable.product_upsert_input.price is 'Sales prices, one per currency. They take the place of all present ones.';
 comment on column api_unstable.product_upsert_input.purchase_prices is 'Purchase prices, one per currency. They take the place of all present ones, also of the default supplier''s while that is paid in the default currency.';
 comment on column api_unstable.product_upsert_input.tags is 'Names of tags, which take the place of all present ones. A tag that does not exist is made.';
+comment on column api_unstable.product_upsert_input.translations is 'Name and description in other languages, each of them once, which take the place of all present ones; at most 250.';
+comment on column api_unstable.product_upsert_input.images is 'Images in their order, each address once, which take the place of all present ones; at most 250.';
+
+create type api_unstable.product_upsert_translation_input as (
+  locale text,
+  name text,
+  description text
+);
+comment on type api_unstable.product_upsert_translation_input is 'Texts of a product in another language. Without a text it counts as left out.';
+comment on column api_unstable.product_upsert_translation_input.locale is '@notNull
+The language, perhaps with script and region: de, de-AT, zh-Hant-TW.';
+comment on column api_unstable.product_upsert_translation_input.name is 'Name of the product; at most 255 characters.';
+comment on column api_unstable.product_upsert_translation_input.description is 'Text that describes the product to buyers.';
 
 create type api_unstable.product_warehouse_configuration_payload as (
   product_warehouse_configuration uuid,
@@ -8529,6 +8654,36 @@ comment on column api_unstable.payment_methods.created_at is '@notNull
 When it was made.';
 comment on column api_unstable.payment_methods.updated_at is 'When it was last changed; null when it never was.';
 
+create view api_unstable.product_images with (security_invoker=true) as
+ SELECT product_id,
+    "position",
+    url,
+    alt_text,
+    ARRAY( SELECT ROW(t.key, t.value ->> 'alt_text'::text)::api_unstable.product_image_translation AS "row"
+           FROM jsonb_each(product_image.translations) t(key, value)
+          ORDER BY (t.key COLLATE "C")) AS translations
+   FROM erp.product_image;
+grant select on view api_unstable.product_images to service_api;
+comment on view api_unstable.product_images is '
+@primaryKey product_id,position
+@requiresScopes products:read
+@filters product_id,position,url
+@foreignKey (product_id) references products (id)|@fieldName product|@foreignFieldName images
+@describe productImages All images of products that the caller may read, those of a product in their order.
+An image of a product. Its id says which product''s, and the place among its images.';
+comment on column api_unstable.product_images.product_id is '@notNull
+@indexed
+Product that the image shows.';
+comment on column api_unstable.product_images."position" is '@notNull
+Place of the image among those of the product, counted from 1.';
+comment on column api_unstable.product_images.url is '@notNull
+@indexed
+@orders product_id
+Address of the image, which begins with https:// or http://. It is kept, and not fetched.';
+comment on column api_unstable.product_images.alt_text is 'What the image shows, for those who can''t see it.';
+comment on column api_unstable.product_images.translations is '@notNull
+The alternative text in other languages: an object from locale to an object of texts.';
+
 create view api_unstable.product_stock_location_configurations with (security_invoker=true) as
  SELECT id,
     reorder_point,
@@ -8688,7 +8843,10 @@ create view api_unstable.products with (security_invoker=true) as
     reorder_point,
     target_maximum_quantity,
     storefront_variants,
-    canonical_product_id
+    canonical_product_id,
+    ARRAY( SELECT ROW(t.key, t.value ->> 'name'::text, t.value ->> 'description'::text)::api_unstable.product_translation AS "row"
+           FROM jsonb_each(product.translations) t(key, value)
+          ORDER BY (t.key COLLATE "C")) AS translations
    FROM erp.product;
 grant select on view api_unstable.products to service_api;
 comment on view api_unstable.products is '
@@ -8704,6 +8862,7 @@ comment on view api_unstable.products is '
 @foreignKey (canonical_product_id) references products (id)|@fieldName canonicalProduct
 @ref tags to:Tag plural
 @refVia tags via:(id)->product_tags(product_id);(tag_id)->tags(id)
+@describe images The images of the product, in their order. The first is shown where there is room for one.
 A product of the catalog, or a variant of one.';
 comment on column api_unstable.products.id is '@notNull
 @indexed
@@ -8743,6 +8902,8 @@ Counterparts in the external storefront platform: objects with productId and var
 comment on column api_unstable.products.canonical_product_id is '@behavior -*
 @indexed
 @orders';
+comment on column api_unstable.products.translations is '@notNull
+Name and description in other languages: an object from locale to an object of texts.';
 
 create view api_unstable.quote_line_items with (security_invoker=true) as
  SELECT id,
@@ -10054,7 +10215,7 @@ $function$;
 grant execute on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) to service_writer;
 comment on function api_unstable.products_upsert(api_unstable.products_upsert_input,jsonb) is '@requiresScopes products:write
 @userErrors REQUIRED NOT_FOUND NOT_UNIQUE INVALID OUT_OF_RANGE NOT_EDITABLE TOO_MANY_LINES
-Makes products and changes those that are there, known by their id or number: with prices, tags, and variants. Rows that say nothing new change nothing.';
+Makes products and changes those that are there, known by their id or number: with prices, translations, images, tags, and variants. Rows that say nothing new change nothing.';
 
 CREATE OR REPLACE FUNCTION api_unstable.stock_adjust(input api_unstable.stock_adjust_input)
  RETURNS api_unstable.stock_payload
@@ -10477,10 +10638,14 @@ create table auth.audit_event (
 );
 CREATE INDEX audit_event_administrator_id_idx ON auth.audit_event USING btree (administrator_id);
 CREATE INDEX audit_event_credential_id_idx ON auth.audit_event USING btree (credential_id, id) WHERE (credential_id IS NOT NULL);
-CREATE TRIGGER audit_event_is_kept BEFORE DELETE OR UPDATE OR TRUNCATE ON auth.audit_event FOR EACH STATEMENT EXECUTE FUNCTION auth.keep_audit();
+CREATE TRIGGER audit_event_is_kept BEFORE UPDATE OR TRUNCATE ON auth.audit_event FOR EACH STATEMENT EXECUTE FUNCTION auth.keep_audit();
+CREATE TRIGGER audit_event_is_kept_until_its_age BEFORE DELETE ON auth.audit_event FOR EACH ROW EXECUTE FUNCTION auth.keep_audit();
 alter table auth.audit_event enable row level security;
+create policy audit_event_delete_keeper on auth.audit_event for delete to service_keeper using (true);
 create policy audit_event_insert_registrar on auth.audit_event for insert to service_registrar with check (true);
+create policy audit_event_select_keeper on auth.audit_event for select to service_keeper using (true);
 create policy audit_event_select_registrar on auth.audit_event for select to service_registrar using (true);
+grant delete, select on table auth.audit_event to service_keeper;
 grant insert, select on table auth.audit_event to service_registrar;
 comment on table auth.audit_event is 'What was done to credentials, administrators and settings, by whom and from where. Only ever added to. Never holds a secret.';
 comment on column auth.audit_event.actor is 'nobody: whoever tried to log in without being known.';
@@ -10569,10 +10734,11 @@ create table auth.credential_use (
   constraint credential_use_requests_are_counted CHECK ((requests > 0))
 );
 alter table auth.credential_use enable row level security;
+create policy credential_use_delete_registrar on auth.credential_use for delete to service_registrar using (true);
 create policy credential_use_insert_registrar on auth.credential_use for insert to service_registrar with check (true);
 create policy credential_use_select_registrar on auth.credential_use for select to service_registrar using (true);
 create policy credential_use_update_registrar on auth.credential_use for update to service_registrar using (true) with check (true);
-grant insert, select on table auth.credential_use to service_registrar;
+grant delete, insert, select on table auth.credential_use to service_registrar;
 grant update (requests, last_used_at) on table auth.credential_use to service_registrar;
 comment on table auth.credential_use is 'How many requests each credential sent to each version on each day, by UTC.';
 comment on column auth.credential_use.deprecated_field is 'Type.field, when the row counts requests that used this deprecated field; empty when it counts all.';
@@ -10586,10 +10752,11 @@ create table auth.field_use (
   constraint field_use_pkey PRIMARY KEY (credential_id, version, field)
 );
 alter table auth.field_use enable row level security;
+create policy field_use_delete_registrar on auth.field_use for delete to service_registrar using (true);
 create policy field_use_insert_registrar on auth.field_use for insert to service_registrar with check (true);
 create policy field_use_select_registrar on auth.field_use for select to service_registrar using (true);
 create policy field_use_update_registrar on auth.field_use for update to service_registrar using (true) with check (true);
-grant insert, select on table auth.field_use to service_registrar;
+grant delete, insert, select on table auth.field_use to service_registrar;
 grant update (last_used_on) on table auth.field_use to service_registrar;
 comment on table auth.field_use is 'When each credential last used each field of each version, by UTC: whom a change of it would break.';
 comment on column auth.field_use.field is 'Type.field, or Type.field(argument:) for an argument that was given.';
@@ -10877,6 +11044,15 @@ begin
 end
 $function$;
 comment on function auth.announce_credential_change() is 'Trigger: tells every process of the service to forget what it remembers about credentials and the plan, as soon as the change is committed.';
+
+CREATE OR REPLACE FUNCTION auth.audit_lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (NULLIF(current_setting('service.keep_audit'::text, true), ''::text) IS NOT NULL) THEN GREATEST('365 days'::interval, (current_setting('service.keep_audit'::text))::interval) ELSE NULL::interval END;
+grant execute on function auth.audit_lifetime() to service_keeper;
+grant execute on function auth.audit_lifetime() to service_registrar;
+comment on function auth.audit_lifetime() is 'How long events of the audit are kept: the setting service.keep_audit, at least a year. Null without it: for ever.';
 
 CREATE OR REPLACE FUNCTION auth.authenticate_credential(presented_key text, presented_hash bytea)
  RETURNS TABLE(credential_id uuid, scopes text[])
@@ -11202,11 +11378,17 @@ CREATE OR REPLACE FUNCTION auth.keep_audit()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  raise exception 'Events of the audit are never changed or deleted.' using errcode
+  -- Only the trigger for deletions has a row
+  if tg_op = 'DELETE' and current_user = 'service_keeper' then
+    if old.happened_at < now() - auth.audit_lifetime() then
+      return old;
+    end if;
+  end if;
+  raise exception 'Events of the audit are never changed, and deleted only by age.' using errcode
     = 'integrity_constraint_violation';
 end
 $function$;
-comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner.';
+comment on function auth.keep_audit() is 'Trigger: refuses changes and deletions, also by the owner, but for what auth.prune_audit deletes.';
 
 CREATE OR REPLACE FUNCTION auth.known_scopes()
  RETURNS SETOF text
@@ -11280,20 +11462,95 @@ $function$;
 grant execute on function auth.note_webhook_event(text,uuid,jsonb) to service_registrar;
 comment on function auth.note_webhook_event(text,uuid,jsonb) is 'Adds to the audit what was done to a webhook subscription, also as about the credential that it is on the account of.';
 
-CREATE OR REPLACE FUNCTION auth.prune_operations()
- RETURNS void
- LANGUAGE sql
+CREATE OR REPLACE FUNCTION auth.prune_audit(batch integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  delete from auth.operation_use where day < (now() at time zone 'UTC')::date - 14;
-
-  delete from auth.operation o
-  where not exists (select from auth.operation_use u where u.operation_id = o.id)
+declare
+  lifetime constant interval := auth.audit_lifetime();
+  deleted integer;
+begin
+  if lifetime is null or not pg_try_advisory_xact_lock(hashtextextended('auth.prune_audit', 0)) then
+    return 0;
+  end if;
+  -- Ids are ordered by time
+  delete from auth.audit_event e where e.id = any (array(
+    select o.id from auth.audit_event o
+    where o.id < uuidv7(-lifetime) and o.happened_at < now() - lifetime order by o.id limit batch));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
 $function$;
-alter function auth.prune_operations() owner to service_registrar;
-grant execute on function auth.prune_operations() to service_worker;
-comment on function auth.prune_operations() is 'Forgets what was sent more than 14 days ago, and operations that nobody sends any more.';
+alter function auth.prune_audit(integer) owner to service_keeper;
+grant execute on function auth.prune_audit(integer) to service_worker;
+comment on function auth.prune_audit(integer) is 'Deletes events of the audit that are older than auth.audit_lifetime(), at most as many as the batch. Answers how many: to be called again until that is 0.';
+
+CREATE OR REPLACE FUNCTION auth.prune_operations(batch integer DEFAULT 2000)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  oldest constant date := (now() at time zone 'UTC')::date - 14;
+  count integer;
+  deleted integer;
+begin
+  delete from auth.operation_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.operation_use x where x.credential_id = c.id and x.day < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics count = row_count;
+
+  delete from auth.operation p where p.id = any (array(
+    select o.id from auth.operation o
+    where not exists (select from auth.operation_use u where u.operation_id = o.id)
+    limit batch));
+  get diagnostics deleted = row_count;
+  return count + deleted;
+end
+$function$;
+alter function auth.prune_operations(integer) owner to service_registrar;
+grant execute on function auth.prune_operations(integer) to service_worker;
+comment on function auth.prune_operations(integer) is 'Forgets what was sent more than 14 days ago, and operations that nobody sends any more, at most as many of each as the batch. Answers how many: to be called again until that is 0.';
+
+CREATE OR REPLACE FUNCTION auth.prune_uses(batch integer DEFAULT 1000)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  oldest constant date := (now() at time zone 'UTC')::date - extract(day from auth.use_lifetime())::integer;
+  count integer;
+  deleted integer;
+begin
+  -- By credential, as the primary keys are ordered
+  delete from auth.credential_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.credential_use x where x.credential_id = c.id and x.day < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics count = row_count;
+  delete from auth.field_use u where u.ctid = any (array(
+    select o.ctid from auth.credential c
+    cross join lateral (
+      select x.ctid from auth.field_use x
+      where x.credential_id = c.id and x.last_used_on < oldest limit batch
+    ) o
+    limit batch));
+  get diagnostics deleted = row_count;
+  return count + deleted;
+end
+$function$;
+alter function auth.prune_uses(integer) owner to service_registrar;
+grant execute on function auth.prune_uses(integer) to service_worker;
+comment on function auth.prune_uses(integer) is 'Forgets which credentials used what longer ago than auth.use_lifetime(), at most as many rows of each kind as the batch. Answers how many: to be called again until that is 0.';
 
 CREATE OR REPLACE FUNCTION auth.publish_operations(version text, credential_id uuid, operations jsonb)
  RETURNS integer
@@ -11743,6 +12000,14 @@ $function$;
 grant execute on function auth.take_points(text,double precision,double precision) to service_limiter;
 comment on function auth.take_points(text,double precision,double precision) is 'Takes points out of a bucket, by the generic cell rate algorithm: only the moment is kept at which the bucket is full again. refill_ms is how long what is taken takes to come back, capacity_ms how long all of it takes, both in milliseconds. Takes all or nothing; answers which, and in how many milliseconds the bucket is full.';
 
+CREATE OR REPLACE FUNCTION auth.use_lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN GREATEST('90 days'::interval, COALESCE((NULLIF(current_setting('service.keep_use_counts'::text, true), ''::text))::interval, '400 days'::interval));
+grant execute on function auth.use_lifetime() to service_registrar;
+comment on function auth.use_lifetime() is 'How long it is kept which credential used what: the setting service.keep_use_counts, at least the 90 days that checks of a change look back on, and without it 400.';
+
 create schema bulk;
 grant usage on schema bulk to service_api;
 grant usage on schema bulk to service_worker;
@@ -12139,11 +12404,10 @@ comment on function bulk.is_code(uuid,bytea) is 'Whether this is the SHA-256 of 
 CREATE OR REPLACE FUNCTION bulk.lifetime()
  RETURNS interval
  LANGUAGE sql
- IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-RETURN '7 days'::interval;
+ STABLE
+RETURN GREATEST('7 days'::interval, (NULLIF(current_setting('service.keep_bulk_results'::text, true), ''::text))::interval);
 grant execute on function bulk.lifetime() to service_writer;
-comment on function bulk.lifetime() is 'How long a bulk operation is kept after its end.';
+comment on function bulk.lifetime() is 'How long a bulk operation is kept after its end: the setting service.keep_bulk_results, and at least the 7 days that clients are promised.';
 
 CREATE OR REPLACE FUNCTION bulk.open_errors(operation_id uuid, presented_hash bytea, after_line integer, after_number integer)
  RETURNS TABLE(line integer, number smallint, code text, message text, field text[], details jsonb)
@@ -12199,6 +12463,9 @@ declare
   count integer := 0;
   deleted integer;
 begin
+  if not pg_try_advisory_xact_lock(hashtextextended('bulk.prune', 0)) then
+    return 0;
+  end if;
   -- Files that nobody will read any more
   delete from bulk.chunk c where c.ctid = any (array(
     select k.ctid from bulk.chunk k join bulk.operation o on o.id = k.operation_id
@@ -13633,6 +13900,7 @@ create table erp.product (
   last_supplier_order_at timestamp(0) with time zone,
   created_at timestamp(0) with time zone default date_trunc('second'::text, now()) not null,
   updated_at timestamp(0) with time zone,
+  translations jsonb default '{}'::jsonb not null,
   constraint product_available_stock_follows CHECK ((available_stock = ((physical_stock - stock_not_available_for_sale) - reserved_stock))) NOT ENFORCED,
   constraint product_canonical_product_id_fkey FOREIGN KEY (canonical_product_id) REFERENCES erp.product(id) ON DELETE SET NULL,
   constraint product_is_not_its_own_parent CHECK ((parent_id <> id)) NOT ENFORCED,
@@ -13647,7 +13915,8 @@ create table erp.product (
   constraint product_stock_not_for_sale_is_part_of_physical_stock CHECK (((stock_not_available_for_sale >= 0) AND (stock_not_available_for_sale <= physical_stock))) NOT ENFORCED,
   constraint product_storefront_variants_is_a_list CHECK ((jsonb_typeof(storefront_variants) = 'array'::text)) NOT ENFORCED,
   constraint product_target_maximum_is_not_negative CHECK ((target_maximum_quantity >= 0)) NOT ENFORCED,
-  constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED
+  constraint product_tax_rate_is_a_percentage CHECK (((tax_rate >= (0)::numeric) AND (tax_rate <= (100)::numeric))) NOT ENFORCED,
+  constraint product_translations_are_texts CHECK (erp.are_translations(translations)) NOT ENFORCED
 );
 CREATE INDEX product_available_stock_id_idx ON erp.product USING btree (available_stock, id);
 CREATE INDEX product_canonical_product_id_id_idx ON erp.product USING btree (canonical_product_id, id);
@@ -13658,10 +13927,11 @@ CREATE INDEX product_parent_id_id_idx ON erp.product USING btree (parent_id, id)
 CREATE TRIGGER announce_delete AFTER DELETE ON erp.product REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_delete();
 CREATE TRIGGER announce_insert AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION events.announce_product_insert();
 CREATE TRIGGER announce_update AFTER UPDATE ON erp.product REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((CURRENT_USER <> 'service_booker'::text)) EXECUTE FUNCTION events.announce_product_update();
-CREATE TRIGGER keep_words AFTER INSERT OR UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
-CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
+CREATE TRIGGER keep_words AFTER UPDATE OF product_number, name, gtin, manufacturer_number ON erp.product FOR EACH ROW EXECUTE FUNCTION search.keep_words_of_product();
+CREATE TRIGGER keep_words_of_new AFTER INSERT ON erp.product REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION search.keep_words_of_product();
+CREATE TRIGGER touch_updated_at BEFORE UPDATE OF id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, available_stock, last_supplier_order_at, created_at, translations ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.touch_updated_at();
 CREATE TRIGGER uphold_figures BEFORE UPDATE OF physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_figures_of_product();
-CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
+CREATE TRIGGER uphold_rules BEFORE INSERT OR UPDATE OF id, product_number, parent_id, tax_rate, storefront_variants, reorder_point, target_maximum_quantity, available_stock, translations ON erp.product FOR EACH ROW EXECUTE FUNCTION erp.uphold_rules_of_product();
 alter table erp.product enable row level security;
 create policy product_insert_writer on erp.product for insert to service_writer with check (true);
 create policy product_select_api on erp.product for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
@@ -13675,11 +13945,11 @@ create policy product_update_writer on erp.product for update to service_writer 
 grant select on table erp.product to service_booker;
 grant select on table erp.product to service_ledger;
 grant insert, select on table erp.product to service_writer;
-grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at) on table erp.product to service_api;
+grant select (id, product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, storefront_variants, reorder_point, target_maximum_quantity, physical_stock, stock_not_available_for_sale, reserved_stock, available_stock, open_supplier_order_quantity, last_supplier_order_at, translations) on table erp.product to service_api;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, updated_at) on table erp.product to service_booker;
 grant update (physical_stock, stock_not_available_for_sale, reserved_stock, open_supplier_order_quantity, last_supplier_order_at, updated_at) on table erp.product to service_ledger;
 grant select (id, product_number, name, gtin, manufacturer_number) on table erp.product to service_searcher;
-grant update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity) on table erp.product to service_writer;
+grant update (product_number, parent_id, canonical_product_id, name, description, gtin, manufacturer_number, tax_rate, is_batch_managed, storefront_variants, reorder_point, target_maximum_quantity, translations) on table erp.product to service_writer;
 comment on table erp.product is 'Products and their variants. A variant is a row whose parent is the product. Stock figures are kept by the ledger.';
 comment on column erp.product.product_number is 'Stock keeping unit (SKU), unique across the catalog.';
 comment on column erp.product.parent_id is 'Product that this one is a variant of; null for products that are no variant.';
@@ -13697,6 +13967,7 @@ comment on column erp.product.reserved_stock is 'Units of open and in-progress o
 comment on column erp.product.available_stock is 'Units that can be sold: physical stock less the stock not for sale and less the reserved stock. Negative when more was sold than there is.';
 comment on column erp.product.open_supplier_order_quantity is 'Units on open supplier orders that have not arrived yet.';
 comment on column erp.product.last_supplier_order_at is 'Time of the newest supplier order, in any state, that contains the product.';
+comment on column erp.product.translations is 'Name and description in other languages: an object from locale to an object of texts.';
 comment on constraint product_available_stock_follows on erp.product is '@internal
 @keeps available_stock';
 comment on constraint product_is_not_its_own_parent on erp.product is '@userError INVALID parent_id
@@ -13713,7 +13984,41 @@ comment on constraint product_target_maximum_is_not_negative on erp.product is '
 The quantity must not be negative.';
 comment on constraint product_tax_rate_is_a_percentage on erp.product is '@userError OUT_OF_RANGE tax_rate
 The tax rate is in percent, from 0 to 100.';
+comment on constraint product_translations_are_texts on erp.product is '@internal The functions that write here see to it.';
 comment on index erp.product_name_id_idx is 'For lists of products by name.';
+
+create table erp.product_image (
+  product_id uuid not null,
+  "position" integer not null,
+  url text collate "C" not null,
+  alt_text text,
+  translations jsonb default '{}'::jsonb not null,
+  constraint product_image_is_unique UNIQUE (url, product_id) DEFERRABLE,
+  constraint product_image_pkey PRIMARY KEY (product_id, "position"),
+  constraint product_image_position_is_counted_from_1 CHECK (("position" > 0)),
+  constraint product_image_product_id_fkey FOREIGN KEY (product_id) REFERENCES erp.product(id) ON DELETE CASCADE,
+  constraint product_image_translations_are_texts CHECK (erp.are_translations(translations)),
+  constraint product_image_url_is_a_web_address CHECK (erp.is_web_address(url))
+);
+alter table erp.product_image enable row level security;
+create policy product_image_delete_writer on erp.product_image for delete to service_writer using (true);
+create policy product_image_insert_writer on erp.product_image for insert to service_writer with check (true);
+create policy product_image_select_api on erp.product_image for select to service_api using (( SELECT auth.has_scope(VARIADIC '{products:read}'::text[]) AS has_scope));
+create policy product_image_select_writer on erp.product_image for select to service_writer using (true);
+create policy product_image_update_writer on erp.product_image for update to service_writer using (true) with check (true);
+grant delete, insert, select on table erp.product_image to service_writer;
+grant select (product_id, "position", url, alt_text, translations) on table erp.product_image to service_api;
+grant update (url, alt_text, translations) on table erp.product_image to service_writer;
+comment on table erp.product_image is 'Addresses of images of products, in their order.';
+comment on column erp.product_image.product_id is 'Product that the image shows.';
+comment on column erp.product_image."position" is 'Place of the image among those of the product, counted from 1.';
+comment on column erp.product_image.url is 'Address of the image, which begins with https:// or http://. It is kept, and not fetched.';
+comment on column erp.product_image.alt_text is 'What the image shows, for those who can''t see it.';
+comment on column erp.product_image.translations is 'The alternative text in other languages: an object from locale to an object of texts.';
+comment on constraint product_image_is_unique on erp.product_image is '@internal The functions that write here see to it.';
+comment on constraint product_image_position_is_counted_from_1 on erp.product_image is '@internal The functions that write here see to it.';
+comment on constraint product_image_translations_are_texts on erp.product_image is '@internal The functions that write here see to it.';
+comment on constraint product_image_url_is_a_web_address on erp.product_image is '@internal The functions that write here see to it.';
 
 create table erp.product_price (
   product_id uuid not null,
@@ -15062,6 +15367,14 @@ end
 $function$;
 grant execute on function erp.approve_goods_receipt(uuid) to service_writer;
 comment on function erp.approve_goods_receipt(uuid) is 'Approves a goods receipt: books what its lines say to the place of the receipt, from the return order or from unknown, and what they take back from where it lies.';
+
+CREATE OR REPLACE FUNCTION erp.are_translations(texts jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((jsonb_typeof(texts) = 'object'::text) AND (NOT jsonb_path_exists(texts, '$.*?(@.type() != "object")'::jsonpath)) AND (NOT jsonb_path_exists(texts, '$.*.*?(@.type() != "string")'::jsonpath)));
+grant execute on function erp.are_translations(jsonb) to service_writer;
+comment on function erp.are_translations(jsonb) is 'Whether a JSON value is an object from locale to an object of texts, such as {"de": {"name": "Zelt"}}.';
 
 CREATE OR REPLACE FUNCTION erp.assign(order_id uuid, assignments erp.assignment[], are_shipped boolean DEFAULT false)
  RETURNS uuid[]
@@ -16622,6 +16935,73 @@ END;
 grant execute on function erp.faults_of_defaults(mutation.upsert_row[],text) to service_writer;
 comment on function erp.faults_of_defaults(mutation.upsert_row[],text) is 'What is wrong with rows of an upsert of warehouses that take the mark of being a default, or lay it down: exactly one warehouse has it.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_images(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ WITH image AS MATERIALIZED (
+          SELECT u.line,
+             i.n,
+             (i.value ->> 'url'::text) AS url,
+             (i.value ->> 'alt_text'::text) AS alt_text,
+             (i.value -> 'translations'::text) AS translations,
+             row_number() OVER (PARTITION BY u.line, (i.value ->> 'url'::text) ORDER BY i.n) AS nth
+            FROM (unnest(faults_of_images.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN LATERAL jsonb_array_elements(NULLIF((u.given -> 'images'::text), 'null'::jsonb)) WITH ORDINALITY i(value, n))
+           WHERE (u.given ? 'images'::text)
+         )
+  SELECT array_agg(f.fault) AS array_agg
+    FROM ( SELECT ROW(f_1.line, f_1.code, f_1.message, ARRAY['images'::text, ((f_1.n - 1))::text, f_1.field], NULL::jsonb)::mutation.row_fault AS "row"
+            FROM ( SELECT i.line,
+                     i.n,
+                     'INVALID'::text AS "?column?",
+                     'The address must begin with https:// or http://, name a host and no user, and have only characters that addresses have.'::text AS "?column?",
+                     'url'::text AS "?column?"
+                    FROM image i
+                   WHERE (NOT erp.is_web_address(i.url))
+                 UNION ALL
+                  SELECT i.line,
+                     i.n,
+                     'OUT_OF_RANGE'::text,
+                     'The address has more than 2048 characters.'::text,
+                     'url'::text
+                    FROM image i
+                   WHERE (length(i.url) > 2048)
+                 UNION ALL
+                  SELECT i.line,
+                     i.n,
+                     'NOT_UNIQUE'::text,
+                     'An earlier image has this address.'::text,
+                     'url'::text
+                    FROM image i
+                   WHERE (i.nth > 1)
+                 UNION ALL
+                  SELECT i.line,
+                     i.n,
+                     'OUT_OF_RANGE'::text,
+                     'The text has more than 1000 characters.'::text,
+                     'alt_text'::text
+                    FROM image i
+                   WHERE (length(i.alt_text) > 1000)
+                 UNION ALL
+                  SELECT i.line,
+                     i.n,
+                     'TOO_MANY_LINES'::text,
+                     'There are more than 250 images.'::text,
+                     'url'::text
+                    FROM image i
+                   WHERE (i.n = 251)) f_1(line, n, code, message, field)
+         UNION ALL
+          SELECT t.*::mutation.row_fault AS t
+            FROM (image i
+              CROSS JOIN LATERAL erp.translation_faults(i.line, ARRAY['images'::text, ((i.n - 1))::text], i.translations) t(line, code, message, field, details))
+           WHERE (i.translations IS NOT NULL)) f(fault);
+END;
+grant execute on function erp.faults_of_images(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_images(mutation.upsert_row[]) is 'What is wrong with the images that rows of an upsert give.';
+
 CREATE OR REPLACE FUNCTION erp.faults_of_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS mutation.row_fault[]
  LANGUAGE sql
@@ -17044,6 +17424,20 @@ $function$;
 grant execute on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.faults_of_things_named(erp.goods_receipt,erp.goods_receipt_line[]) is 'What is wrong with the batches, return orders and bins that lines of a goods receipt name.';
 
+CREATE OR REPLACE FUNCTION erp.faults_of_translations(rows mutation.upsert_row[])
+ RETURNS mutation.row_fault[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT array_agg(f.*) AS array_agg
+    FROM (unnest(faults_of_translations.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+      CROSS JOIN LATERAL erp.translation_faults(u.line, '{}'::text[], (u.given -> 'translations'::text)) f(line, code, message, field, details))
+   WHERE (u.given ? 'translations'::text);
+END;
+grant execute on function erp.faults_of_translations(mutation.upsert_row[]) to service_writer;
+comment on function erp.faults_of_translations(mutation.upsert_row[]) is 'What is wrong with the translations that rows of an upsert give.';
+
 CREATE OR REPLACE FUNCTION erp.fill_default_currency_prices(after uuid, batch integer, OUT filled integer, OUT last uuid)
  RETURNS record
  LANGUAGE sql
@@ -17278,6 +17672,14 @@ RETURN (country_iso = ANY (ARRAY['AT'::text, 'BE'::text, 'BG'::text, 'CY'::text,
 grant execute on function erp.is_in_eu(text) to service_writer;
 comment on function erp.is_in_eu(text) is 'Whether a country, by its ISO 3166 code, is a member of the European Union.';
 
+CREATE OR REPLACE FUNCTION erp.is_locale(code text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (code ~ '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?$'::text);
+grant execute on function erp.is_locale(text) to service_writer;
+comment on function erp.is_locale(text) is 'Whether a text has the form of a locale: a language, perhaps with script and region, such as de or de-AT.';
+
 CREATE OR REPLACE FUNCTION erp.is_localized_text(texts jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -17294,6 +17696,14 @@ RETURN ((jsonb_typeof(value) = 'array'::text) AND (NOT jsonb_path_exists(value, 
 grant execute on function erp.is_string_array(jsonb) to service_ledger;
 grant execute on function erp.is_string_array(jsonb) to service_writer;
 comment on function erp.is_string_array(jsonb) is 'Whether a JSON value is an array that holds nothing but strings.';
+
+CREATE OR REPLACE FUNCTION erp.is_web_address(url text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (url ~* '^https?://([a-z0-9][a-z0-9._-]*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][]!#-;=?-[^-~]*)?$'::text);
+grant execute on function erp.is_web_address(text) to service_writer;
+comment on function erp.is_web_address(text) is 'Whether a text is an absolute address of http or https, spelled as it is sent: without user, spaces or characters beyond ASCII.';
 
 CREATE OR REPLACE FUNCTION erp.keep_currency_factor()
  RETURNS trigger
@@ -18699,6 +19109,46 @@ $function$;
 grant execute on function erp.set_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) to service_writer;
 comment on function erp.set_goods_receipt_lines(erp.goods_receipt,erp.goods_receipt_line[]) is 'Makes these the lines of a goods receipt: those with an id are changed, those without are new, others go. They are listed in this order, as far as lines that are there do not change places. Prices and tax rates that are left out come from the supplier order, converted where it has another currency, and from the product. Warns of what the orders do not have open.';
 
+CREATE OR REPLACE FUNCTION erp.set_images(rows mutation.upsert_row[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  changed uuid[];
+begin
+  with given as (
+    select u.id, u.given -> 'images' as images
+    from unnest(rows) u where u.errors is null and u.given ? 'images'
+  ),
+  wanted as (
+    select g.id, i.n::int as position, i.value ->> 'url' as url, i.value ->> 'alt_text' as alt_text,
+      t.texts as translations
+    from given g
+    cross join jsonb_array_elements(nullif(g.images, 'null')) with ordinality i (value, n)
+    cross join lateral erp.translations_of(i.value -> 'translations') t (texts)
+  ),
+  gone as (
+    delete from erp.product_image i using given g
+    where i.product_id = g.id and i.position > coalesce(jsonb_array_length(nullif(g.images, 'null')), 0)
+    returning i.product_id
+  ),
+  made as (
+    insert into erp.product_image as i (product_id, position, url, alt_text, translations)
+    select w.id, w.position, w.url, w.alt_text, w.translations from wanted w order by w.id, w.position
+    on conflict (product_id, position) do update
+    set url = excluded.url, alt_text = excluded.alt_text, translations = excluded.translations
+    where (i.url, i.alt_text, i.translations)
+      is distinct from (excluded.url, excluded.alt_text, excluded.translations)
+    returning i.product_id
+  )
+  select array(select product_id from gone union select product_id from made) into changed;
+  return changed;
+end
+$function$;
+grant execute on function erp.set_images(mutation.upsert_row[]) to service_writer;
+comment on function erp.set_images(mutation.upsert_row[]) is 'Makes the lists that rows of an upsert give the images of their products, in this order. Answers the products of which one has changed.';
+
 CREATE OR REPLACE FUNCTION erp.set_lines_of_goods_receipt(goods_receipt_id uuid, lines erp.goods_receipt_line[])
  RETURNS uuid
  LANGUAGE plpgsql
@@ -19187,6 +19637,73 @@ end
 $function$;
 comment on function erp.touch_updated_at() is 'Trigger: sets updated_at to the time of the transaction, in whole seconds.';
 
+CREATE OR REPLACE FUNCTION erp.translation_faults(line bigint, path text[], given jsonb)
+ RETURNS SETOF mutation.row_fault
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ WITH translation AS (
+          SELECT t.n,
+             (t.value ->> 'locale'::text) AS locale,
+             (t.value - 'locale'::text) AS texts,
+             row_number() OVER (PARTITION BY (t.value ->> 'locale'::text) ORDER BY t.n) AS nth
+            FROM jsonb_array_elements(NULLIF(translation_faults.given, 'null'::jsonb)) WITH ORDINALITY t(value, n)
+         )
+  SELECT translation_faults.line AS line,
+     f.code,
+     f.message,
+     (translation_faults.path || ARRAY['translations'::text, ((f.n - 1))::text, f.field]),
+     NULL::jsonb AS jsonb
+    FROM ( SELECT t.n,
+             'INVALID'::text AS "?column?",
+             'A locale is a language, perhaps with script and region: de, de-AT, zh-Hant-TW.'::text AS "?column?",
+             'locale'::text AS "?column?"
+            FROM translation t
+           WHERE (NOT erp.is_locale(t.locale))
+         UNION ALL
+          SELECT t.n,
+             'NOT_UNIQUE'::text,
+             'An earlier translation is in this locale.'::text,
+             'locale'::text
+            FROM translation t
+           WHERE (t.nth > 1)
+         UNION ALL
+          SELECT t.n,
+             'OUT_OF_RANGE'::text,
+             format('The text has more than %s characters.'::text, m.longest) AS format,
+             x.key
+            FROM ((translation t
+              CROSS JOIN LATERAL jsonb_each_text(t.texts) x(key, value))
+              CROSS JOIN LATERAL ( SELECT
+                         CASE x.key
+                             WHEN 'name'::text THEN 255
+                             WHEN 'alt_text'::text THEN 1000
+                             ELSE NULL::integer
+                         END AS "case") m(longest))
+           WHERE (length(x.value) > m.longest)
+         UNION ALL
+          SELECT 251,
+             'TOO_MANY_LINES'::text,
+             'There are more than 250 translations.'::text,
+             'locale'::text
+           WHERE (jsonb_array_length(NULLIF(translation_faults.given, 'null'::jsonb)) > 250)) f(n, code, message, field);
+END;
+grant execute on function erp.translation_faults(bigint,text[],jsonb) to service_writer;
+comment on function erp.translation_faults(bigint,text[],jsonb) is 'What is wrong with translations that a row of an upsert gives, at a path within the row.';
+
+CREATE OR REPLACE FUNCTION erp.translations_of(given jsonb)
+ RETURNS SETOF jsonb
+ LANGUAGE sql
+ IMMUTABLE
+BEGIN ATOMIC
+ SELECT COALESCE(jsonb_object_agg((t.value ->> 'locale'::text), x.texts), '{}'::jsonb) AS "coalesce"
+    FROM (jsonb_array_elements(NULLIF(translations_of.given, 'null'::jsonb)) t(value)
+      CROSS JOIN LATERAL ( SELECT jsonb_strip_nulls((t.value - 'locale'::text)) AS jsonb_strip_nulls) x(texts))
+   WHERE (x.texts <> '{}'::jsonb);
+END;
+grant execute on function erp.translations_of(jsonb) to service_writer;
+comment on function erp.translations_of(jsonb) is 'A list of translations that a caller gives as it is stored. What has no text is left out.';
+
 CREATE OR REPLACE FUNCTION erp.uncovered_lines(order_id uuid)
  RETURNS ledger.change[]
  LANGUAGE sql
@@ -19573,7 +20090,8 @@ begin
     and (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock)))
     and ((jsonb_typeof(new.storefront_variants) = 'array'::text))
     and ((new.target_maximum_quantity >= 0))
-    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))) then
+    and (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric)))
+    and (erp.are_translations(new.translations))) then
     broken := case
       when not ((new.parent_id <> new.id)) then 'product_is_not_its_own_parent'
       when not ((btrim(new.product_number) <> ''::text)) then 'product_number_is_not_blank'
@@ -19584,7 +20102,8 @@ begin
       when not (((new.stock_not_available_for_sale >= 0) AND (new.stock_not_available_for_sale <= new.physical_stock))) then 'product_stock_not_for_sale_is_part_of_physical_stock'
       when not ((jsonb_typeof(new.storefront_variants) = 'array'::text)) then 'product_storefront_variants_is_a_list'
       when not ((new.target_maximum_quantity >= 0)) then 'product_target_maximum_is_not_negative'
-      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage' end;
+      when not (((new.tax_rate >= (0)::numeric) AND (new.tax_rate <= (100)::numeric))) then 'product_tax_rate_is_a_percentage'
+      when not (erp.are_translations(new.translations)) then 'product_translations_are_texts' end;
     raise check_violation using constraint = broken, table = 'product', schema = 'erp',
       message = format('new row for relation "%s" violates check constraint "%s"', 'product', broken);
   end if;
@@ -19690,7 +20209,7 @@ begin
   rows := mutation.with_faults(rows, 'orders', mutation.row_faults('erp.sales_order', rows, matches)
     || erp.faults_of_orders(rows, lines) || erp.faults_of_tags(rows));
   perform mutation.require_rows(rows, partial);
-  rows := mutation.write_rows('erp.sales_order', rows);
+  rows := mutation.write_rows('erp.sales_order', erp.with_amounts(rows, lines));
   rows := mutation.with_changes(rows, erp.write_order_lines(rows, lines));
   return mutation.with_changes(rows, erp.set_tags('erp.order_tag', 'order_id', rows));
 end
@@ -19707,21 +20226,22 @@ declare
   matches constant text[] := '{o.product_number = r.product_number}';
   rows mutation.upsert_row[];
 begin
-  rows := erp.with_parents(mutation.match_rows('erp.product', 'products', given,
-    '{product_number}', matches));
+  rows := erp.with_translations(erp.with_parents(mutation.match_rows('erp.product', 'products', given,
+    '{product_number}', matches)));
   rows := mutation.with_faults(rows, 'products', mutation.row_faults('erp.product', rows, matches)
     || erp.faults_of_products(rows) || erp.faults_of_prices(rows, 'price')
-    || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_tags(rows));
+    || erp.faults_of_prices(rows, 'purchase_prices') || erp.faults_of_translations(rows)
+    || erp.faults_of_images(rows) || erp.faults_of_tags(rows));
   rows := mutation.with_faults(rows, 'products', erp.faults_of_orphans(rows));
   perform mutation.require_rows(rows, partial);
   rows := mutation.write_rows('erp.product', rows);
   rows := mutation.with_changes(rows, erp.set_prices('erp.product_price', rows, 'price')
-    || erp.set_prices('erp.product_purchase_price', rows, 'purchase_prices'));
+    || erp.set_prices('erp.product_purchase_price', rows, 'purchase_prices') || erp.set_images(rows));
   return mutation.with_changes(rows, erp.set_tags('erp.product_tag', 'product_id', rows));
 end
 $function$;
 grant execute on function erp.upsert_products(jsonb,boolean) to service_writer;
-comment on function erp.upsert_products(jsonb,boolean) is 'Makes and changes products, with their prices and tags: the objects of the list, fields named as columns. Answers what became of each.';
+comment on function erp.upsert_products(jsonb,boolean) is 'Makes and changes products, with their prices, images and tags: the objects of the list, fields named as columns. Answers what became of each.';
 
 CREATE OR REPLACE FUNCTION erp.upsert_suppliers(given jsonb, partial boolean)
  RETURNS mutation.upsert_row[]
@@ -19854,6 +20374,25 @@ $function$;
 grant execute on function erp.warn_of_lines(erp.goods_receipt,uuid[]) to service_writer;
 comment on function erp.warn_of_lines(erp.goods_receipt,uuid[]) is 'Warns of lines of a goods receipt, given in the order of the input, that bring or take back more than their supplier orders account for. Warnings SURPLUS, ORDER_CANCELLED.';
 
+CREATE OR REPLACE FUNCTION erp.with_amounts(orders mutation.upsert_row[], lines mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(orders, ( SELECT jsonb_object_agg(o.line, jsonb_build_object('amount_total', a.amount_total, 'amount_net', a.amount_net)) AS jsonb_object_agg
+            FROM ((unnest(with_amounts.orders) o(line, id, is_new, given, present, wanted, is_changed, errors)
+              JOIN ( SELECT (l_1.line / 1000) AS line,
+                     array_agg(((l_1.wanted ->> 'total_price'::text))::numeric) AS prices,
+                     array_agg(((l_1.wanted ->> 'tax_rate'::text))::numeric) AS tax_rates
+                    FROM unnest(with_amounts.lines) l_1(line, id, is_new, given, present, wanted, is_changed, errors)
+                   GROUP BY (l_1.line / 1000)) l ON ((l.line = o.line)))
+              CROSS JOIN LATERAL ledger.amounts_of(l.prices, l.tax_rates, (o.wanted ->> 'tax_status'::text)) a(amount_total, amount_net))
+           WHERE (o.is_new AND (o.errors IS NULL)))) AS with_values;
+END;
+grant execute on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) to service_writer;
+comment on function erp.with_amounts(mutation.upsert_row[],mutation.upsert_row[]) is 'The rows of an upsert of orders, new ones with the amounts of their lines, so that these need not be written, and told of, as a change of the order.';
+
 CREATE OR REPLACE FUNCTION erp.with_currency_factor(wanted erp.goods_receipt, manual_factor numeric)
  RETURNS erp.goods_receipt
  LANGUAGE plpgsql
@@ -19951,6 +20490,20 @@ end
 $function$;
 grant execute on function erp.with_terms_of_channel(mutation.upsert_row[]) to service_writer;
 comment on function erp.with_terms_of_channel(mutation.upsert_row[]) is 'The rows of an upsert of customers, of which new ones without a number have the next of its range, and those without a group the group of their sales channel.';
+
+CREATE OR REPLACE FUNCTION erp.with_translations(rows mutation.upsert_row[])
+ RETURNS mutation.upsert_row[]
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+BEGIN ATOMIC
+ SELECT mutation.with_values(rows, ( SELECT jsonb_object_agg(u.line, jsonb_build_object('translations', t.texts)) AS jsonb_object_agg
+            FROM (unnest(with_translations.rows) u(line, id, is_new, given, present, wanted, is_changed, errors)
+              CROSS JOIN LATERAL erp.translations_of((u.given -> 'translations'::text)) t(texts))
+           WHERE (u.given ? 'translations'::text))) AS with_values;
+END;
+grant execute on function erp.with_translations(mutation.upsert_row[]) to service_writer;
+comment on function erp.with_translations(mutation.upsert_row[]) is 'The rows of an upsert with the translations that they give.';
 
 CREATE OR REPLACE FUNCTION erp.write_order_lines(orders mutation.upsert_row[], lines mutation.upsert_row[])
  RETURNS uuid[]
@@ -20073,11 +20626,14 @@ create table events.delivery_attempt (
   constraint delivery_attempt_response_body_is_short CHECK ((length(response_body) <= 4096))
 );
 alter table events.delivery_attempt enable row level security;
+create policy delivery_attempt_delete_recorder on events.delivery_attempt for delete to service_recorder using (true);
 create policy delivery_attempt_insert_delivery on events.delivery_attempt for insert to service_delivery with check (true);
 create policy delivery_attempt_select_api on events.delivery_attempt for select to service_api using (( SELECT auth.has_scope(VARIADIC '{webhook_subscriptions:read}'::text[]) AS has_scope));
 create policy delivery_attempt_select_delivery on events.delivery_attempt for select to service_delivery using (true);
+create policy delivery_attempt_select_recorder on events.delivery_attempt for select to service_recorder using (true);
 create policy delivery_attempt_select_registrar on events.delivery_attempt for select to service_registrar using (true);
 grant insert, select on table events.delivery_attempt to service_delivery;
+grant delete, select on table events.delivery_attempt to service_recorder;
 grant select on table events.delivery_attempt to service_registrar;
 grant select (delivery_id, number, at, duration_ms, status, error, request_headers, response_headers, response_body) on table events.delivery_attempt to service_api;
 comment on table events.delivery_attempt is 'What came of each attempt to deliver.';
@@ -20459,12 +21015,12 @@ CREATE OR REPLACE FUNCTION events.announce_batch_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'batch.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_batch_insert() owner to service_recorder;
 comment on function events.announce_batch_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.batch into the outbox.';
 
@@ -20476,12 +21032,12 @@ CREATE OR REPLACE FUNCTION events.announce_batch_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'batch.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Batch/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'number', n.number, 'comment', n.comment, 'physicalStock', n.physical_stock), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.number is distinct from o.number then 'number' end, case when n.comment is distinct from o.comment then 'comment' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_batch_update() owner to service_recorder;
 comment on function events.announce_batch_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.batch into the outbox.';
 
@@ -20491,12 +21047,12 @@ CREATE OR REPLACE FUNCTION events.announce_customer_delete()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'customer.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Customer/' || o.id, 'customerNumber', o.customer_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'customer.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Customer/' || o.id, 'customerNumber', o.customer_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_customer_delete() owner to service_recorder;
 comment on function events.announce_customer_delete() is 'Trigger, made by events.derive_announcements: writes the events of deletes of erp.customer into the outbox.';
 
@@ -20506,12 +21062,12 @@ CREATE OR REPLACE FUNCTION events.announce_customer_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'customer.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_customer_insert() owner to service_recorder;
 comment on function events.announce_customer_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.customer into the outbox.';
 
@@ -20523,12 +21079,12 @@ CREATE OR REPLACE FUNCTION events.announce_customer_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'customer.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Customer/' || n.id, 'customerNumber', n.customer_number, 'accountType', n.account_type, 'email', n.email, 'firstName', n.first_name, 'lastName', n.last_name, 'title', n.title, 'company', n.company, 'vatIds', n.vat_ids, 'active', n.active, 'guest', n.guest, 'groupId', 'gid://service/CustomerGroup/' || n.group_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'boundSalesChannelId', 'gid://service/SalesChannel/' || n.bound_sales_channel_id, 'requestedGroupId', 'gid://service/CustomerGroup/' || n.requested_group_id, 'defaultPaymentMethodId', 'gid://service/PaymentMethod/' || n.default_payment_method_id, 'salutationId', 'gid://service/Salutation/' || n.salutation_id, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.customer_number is distinct from o.customer_number then 'customerNumber' end, case when n.account_type is distinct from o.account_type then 'accountType' end, case when n.email is distinct from o.email then 'email' end, case when n.first_name is distinct from o.first_name then 'firstName' end, case when n.last_name is distinct from o.last_name then 'lastName' end, case when n.title is distinct from o.title then 'title' end, case when n.company is distinct from o.company then 'company' end, case when n.vat_ids is distinct from o.vat_ids then 'vatIds' end, case when n.active is distinct from o.active then 'active' end, case when n.guest is distinct from o.guest then 'guest' end, case when n.group_id is distinct from o.group_id then 'groupId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.bound_sales_channel_id is distinct from o.bound_sales_channel_id then 'boundSalesChannelId' end, case when n.requested_group_id is distinct from o.requested_group_id then 'requestedGroupId' end, case when n.default_payment_method_id is distinct from o.default_payment_method_id then 'defaultPaymentMethodId' end, case when n.salutation_id is distinct from o.salutation_id then 'salutationId' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_customer_update() owner to service_recorder;
 comment on function events.announce_customer_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.customer into the outbox.';
 
@@ -20538,12 +21094,12 @@ CREATE OR REPLACE FUNCTION events.announce_document_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Document/' || n.id, 'documentNumber', n.document_number, 'static', n.static, 'sent', n.sent, 'documentTypeId', 'gid://service/DocumentType/' || n.document_type_id, 'orderId', 'gid://service/Order/' || n.order_id, 'referencedDocumentId', 'gid://service/Document/' || n.referenced_document_id), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'document.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Document/' || n.id, 'documentNumber', n.document_number, 'static', n.static, 'sent', n.sent, 'documentTypeId', 'gid://service/DocumentType/' || n.document_type_id, 'orderId', 'gid://service/Order/' || n.order_id, 'referencedDocumentId', 'gid://service/Document/' || n.referenced_document_id), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_document_insert() owner to service_recorder;
 comment on function events.announce_document_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.document into the outbox.';
 
@@ -20553,12 +21109,12 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'fulfillment.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'fulfillment.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_fulfillment_insert() owner to service_recorder;
 comment on function events.announce_fulfillment_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.fulfillment into the outbox.';
 
@@ -20568,12 +21124,12 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'fulfillment_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'fulfillment_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_fulfillment_order_insert() owner to service_recorder;
 comment on function events.announce_fulfillment_order_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.fulfillment_order into the outbox.';
 
@@ -20585,12 +21141,12 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_order_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'Cancelled') then 'fulfillment_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'Closed') then 'fulfillment_order.closed' end, case when (n.state is distinct from o.state) and (n.state = 'OnHold') then 'fulfillment_order.held' end, case when (n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')) then 'fulfillment_order.released' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/FulfillmentOrder/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'isPartiallyFulfilled', n.is_partially_fulfilled, 'holdComment', n.hold_comment, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'sourceWarehouseLocationId', 'gid://service/Location/' || n.source_warehouse_location_id, 'externalLocationName', n.external_location_name, 'shippingMethodId', 'gid://service/ShippingMethod/' || n.shipping_method_id, 'shippingMethodName', n.shipping_method_name, 'shippingAddress', n.shipping_address, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.is_partially_fulfilled is distinct from o.is_partially_fulfilled then 'isPartiallyFulfilled' end, case when n.hold_comment is distinct from o.hold_comment then 'holdComment' end, case when n.destination_order_id is distinct from o.destination_order_id then 'destinationOrderId' end, case when n.source_warehouse_location_id is distinct from o.source_warehouse_location_id then 'sourceWarehouseLocationId' end, case when n.external_location_name is distinct from o.external_location_name then 'externalLocationName' end, case when n.shipping_method_id is distinct from o.shipping_method_id then 'shippingMethodId' end, case when n.shipping_method_name is distinct from o.shipping_method_name then 'shippingMethodName' end, case when n.shipping_address is distinct from o.shipping_address then 'shippingAddress' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled')) or ((n.state is distinct from o.state) and (n.state = 'Closed')) or ((n.state is distinct from o.state) and (n.state = 'OnHold')) or ((n.state is distinct from o.state) and (o.state = 'OnHold' and n.state in ('Open', 'InProgress')))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_fulfillment_order_update() owner to service_recorder;
 comment on function events.announce_fulfillment_order_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.fulfillment_order into the outbox.';
 
@@ -20602,12 +21158,12 @@ CREATE OR REPLACE FUNCTION events.announce_fulfillment_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'fulfillment.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Fulfillment/' || n.id, 'number', n.number, 'state', n.state, 'storefrontId', n.storefront_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.state is distinct from o.state then 'state' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'Cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_fulfillment_update() owner to service_recorder;
 comment on function events.announce_fulfillment_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.fulfillment into the outbox.';
 
@@ -20617,12 +21173,12 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_delete()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'goods_receipt.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || o.id, 'number', o.number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'goods_receipt.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || o.id, 'number', o.number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_goods_receipt_delete() owner to service_recorder;
 comment on function events.announce_goods_receipt_delete() is 'Trigger, made by events.derive_announcements: writes the events of deletes of erp.goods_receipt into the outbox.';
 
@@ -20632,12 +21188,12 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'goods_receipt.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'goods_receipt.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_goods_receipt_insert() owner to service_recorder;
 comment on function events.announce_goods_receipt_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.goods_receipt into the outbox.';
 
@@ -20649,12 +21205,12 @@ CREATE OR REPLACE FUNCTION events.announce_goods_receipt_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'approved') then 'goods_receipt.approved' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'goods_receipt.completed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/GoodsReceipt/' || n.id, 'number', n.number, 'type', n.type, 'state', n.state, 'goodsReceiptDateTime', to_char(n.goods_receipt_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'userId', 'gid://service/User/' || n.user_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'currencyFactor', n.currency_factor, 'currencyFactorOriginType', n.currency_factor_origin_type, 'currencyFactorOriginSource', n.currency_factor_origin_source, 'currencyFactorReferenceDate', to_char(n.currency_factor_reference_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'currencyFactorCapturedAt', to_char(n.currency_factor_captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'taxStatus', n.tax_status, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'comment', n.comment), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.type is distinct from o.type then 'type' end, case when n.state is distinct from o.state then 'state' end, case when n.goods_receipt_date_time is distinct from o.goods_receipt_date_time then 'goodsReceiptDateTime' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end, case when n.user_id is distinct from o.user_id then 'userId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.currency_factor is distinct from o.currency_factor then 'currencyFactor' end, case when n.currency_factor_origin_type is distinct from o.currency_factor_origin_type then 'currencyFactorOriginType' end, case when n.currency_factor_origin_source is distinct from o.currency_factor_origin_source then 'currencyFactorOriginSource' end, case when n.currency_factor_reference_date is distinct from o.currency_factor_reference_date then 'currencyFactorReferenceDate' end, case when n.currency_factor_captured_at is distinct from o.currency_factor_captured_at then 'currencyFactorCapturedAt' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'approved')) or ((n.state is distinct from o.state) and (n.state = 'completed'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_goods_receipt_update() owner to service_recorder;
 comment on function events.announce_goods_receipt_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.goods_receipt into the outbox.';
 
@@ -20677,12 +21233,12 @@ CREATE OR REPLACE FUNCTION events.announce_operation_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'bulk_operation.finished'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/BulkOperation/' || n.id, 'kind', n.kind, 'state', n.state, 'resource', n.resource, 'rowCount', n.row_count, 'doneCount', n.done_count, 'createdCount', n.created_count, 'updatedCount', n.updated_count, 'refusedCount', n.refused_count, 'errorCode', n.error_code, 'errorMessage', n.error_message, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'startedAt', to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'finishedAt', to_char(n.finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.kind is distinct from o.kind then 'kind' end, case when n.state is distinct from o.state then 'state' end, case when n.resource is distinct from o.resource then 'resource' end, case when n.row_count is distinct from o.row_count then 'rowCount' end, case when n.done_count is distinct from o.done_count then 'doneCount' end, case when n.created_count is distinct from o.created_count then 'createdCount' end, case when n.updated_count is distinct from o.updated_count then 'updatedCount' end, case when n.refused_count is distinct from o.refused_count then 'refusedCount' end, case when n.error_code is distinct from o.error_code then 'errorCode' end, case when n.error_message is distinct from o.error_message then 'errorMessage' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.finished_at is distinct from o.finished_at then 'finishedAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state in ('completed', 'failed', 'cancelled')))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'bulk_operation.finished'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/BulkOperation/' || n.id, 'kind', n.kind, 'state', n.state, 'resource', n.resource, 'rowCount', n.row_count, 'doneCount', n.done_count, 'createdCount', n.created_count, 'updatedCount', n.updated_count, 'refusedCount', n.refused_count, 'errorCode', n.error_code, 'errorMessage', n.error_message, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'startedAt', to_char(n.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'finishedAt', to_char(n.finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.kind is distinct from o.kind then 'kind' end, case when n.state is distinct from o.state then 'state' end, case when n.resource is distinct from o.resource then 'resource' end, case when n.row_count is distinct from o.row_count then 'rowCount' end, case when n.done_count is distinct from o.done_count then 'doneCount' end, case when n.created_count is distinct from o.created_count then 'createdCount' end, case when n.updated_count is distinct from o.updated_count then 'updatedCount' end, case when n.refused_count is distinct from o.refused_count then 'refusedCount' end, case when n.error_code is distinct from o.error_code then 'errorCode' end, case when n.error_message is distinct from o.error_message then 'errorMessage' end, case when n.started_at is distinct from o.started_at then 'startedAt' end, case when n.finished_at is distinct from o.finished_at then 'finishedAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state in ('completed', 'failed', 'cancelled')))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_operation_update() owner to service_recorder;
 comment on function events.announce_operation_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of bulk.operation into the outbox.';
 
@@ -20692,12 +21248,12 @@ CREATE OR REPLACE FUNCTION events.announce_product_delete()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'product.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Product/' || o.id, 'productNumber', o.product_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'product.deleted'::text, o.id, o.id, jsonb_build_object('id', 'gid://service/Product/' || o.id, 'productNumber', o.product_number), null::text[] from old_rows o where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_product_delete() owner to service_recorder;
 comment on function events.announce_product_delete() is 'Trigger, made by events.derive_announcements: writes the events of deletes of erp.product into the outbox.';
 
@@ -20707,12 +21263,12 @@ CREATE OR REPLACE FUNCTION events.announce_product_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'product.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_product_insert() owner to service_recorder;
 comment on function events.announce_product_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.product into the outbox.';
 
@@ -20724,12 +21280,12 @@ CREATE OR REPLACE FUNCTION events.announce_product_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'product.updated'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Product/' || n.id, 'productNumber', n.product_number, 'parentId', 'gid://service/Product/' || n.parent_id, 'canonicalProductId', 'gid://service/Product/' || n.canonical_product_id, 'name', n.name, 'description', n.description, 'gtin', n.gtin, 'manufacturerNumber', n.manufacturer_number, 'physicalStock', n.physical_stock, 'stockNotAvailableForSale', n.stock_not_available_for_sale, 'reservedStock', n.reserved_stock, 'availableStock', n.available_stock, 'openSupplierOrderQuantity', n.open_supplier_order_quantity, 'lastSupplierOrderAt', to_char(n.last_supplier_order_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'reorderPoint', n.reorder_point, 'targetMaximumQuantity', n.target_maximum_quantity, 'storefrontVariants', n.storefront_variants), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_number is distinct from o.product_number then 'productNumber' end, case when n.parent_id is distinct from o.parent_id then 'parentId' end, case when n.canonical_product_id is distinct from o.canonical_product_id then 'canonicalProductId' end, case when n.name is distinct from o.name then 'name' end, case when n.description is distinct from o.description then 'description' end, case when n.gtin is distinct from o.gtin then 'gtin' end, case when n.manufacturer_number is distinct from o.manufacturer_number then 'manufacturerNumber' end, case when n.physical_stock is distinct from o.physical_stock then 'physicalStock' end, case when n.stock_not_available_for_sale is distinct from o.stock_not_available_for_sale then 'stockNotAvailableForSale' end, case when n.reserved_stock is distinct from o.reserved_stock then 'reservedStock' end, case when n.available_stock is distinct from o.available_stock then 'availableStock' end, case when n.open_supplier_order_quantity is distinct from o.open_supplier_order_quantity then 'openSupplierOrderQuantity' end, case when n.last_supplier_order_at is distinct from o.last_supplier_order_at then 'lastSupplierOrderAt' end, case when n.reorder_point is distinct from o.reorder_point then 'reorderPoint' end, case when n.target_maximum_quantity is distinct from o.target_maximum_quantity then 'targetMaximumQuantity' end, case when n.storefront_variants is distinct from o.storefront_variants then 'storefrontVariants' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_product_update() owner to service_recorder;
 comment on function events.announce_product_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.product into the outbox.';
 
@@ -20739,12 +21295,12 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_sales_order_insert() owner to service_recorder;
 comment on function events.announce_sales_order_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.sales_order into the outbox.';
 
@@ -20756,12 +21312,12 @@ CREATE OR REPLACE FUNCTION events.announce_sales_order_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when c.changed <> '{}' and (true) then 'order.updated' end, case when (n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true) then 'order.state_changed' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/Order/' || n.id, 'orderNumber', n.order_number, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'state', n.state, 'deliveryState', n.delivery_state, 'paymentState', n.payment_state, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'trackingCodes', n.tracking_codes, 'storefrontId', n.storefront_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'salesChannelId', 'gid://service/SalesChannel/' || n.sales_channel_id, 'customerId', 'gid://service/Customer/' || n.customer_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.order_number is distinct from o.order_number then 'orderNumber' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.state is distinct from o.state then 'state' end, case when n.delivery_state is distinct from o.delivery_state then 'deliveryState' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.storefront_id is distinct from o.storefront_id then 'storefrontId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.sales_channel_id is distinct from o.sales_channel_id then 'salesChannelId' end, case when n.customer_id is distinct from o.customer_id then 'customerId' end]::text[], null) offset 0) c (changed) where (c.changed <> '{}' and (true)) or ((n.state is distinct from o.state or n.delivery_state is distinct from o.delivery_state or n.payment_state is distinct from o.payment_state) and (true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_sales_order_update() owner to service_recorder;
 comment on function events.announce_sales_order_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.sales_order into the outbox.';
 
@@ -20771,12 +21327,12 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'shipping_label.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.state = 'created'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_shipping_label_insert() owner to service_recorder;
 comment on function events.announce_shipping_label_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.shipping_label into the outbox.';
 
@@ -20788,12 +21344,12 @@ CREATE OR REPLACE FUNCTION events.announce_shipping_label_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'shipping_label.cancelled'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/ShippingLabel/' || n.id, 'state', n.state, 'type', n.type, 'carrierTechnicalName', n.carrier_technical_name, 'carrierName', n.carrier_name, 'trackingCodes', n.tracking_codes, 'trackingUrl', n.tracking_url, 'documentUrl', n.document_url, 'weightInGrams', n.weight_in_grams, 'fulfillmentOrderId', 'gid://service/FulfillmentOrder/' || n.fulfillment_order_id, 'orderId', 'gid://service/Order/' || n.order_id, 'cancelledAt', to_char(n.cancelled_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.state is distinct from o.state then 'state' end, case when n.type is distinct from o.type then 'type' end, case when n.carrier_technical_name is distinct from o.carrier_technical_name then 'carrierTechnicalName' end, case when n.carrier_name is distinct from o.carrier_name then 'carrierName' end, case when n.tracking_codes is distinct from o.tracking_codes then 'trackingCodes' end, case when n.tracking_url is distinct from o.tracking_url then 'trackingUrl' end, case when n.document_url is distinct from o.document_url then 'documentUrl' end, case when n.weight_in_grams is distinct from o.weight_in_grams then 'weightInGrams' end, case when n.fulfillment_order_id is distinct from o.fulfillment_order_id then 'fulfillmentOrderId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.cancelled_at is distinct from o.cancelled_at then 'cancelledAt' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_shipping_label_update() owner to service_recorder;
 comment on function events.announce_shipping_label_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.shipping_label into the outbox.';
 
@@ -20803,12 +21359,12 @@ CREATE OR REPLACE FUNCTION events.announce_stock_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((n.quantity <> 0 and n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_stock_insert() owner to service_recorder;
 comment on function events.announce_stock_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of ledger.stock into the outbox.';
 
@@ -20818,12 +21374,12 @@ CREATE OR REPLACE FUNCTION events.announce_stock_movement_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'stock_movement.created'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/StockMovement/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'processTypeTechnicalName', n.process_type_technical_name, 'comment', n.comment, 'sourceLocationTypeTechnicalName', n.source_location_type_technical_name, 'sourceWarehouseId', 'gid://service/Warehouse/' || n.source_warehouse_id, 'sourceBinLocationId', 'gid://service/BinLocation/' || n.source_bin_location_id, 'sourceOrderId', 'gid://service/Order/' || n.source_order_id, 'sourceReturnOrderId', 'gid://service/ReturnOrder/' || n.source_return_order_id, 'sourceGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id, 'sourceStockContainerId', 'gid://service/StockContainer/' || n.source_stock_container_id, 'sourceSpecialStockLocationTechnicalName', n.source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', n.destination_location_type_technical_name, 'destinationWarehouseId', 'gid://service/Warehouse/' || n.destination_warehouse_id, 'destinationBinLocationId', 'gid://service/BinLocation/' || n.destination_bin_location_id, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'destinationReturnOrderId', 'gid://service/ReturnOrder/' || n.destination_return_order_id, 'destinationGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id, 'destinationStockContainerId', 'gid://service/StockContainer/' || n.destination_stock_container_id, 'destinationSpecialStockLocationTechnicalName', n.destination_special_stock_location_technical_name, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock_movement.created'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/StockMovement/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'processTypeTechnicalName', n.process_type_technical_name, 'comment', n.comment, 'sourceLocationTypeTechnicalName', n.source_location_type_technical_name, 'sourceWarehouseId', 'gid://service/Warehouse/' || n.source_warehouse_id, 'sourceBinLocationId', 'gid://service/BinLocation/' || n.source_bin_location_id, 'sourceOrderId', 'gid://service/Order/' || n.source_order_id, 'sourceReturnOrderId', 'gid://service/ReturnOrder/' || n.source_return_order_id, 'sourceGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.source_goods_receipt_id, 'sourceStockContainerId', 'gid://service/StockContainer/' || n.source_stock_container_id, 'sourceSpecialStockLocationTechnicalName', n.source_special_stock_location_technical_name, 'destinationLocationTypeTechnicalName', n.destination_location_type_technical_name, 'destinationWarehouseId', 'gid://service/Warehouse/' || n.destination_warehouse_id, 'destinationBinLocationId', 'gid://service/BinLocation/' || n.destination_bin_location_id, 'destinationOrderId', 'gid://service/Order/' || n.destination_order_id, 'destinationReturnOrderId', 'gid://service/ReturnOrder/' || n.destination_return_order_id, 'destinationGoodsReceiptId', 'gid://service/GoodsReceipt/' || n.destination_goods_receipt_id, 'destinationStockContainerId', 'gid://service/StockContainer/' || n.destination_stock_container_id, 'destinationSpecialStockLocationTechnicalName', n.destination_special_stock_location_technical_name, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_stock_movement_insert() owner to service_recorder;
 comment on function events.announce_stock_movement_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of ledger.stock_movement into the outbox.';
 
@@ -20835,12 +21391,12 @@ CREATE OR REPLACE FUNCTION events.announce_stock_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end]::text[], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'stock.changed'::text, n.id, n.product_id, jsonb_build_object('id', 'gid://service/Stock/' || n.id, 'productId', 'gid://service/Product/' || n.product_id, 'quantity', n.quantity, 'locationTypeTechnicalName', n.location_type_technical_name, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'binLocationId', 'gid://service/BinLocation/' || n.bin_location_id, 'orderId', 'gid://service/Order/' || n.order_id, 'returnOrderId', 'gid://service/ReturnOrder/' || n.return_order_id, 'goodsReceiptId', 'gid://service/GoodsReceipt/' || n.goods_receipt_id, 'stockContainerId', 'gid://service/StockContainer/' || n.stock_container_id, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.product_id is distinct from o.product_id then 'productId' end, case when n.quantity is distinct from o.quantity then 'quantity' end, case when n.location_type_technical_name is distinct from o.location_type_technical_name then 'locationTypeTechnicalName' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.bin_location_id is distinct from o.bin_location_id then 'binLocationId' end, case when n.order_id is distinct from o.order_id then 'orderId' end, case when n.return_order_id is distinct from o.return_order_id then 'returnOrderId' end, case when n.goods_receipt_id is distinct from o.goods_receipt_id then 'goodsReceiptId' end, case when n.stock_container_id is distinct from o.stock_container_id then 'stockContainerId' end]::text[], null) offset 0) c (changed) where ((n.quantity is distinct from o.quantity) and (n.special_stock_location_technical_name is null))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_stock_update() owner to service_recorder;
 comment on function events.announce_stock_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of ledger.stock into the outbox.';
 
@@ -20850,12 +21406,12 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_insert()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select 'supplier_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select 'supplier_order.created'::text, n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), null::text[] from new_rows n where ((true))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_supplier_order_insert() owner to service_recorder;
 comment on function events.announce_supplier_order_insert() is 'Trigger, made by events.derive_announcements: writes the events of inserts of erp.supplier_order into the outbox.';
 
@@ -20867,12 +21423,12 @@ CREATE OR REPLACE FUNCTION events.announce_supplier_order_update()
  SET enable_nestloop TO 'off'
  SET enable_hashjoin TO 'on'
 AS $function$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $function$;
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (select unnest(array_remove(array[case when (n.state is distinct from o.state) and (n.state = 'cancelled') then 'supplier_order.cancelled' end, case when (n.state is distinct from o.state) and (n.state = 'completed') then 'supplier_order.completed' end, case when (n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent')) then 'supplier_order.confirmed' end, case when (n.state is distinct from o.state) and (n.state = 'delivered') then 'supplier_order.delivered' end, case when (n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed')) then 'supplier_order.reopened' end, case when (n.state is distinct from o.state) and (n.state = 'sent') then 'supplier_order.sent' end], null)), n.id, n.id, jsonb_build_object('id', 'gid://service/SupplierOrder/' || n.id, 'number', n.number, 'supplierOrderNumber', n.supplier_order_number, 'state', n.state, 'paymentState', n.payment_state, 'supplierId', 'gid://service/Supplier/' || n.supplier_id, 'warehouseId', 'gid://service/Warehouse/' || n.warehouse_id, 'currencyId', 'gid://service/Currency/' || n.currency_id, 'amountNet', n.amount_net, 'amountTotal', n.amount_total, 'positionPrice', n.position_price, 'taxStatus', n.tax_status, 'orderDateTime', to_char(n.order_date_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'dueDate', to_char(n.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'deliveryDate', to_char(n.delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'actualDeliveryDate', to_char(n.actual_delivery_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'comment', n.comment, 'createdAt', to_char(n.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'), 'updatedAt', to_char(n.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"')), c.changed from new_rows n join old_rows o on o.id = n.id cross join lateral (select array_remove(array[case when n.number is distinct from o.number then 'number' end, case when n.supplier_order_number is distinct from o.supplier_order_number then 'supplierOrderNumber' end, case when n.state is distinct from o.state then 'state' end, case when n.payment_state is distinct from o.payment_state then 'paymentState' end, case when n.supplier_id is distinct from o.supplier_id then 'supplierId' end, case when n.warehouse_id is distinct from o.warehouse_id then 'warehouseId' end, case when n.currency_id is distinct from o.currency_id then 'currencyId' end, case when n.amount_net is distinct from o.amount_net then 'amountNet' end, case when n.amount_total is distinct from o.amount_total then 'amountTotal' end, case when n.position_price is distinct from o.position_price then 'positionPrice' end, case when n.tax_status is distinct from o.tax_status then 'taxStatus' end, case when n.order_date_time is distinct from o.order_date_time then 'orderDateTime' end, case when n.due_date is distinct from o.due_date then 'dueDate' end, case when n.delivery_date is distinct from o.delivery_date then 'deliveryDate' end, case when n.actual_delivery_date is distinct from o.actual_delivery_date then 'actualDeliveryDate' end, case when n.comment is distinct from o.comment then 'comment' end]::text[], null) offset 0) c (changed) where ((n.state is distinct from o.state) and (n.state = 'cancelled')) or ((n.state is distinct from o.state) and (n.state = 'completed')) or ((n.state is distinct from o.state) and (n.state = 'confirmed' and o.state in ('open', 'sent'))) or ((n.state is distinct from o.state) and (n.state = 'delivered')) or ((n.state is distinct from o.state) and (o.state = 'delivered' and n.state in ('partially_delivered', 'confirmed'))) or ((n.state is distinct from o.state) and (n.state = 'sent'))) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$function$;
 alter function events.announce_supplier_order_update() owner to service_recorder;
 comment on function events.announce_supplier_order_update() is 'Trigger, made by events.derive_announcements: writes the events of updates of erp.supplier_order into the outbox.';
 
@@ -20913,6 +21469,14 @@ begin
 end
 $function$;
 comment on function events.announcement(events.subject,text,text) is 'SQL for the events that rows of a subject make: topic, subject, entity, data, changed fields. The source names the new row n and the old one o, and, of updates, the fields that changed c.changed. Null when there are none.';
+
+CREATE OR REPLACE FUNCTION events.attempt_lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN GREATEST('7 days'::interval, COALESCE((NULLIF(current_setting('service.keep_webhook_attempts'::text, true), ''::text))::interval, '30 days'::interval));
+grant execute on function events.attempt_lifetime() to service_recorder;
+comment on function events.attempt_lifetime() is 'How long attempts to send webhooks are kept, with what was answered: the setting service.keep_webhook_attempts, at least 7 days, in which all attempts are made, and without it 30.';
 
 CREATE OR REPLACE FUNCTION events.batch_update_events(o erp.batch, n erp.batch)
  RETURNS TABLE(topic text, subject_id uuid, entity_id uuid, data jsonb, changed_fields text[])
@@ -21009,9 +21573,9 @@ BEGIN ATOMIC
  SELECT format('array_remove(array[%s]::text[], null)'::text, string_agg(format('case when n.%1$I is distinct from o.%1$I then %2$L end'::text, f.column_name, f.name), ', '::text ORDER BY f."position")) AS format
     FROM (events.field f
       JOIN pg_attribute a ON (((a.attrelid = ((changed_expression.subject).relation)::oid) AND (a.attname = f.column_name))))
-   WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (EXISTS ( SELECT
+   WHERE ((f.subject_type = (changed_expression.subject).type) AND (f.column_name <> ALL ('{id,created_at,updated_at}'::text[])) AND ((NOT changed_expression.by_booking) OR (f.column_name IN ( SELECT r.keeps
             FROM api_meta.upheld_rules((changed_expression.subject).relation) r(name, rule, columns, keeps, value)
-           WHERE (r.keeps = f.column_name))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
+           WHERE (r.keeps IS NOT NULL))) OR has_column_privilege('service_booker'::name, ((changed_expression.subject).relation)::oid, f.column_name, 'update'::text)));
 END;
 comment on function events.changed_expression(events.subject,boolean) is 'SQL for the names of the fields that differ between the old row o of a subject and the new row n: of all, or of those that a booking may change.';
 
@@ -21225,21 +21789,7 @@ begin
       execute format('drop function if exists %s()', item.routine);
       continue;
     end if;
-    -- A plan is kept for all later calls: one for a single row would be bad for a thousand
-    execute format($f$create or replace function %s() returns trigger
-      language plpgsql security definer set search_path = pg_catalog, pg_temp%s as $b$
-      begin
-        insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
-        select e.*, (select events.cause()) from (%s) e (topic, subject_id, entity_id, data, changed_fields);
-        return null;
-      end
-      $b$ $f$, item.routine,
-        case item.operation when 'update' then ' set enable_nestloop = off set enable_hashjoin = on' end,
-        item.rows);
-    execute format('comment on function %s() is %L', item.routine,
-      'Trigger, made by events.derive_announcements: writes the events of '
-      || item.operation || 's of ' || item.relation || ' into the outbox.');
-    perform api_meta.give(format('%s()', item.routine)::regprocedure, 'service_recorder');
+    perform events.make_announcer(item.routine, item.operation, item.relation, item.rows);
     aside := case when item.is_booked then 'when (current_user <> ''service_booker''::text) ' else '' end;
     if not exists (
       select from pg_trigger t
@@ -21537,6 +22087,14 @@ RETURN (OVERLAY(OVERLAY(md5((key)::text) PLACING '8'::text FROM 13) PLACING '8':
 grant execute on function events.key_uuid(jsonb[]) to service_recorder;
 comment on function events.key_uuid(jsonb[]) is 'A uuid that stands for a key of other types, so that events of equal keys are kept in order. It is made of the key alone.';
 
+CREATE OR REPLACE FUNCTION events.lifetime()
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN GREATEST('30 days'::interval, (NULLIF(current_setting('service.keep_events'::text, true), ''::text))::interval);
+grant execute on function events.lifetime() to service_recorder;
+comment on function events.lifetime() is 'How long events and their deliveries are kept: the setting service.keep_events, and at least the 30 days that subscribers are promised.';
+
 CREATE OR REPLACE FUNCTION events.lock_subscription(subscription_id uuid)
  RETURNS events.webhook_subscription
  LANGUAGE plpgsql
@@ -21569,6 +22127,40 @@ end
 $function$;
 grant execute on function events.locked_subscription(uuid) to service_writer;
 comment on function events.locked_subscription(uuid) is 'Locks a subscription to work on. User error NOT_FOUND.';
+
+CREATE OR REPLACE FUNCTION events.make_announcer(routine text, operation text, relation regclass, rows text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  signature constant text := routine || '()';
+  body constant text := format($b$
+begin
+  insert into events.outbox (topic, subject_id, entity_id, data, changed_fields, cause)
+  select e.*, (select events.cause()) from (%s) e (topic, subject_id, entity_id, data, changed_fields);
+  return null;
+end
+$b$, rows);
+  -- A plan is kept for all later calls: one for a single row would be bad for a thousand
+  settings constant text[] := array['search_path=pg_catalog, pg_temp'] || case operation
+    when 'update' then array['enable_nestloop=off', 'enable_hashjoin=on'] end;
+begin
+  if exists (
+    select from pg_proc p where p.oid = to_regprocedure(signature) and p.prosrc = body
+      and p.proconfig = settings and p.prosecdef and p.proowner = 'service_recorder'::regrole
+  ) then
+    return;
+  end if;
+  execute format('create or replace function %s returns trigger language plpgsql security definer %s as %L',
+    signature, (select string_agg('set ' || replace(s, '=', ' = '), ' ') from unnest(settings) s), body);
+  execute format('comment on function %s is %L', signature,
+    'Trigger, made by events.derive_announcements: writes the events of '
+    || operation || 's of ' || relation || ' into the outbox.');
+  perform api_meta.give(signature::regprocedure, 'service_recorder');
+end
+$function$;
+comment on function events.make_announcer(text,text,regclass,text) is 'Makes the function of a trigger that writes the events of rows into the outbox, if it is not as it should be.';
 
 CREATE OR REPLACE FUNCTION events.message_body(delivery_id uuid)
  RETURNS jsonb
@@ -21698,19 +22290,23 @@ CREATE OR REPLACE FUNCTION events.prune(batch integer DEFAULT 500)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
-  lifetime constant interval := interval '30 days';
+  oldest constant timestamptz := now() - events.lifetime();
   old bigint[];
   old_tests uuid[];
 begin
+  -- Two at a time would only wait for each other
+  if not pg_try_advisory_xact_lock(hashtextextended('events.prune', 0)) then
+    return 0;
+  end if;
   -- The log is ordered by time, so old events are at its beginning
   old := array(
     select e.sequence
     from (select x.sequence, x.recorded_at from events.event x order by x.sequence limit batch) e
-    where e.recorded_at < now() - lifetime);
+    where e.recorded_at < oldest);
   old_tests := array(
     select d.id
     from events.delivery d
-    where d.sequence is null and d.created_at < now() - lifetime
+    where d.sequence is null and d.created_at < oldest
     order by d.created_at
     limit batch);
   perform events.cancel_deliveries(array(
@@ -21726,7 +22322,33 @@ $function$;
 alter function events.prune(integer) owner to service_recorder;
 grant execute on function events.prune(integer) to service_delivery;
 grant execute on function events.prune(integer) to service_worker;
-comment on function events.prune(integer) is 'Deletes events that were recorded more than 30 days ago, with their deliveries, at most as many as the batch; tests likewise; and secrets that have expired. Answers how many: to be called again until that is 0.';
+comment on function events.prune(integer) is 'Deletes events that were recorded longer ago than events.lifetime(), with their deliveries, and tests likewise, at most as many of each as the batch; and secrets that have expired. Answers how many: to be called again until that is 0.';
+
+CREATE OR REPLACE FUNCTION events.prune_attempts(batch integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  lifetime constant interval := events.attempt_lifetime();
+  deleted integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('events.prune_attempts', 0)) then
+    return 0;
+  end if;
+  -- Ids of deliveries are ordered by time, so old attempts are at the beginning of the primary key
+  delete from events.delivery_attempt a where a.ctid = any (array(
+    select o.ctid from events.delivery_attempt o
+    where o.delivery_id < uuidv7(-lifetime) and o.at < now() - lifetime
+    order by o.delivery_id, o.number limit batch));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$function$;
+alter function events.prune_attempts(integer) owner to service_recorder;
+grant execute on function events.prune_attempts(integer) to service_worker;
+comment on function events.prune_attempts(integer) is 'Deletes attempts to send webhooks that were made longer ago than events.attempt_lifetime(), at most as many as the batch. Answers how many: to be called again until that is 0.';
 
 CREATE OR REPLACE FUNCTION events.readable_topics()
  RETURNS text[]
@@ -22420,7 +23042,9 @@ BEGIN ATOMIC
              format_type(t.oid, NULL::integer) AS type,
              t.typcategory AS category,
              t.typtype AS kind,
-             api_meta.is_never_null((value_schema.relation)::oid, a.attnum) AS not_null,
+             ( SELECT c.is_never_null
+                    FROM api_meta.table_column c
+                   WHERE ((c.relation = a.attrelid) AND (c.attnum = a.attnum))) AS not_null,
              col_description(a.attrelid, (a.attnum)::integer) AS note,
              ( SELECT string_agg(pg_get_constraintdef(c.oid), ' '::text) AS string_agg
                     FROM pg_constraint c
@@ -23378,6 +24002,26 @@ RETURN ROW(field, product_id, abs(delta), batch_id, CASE WHEN (delta > 0) THEN '
 grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_ledger;
 grant execute on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) to service_writer;
 comment on function ledger.adjustment_of(text[],uuid,integer,uuid,text,text) is 'The draft of what stockAdjust books: units that come or go, against stock_correction.';
+
+CREATE OR REPLACE FUNCTION ledger.amounts_of(prices numeric[], tax_rates numeric[], tax_status text)
+ RETURNS TABLE(amount_total numeric, amount_net numeric)
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT s.total,
+         CASE
+             WHEN (amounts_of.tax_status = 'tax-free'::text) THEN s.total
+             ELSE (s.rated_net + round(((s.total - s.rated) * COALESCE((s.rated_net / NULLIF(s.rated, (0)::numeric)), (1)::numeric)), 2))
+         END AS "case"
+    FROM ( SELECT sum(l.price) AS total,
+             COALESCE(sum(l.price) FILTER (WHERE (l.tax_rate IS NOT NULL)), (0)::numeric) AS rated,
+             COALESCE(sum(round(((l.price * (100)::numeric) / ((100)::numeric + l.tax_rate)), 2)), (0)::numeric) AS rated_net
+            FROM UNNEST(amounts_of.prices, amounts_of.tax_rates) l(price, tax_rate)
+          HAVING (count(l.price) > 0)) s;
+END;
+grant execute on function ledger.amounts_of(numeric[],numeric[],text) to service_ledger;
+grant execute on function ledger.amounts_of(numeric[],numeric[],text) to service_writer;
+comment on function ledger.amounts_of(numeric[],numeric[],text) is 'Totals with and without tax of lines with these prices and tax rates; no row when no line has a price. Lines without a tax rate, such as promotions, are taxed as the others on average.';
 
 CREATE OR REPLACE FUNCTION ledger.apply_fulfillment_changes(changes ledger.change[], shipped ledger.change[], touched uuid[])
  RETURNS void
@@ -25245,20 +25889,16 @@ CREATE OR REPLACE FUNCTION ledger.order_amounts(order_id uuid, tax_status text)
  LANGUAGE sql
  STABLE
 BEGIN ATOMIC
- SELECT s.total,
-         CASE
-             WHEN (order_amounts.tax_status = 'tax-free'::text) THEN s.total
-             ELSE (s.rated_net + round(((s.total - s.rated) * COALESCE((s.rated_net / NULLIF(s.rated, (0)::numeric)), (1)::numeric)), 2))
-         END AS "case"
-    FROM ( SELECT sum(l.total_price) AS total,
-             COALESCE(sum(l.total_price) FILTER (WHERE (l.tax_rate IS NOT NULL)), (0)::numeric) AS rated,
-             COALESCE(sum(round(((l.total_price * (100)::numeric) / ((100)::numeric + l.tax_rate)), 2)), (0)::numeric) AS rated_net
+ SELECT a.amount_total,
+     a.amount_net
+    FROM (( SELECT array_agg(l.total_price) AS prices,
+             array_agg(l.tax_rate) AS tax_rates
             FROM erp.sales_order_line_item l
-           WHERE (l.order_id = order_amounts.order_id)
-          HAVING (count(l.total_price) > 0)) s;
+           WHERE (l.order_id = order_amounts.order_id)) s
+      CROSS JOIN LATERAL ledger.amounts_of(s.prices, s.tax_rates, order_amounts.tax_status) a(amount_total, amount_net));
 END;
 grant execute on function ledger.order_amounts(uuid,text) to service_ledger;
-comment on function ledger.order_amounts(uuid,text) is 'Totals of an order with and without tax, from its lines; no row when no line has a price. Lines without a tax rate, such as promotions, are taxed as the others on average.';
+comment on function ledger.order_amounts(uuid,text) is 'Totals of an order with and without tax, from its lines; no row when no line has a price.';
 
 CREATE OR REPLACE FUNCTION ledger.pick_units(picks ledger.pick[])
  RETURNS ledger.pick[]
@@ -26745,6 +27385,7 @@ create schema mutation;
 grant usage on schema mutation to service_api;
 grant usage on schema mutation to service_booker;
 grant usage on schema mutation to service_ledger;
+grant usage on schema mutation to service_worker;
 grant usage on schema mutation to service_writer;
 comment on schema mutation is 'What all mutations have in common: the way in, keys that make repetitions harmless, user errors.';
 
@@ -26878,7 +27519,9 @@ begin
     array(
       select a.attname::text from pg_type t
       join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
-      where t.oid = p.prorettype and col_description(a.attrelid, a.attnum) ~ '(?n)^@secret$')
+      join pg_description d on d.objoid = a.attrelid and d.classoid = 'pg_class'::regclass
+        and d.objsubid = a.attnum
+      where t.oid = p.prorettype and d.description ~ '(?n)^@secret$')
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   cross join lateral (
     select regexp_split_to_array(
@@ -27084,11 +27727,10 @@ comment on function mutation.keep_answer(text,bytea,jsonb) is 'Keeps what the ru
 CREATE OR REPLACE FUNCTION mutation.key_lifetime()
  RETURNS interval
  LANGUAGE sql
- IMMUTABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-RETURN '24:00:00'::interval;
+ STABLE
+RETURN GREATEST('24:00:00'::interval, (NULLIF(current_setting('service.keep_idempotency_keys'::text, true), ''::text))::interval);
 grant execute on function mutation.key_lifetime() to service_writer;
-comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it.';
+comment on function mutation.key_lifetime() is 'How long an idempotency key stands for the mutation that had it: the setting service.keep_idempotency_keys, and at least the 24 hours that clients are promised.';
 
 CREATE OR REPLACE FUNCTION mutation.key_lock(credential_id uuid, key text)
  RETURNS bigint
@@ -27190,6 +27832,27 @@ grant execute on function mutation.path(text,bigint,text[]) to service_booker;
 grant execute on function mutation.path(text,bigint,text[]) to service_ledger;
 grant execute on function mutation.path(text,bigint,text[]) to service_writer;
 comment on function mutation.path(text,bigint,text[]) is 'The way to an element of a list in the input, or to a field of it, for user errors. Lines are counted from 1.';
+
+CREATE OR REPLACE FUNCTION mutation.prune_keys(batch integer DEFAULT 500)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  deleted integer;
+begin
+  delete from mutation.idempotency_key k where k.ctid = any (array(
+    select o.ctid from mutation.idempotency_key o
+    where o.created_at < now() - mutation.key_lifetime()
+    order by o.created_at limit batch for update skip locked));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$function$;
+alter function mutation.prune_keys(integer) owner to service_writer;
+grant execute on function mutation.prune_keys(integer) to service_worker;
+comment on function mutation.prune_keys(integer) is 'Removes idempotency keys that are too old, at most as many as the batch: those that no mutation has removed along with its own. Answers how many: to be called again until that is 0.';
 
 CREATE OR REPLACE FUNCTION mutation.refuse(errors jsonb)
  RETURNS void
@@ -27727,15 +28390,23 @@ CREATE OR REPLACE FUNCTION search.keep_words_of_product()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-    begin
-      insert into erp.product_words (product_id, words) select id, lower((product_number::text || '
+begin
+  if tg_op = 'INSERT' then
+    insert into erp.product_words (product_id, words) select id, lower((product_number::text || '
+' || coalesce(name::text, '') || '
+' || coalesce(gtin::text, '') || '
+' || coalesce(manufacturer_number::text, '')) collate pg_catalog.pg_c_utf8) from new_rows
+    on conflict (product_id) do update set words = excluded.words where product_words.words <> excluded.words;
+  else
+    insert into erp.product_words (product_id, words) select id, lower((product_number::text || '
 ' || coalesce(name::text, '') || '
 ' || coalesce(gtin::text, '') || '
 ' || coalesce(manufacturer_number::text, '')) collate pg_catalog.pg_c_utf8) from (select new.*) row
-      on conflict (product_id) do update set words = excluded.words where product_words.words <> excluded.words;
-      return null;
-    end
-    $function$;
+    on conflict (product_id) do update set words = excluded.words where product_words.words <> excluded.words;
+  end if;
+  return null;
+end
+$function$;
 alter function search.keep_words_of_product() owner to service_searcher;
 comment on function search.keep_words_of_product() is 'Trigger: keeps the text in erp.product_words by which a row is found. Made by api_meta.derive_searches().';
 

@@ -1,1 +1,0 @@
---!include api_meta/migration_state.sql

@@ -25,3 +25,5 @@ create trigger credential_announces_changes
 -- Those for the explorer had a second key, without an end, whose secret nobody has
 update auth.credential set expires_at = rotated_at + interval '1 hour'
 where expires_at is null and name like 'Explorer of %' and uuid_extract_version(id) = 8;
+
+--!include api_meta/index_tag.sql

@@ -49,7 +49,8 @@ function indexesOf(
   const ordered = tagLines(attributes[name], "orders").map((line) => [
     ...new Set([name, ...line.split(/[\s,]+/).filter(Boolean), ...key]),
   ]);
-  const isFound = name === "id" || hasTag(attributes[name], "indexed");
+  const isFound =
+    name === "id" || hasTag(attributes[name], "indexed") || hasTag(attributes[name], "foundExactly");
   const found = ordered.length > 0 ? ordered : isFound ? [[name]] : [];
   return found.map((names) =>
     names.map((attributeName) => build.inflection.attribute({ codec, attributeName })),
@@ -98,8 +99,8 @@ function operandOf(codec: PgCodec): PgCodec {
 }
 
 /**
- * The columns that the filter of a view looks at: its id, those that the tag @filters names, and those with the tag
- * @indexed.
+ * The columns that the filter of a view looks at: its id, those that the tag @filters names, and those with the tags
+ * @indexed and @foundExactly unique. Of the last, texts are compared as ids are, unless @filters names them.
  */
 export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map<string, TypedColumn> {
   const codec = resource.codec as PgCodecWithAttributes;
@@ -110,10 +111,14 @@ export function columnsOf(build: GraphileBuild.Build, resource: PgResource): Map
   const columns = new Map<string, TypedColumn>();
   for (const [name, attribute] of Object.entries(codec.attributes)) {
     const named = name === "id" || names.includes(name);
+    const isListed = named || names.includes("*");
     const isIndexed = hasTag(attribute as Tagged, "indexed");
-    if (!named && !isIndexed && !names.includes("*")) continue;
+    const isLikeId =
+      !isListed && !isIndexed && tagLines(attribute as Tagged, "foundExactly").includes("unique");
+    if (!isListed && !isIndexed && !isLikeId) continue;
     if (!build.behavior.pgCodecAttributeMatches([codec, name], "attribute:select")) continue;
-    const type = typeOf(build, attribute.codec);
+    const ownType = typeOf(build, attribute.codec);
+    const type = isLikeId && ownType.typeName === "String" ? { ...ownType, typeName: "ID" } : ownType;
     // Those of lists and JSON came later, and `*` still means what it meant
     if (!named && !type.typeName.endsWith("Range") && containerOperators(attribute.codec)) continue;
     // A column with its own scopes is left out, because comparisons would reveal its values.

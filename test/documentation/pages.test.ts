@@ -55,6 +55,9 @@ test("a type's page says what reads and writes it, its events, filter, and each 
   assert.match(filter, /Filter OrderFilterInput .*orderNumber: StringFilter/);
   assert.match(filter, /createdAt: DateTimeFilter Condition on createdAt[^;]*;[^.]*\. Index createdAt, id /);
   assert.match(filter, /amountTotal: FloatFilter .*?Index none: rows are compared one by one/);
+  // Of indexes that find texts, but not their beginnings
+  assert.match(filter, /paymentState: StringFilter Condition on paymentState: [^:]*? Index paymentState/);
+  assert.match(filter, /storefrontId: IDFilter [^;]*;[^.]*\. Index storefrontId /);
   assert.match(filter, /customer: CustomerFilterInput .*?Index Customer\.id Cost 3 points/);
   assert.match(filter, /lineItems: OrderLineItemListFilter .*?Index OrderLineItem\.orderId/);
   const listFilter = wordsOf((await get("/docs/unstable/types/OrderLineItemListFilter")).text);

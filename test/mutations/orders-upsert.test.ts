@@ -186,6 +186,25 @@ describe("ordersUpsert", () => {
     assert.equal(outcomes(await orders([{ ...key("o2"), paymentState: "refunded" }])), "UPDATED");
   });
 
+  it("makes orders that are found by their ids in the shop, and by nothing that only begins like them", async () => {
+    await orders(["find-1", "find-2", "find-10"].map((id) => ({ ...key(id), lineItems: [nails(1)] })));
+    const found = async (filter: object) => {
+      const query =
+        "query ($filter: OrderFilterInput) { orders(filter: $filter) { edges { node { storefrontId } } } }";
+      const { body, codes } = await shop.ask(await shop.token(), { query, variables: { filter } });
+      return body.data?.orders.edges.map(({ node }: any) => node.storefrontId) ?? codes;
+    };
+    const salesChannelId = { equals: channel };
+    assert.deepEqual(await found({ storefrontId: { equals: "find-1" }, salesChannelId }), ["find-1"]);
+    assert.deepEqual(await found({ storefrontId: { in: ["find-2", "find-10", "FIND-1", "'"] } }), [
+      "find-2",
+      "find-10",
+    ]);
+    assert.deepEqual(await found({ storefrontId: { in: [] } }), []);
+    assert.deepEqual(await found({ storefrontId: { equals: "find-1" }, NOT: { salesChannelId } }), []);
+    assert.deepEqual(await found({ storefrontId: { startsWith: "find" } }), ["BAD_USER_INPUT"]);
+  });
+
   it("refuses each mistake by its row, line and field", async () => {
     await orders([{ ...key("m0"), orderNumber: "taken", lineItems: [nails(1)] }]);
     const mistakes: [row: object, code: string, field: string][] = [

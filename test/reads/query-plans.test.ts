@@ -211,6 +211,20 @@ const hot: [what: string, source: string, variables?: () => Promise<Record<strin
     '{ customers(first: 20, orderBy: EMAIL_ASC, filter: { email: { startsWith: "a" } }) { edges { node { email } } } }',
   ],
   [
+    "orders by their ids in the shop",
+    `{ orders(first: 20, filter: { storefrontId: { in: ["1", "2", "gid://shop/Order/3"] } }) { edges { node { id } } } }`,
+  ],
+  [
+    "an order by its id in the shop and its channel",
+    `query ($id: ID!) { orders(first: 20, filter: { storefrontId: { equals: "1" }, salesChannelId: { equals: $id } }) {
+      edges { node { id } } totalCount { count } } }`,
+    async () => ({ id: await firstOf("salesChannels") }),
+  ],
+  [
+    "customers by their ids in the shop",
+    `{ customers(first: 20, filter: { storefrontId: { in: ["1", "2"] } }) { edges { node { id } } } }`,
+  ],
+  [
     "the newest orders of a customer",
     `query ($id: ID!) { customer(id: $id) { orders(first: 20, orderBy: ORDER_DATE_TIME_DESC, filter: { state: { equals: "open" } }) {
       edges { node { id orderDateTime customer { email } } } } } }`,

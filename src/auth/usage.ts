@@ -6,7 +6,6 @@ import { OperationUses } from "./operation-use.ts";
 
 /** Milliseconds between two writes of the counts. */
 const defaultIntervalMs = 10_000;
-const defaultSlowMs = 1_000;
 /** Distinct counts that are kept while the database can't be reached; further ones are lost. */
 const maxWaiting = 10_000;
 
@@ -35,18 +34,16 @@ export class Usage {
   /** Which fields credentials use. */
   readonly fields = new FieldUse();
   /** Which operations they send. */
-  readonly operations: OperationUses;
+  readonly operations = new OperationUses();
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   #counts = new Map<string, Count>();
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param slowMs milliseconds from which the log mentions a statement */
-  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs, slowMs = defaultSlowMs) {
+  constructor(pool: Pool, logger: Logger, intervalMs = defaultIntervalMs) {
     this.#pool = pool;
     this.#logger = logger;
-    this.operations = new OperationUses(logger, slowMs);
     this.#timer = setInterval(() => void this.flush(), intervalMs).unref();
   }
 

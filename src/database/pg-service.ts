@@ -5,13 +5,13 @@ import type { WithPgClient } from "postgraphile/@dataplan/pg";
 import { createWithPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import type { NodePostgresPgClient } from "postgraphile/@dataplan/pg/adaptors/pg";
 import { makePgService } from "postgraphile/adaptors/pg";
-import type { FindUse } from "./pipeline/adaptor.ts";
 import { pipeliningAdaptor } from "./pipeline/adaptor.ts";
 import { checkPipelining } from "./pipeline/check-pipelining.ts";
 import type { ReadRow, ReadText, WaitingRead } from "./pipeline/read-text.ts";
 import { rowReader, textReader } from "./pipeline/read-text.ts";
 import type { OnWritten, SendTogether } from "./pipeline/send-together.ts";
 import { togetherSender } from "./pipeline/send-together.ts";
+import type { Waits } from "../lib/turns.ts";
 import type { OnUsed } from "./shared-pool.ts";
 import { SharedPool } from "./shared-pool.ts";
 
@@ -28,6 +28,8 @@ export interface DatabaseAccess {
   readText: ReadText | null;
   /** The same for rows of several texts. */
   readRow: ReadRow | null;
+  /** What waits for a connection; null without pipelined queries. */
+  turns: { readonly waits: Waits } | null;
   /** For mutations with their payload; null without pipelined queries. */
   sendTogether: SendTogether | null;
   /** Makes the same adaptor for other connections. */
@@ -40,7 +42,6 @@ export interface DatabaseAccessOptions {
   fastReads: boolean;
   logger: Logger;
   onUsed?: OnUsed;
-  findUse?: FindUse;
   /** Asks for Postgres' position behind each mutation, if given. */
   onWritten?: OnWritten | undefined;
 }
@@ -53,7 +54,7 @@ export interface DatabaseAccessOptions {
  */
 export async function openDatabaseAccess(
   pool: Pool,
-  { catalogOf, fastReads, logger, onUsed, findUse, onWritten }: DatabaseAccessOptions,
+  { catalogOf, fastReads, logger, onUsed, onWritten }: DatabaseAccessOptions,
 ): Promise<DatabaseAccess> {
   const catalogPool = createCatalogPool(catalogOf);
   const close = () => catalogPool.end();
@@ -73,7 +74,7 @@ export async function openDatabaseAccess(
     const withClientsOf = (other: Pool) => createWithPgClient({ pool: other });
     return {
       pgService: service,
-      ...{ readText: null, readRow: null, sendTogether: null },
+      ...{ readText: null, readRow: null, sendTogether: null, turns: null },
       withClientsOf,
       close,
     };
@@ -81,8 +82,9 @@ export async function openDatabaseAccess(
   const shared = new SharedPool<WaitingRead>(pool, onUsed);
   const readRow = rowReader(shared);
   return {
-    pgService: { ...service, adaptor: pipeliningAdaptor(shared, findUse) },
+    pgService: { ...service, adaptor: pipeliningAdaptor(shared) },
     readText: textReader(readRow),
+    turns: shared.turns,
     readRow,
     sendTogether: togetherSender(shared, onWritten),
     withClientsOf: (other) => pipeliningAdaptor(new SharedPool(other)).createWithPgClient({ pool: other }),

@@ -17,6 +17,7 @@ import type { Renderer } from "../pdf/renderer.ts";
 import type { Limits } from "../graphql/limits.ts";
 import type { SchemaThread } from "../graphql/schema-thread.ts";
 import type { Readiness } from "../lib/readiness.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { ServedVersion } from "../versions/serve-version.ts";
 import type { Version } from "../versions/versions.ts";
@@ -45,6 +46,8 @@ export interface Parts {
   replicas: Replicas | null;
   readiness: Readiness;
   metrics: Metrics;
+  /** Null when nothing is traced. */
+  tracing: Tracing | null;
   refusals: Refusals;
   /** All existing versions. */
   versions: readonly Version[];
@@ -85,6 +88,8 @@ export interface PartSettings {
   limits: Limits;
   /** Whether the log has a line for each request to the GraphQL endpoint. */
   logRequests: boolean;
+  /** Milliseconds from which the log has a line for a request in any case. */
+  slowMs: number;
   /** Longest body of a GraphQL request, in bytes. */
   maxBodyBytes: number;
   /** Per minute, of one client from one address. */

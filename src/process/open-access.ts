@@ -2,7 +2,6 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { openDatabaseAccess } from "../database/pg-service.ts";
 import type { DatabaseAccess } from "../database/pg-service.ts";
-import type { FindUse } from "../database/pipeline/adaptor.ts";
 import { Replicas } from "../database/replicas/replicas.ts";
 import type { ReadWithOwnWrites, ReplicasOptions } from "../database/replicas/replicas.ts";
 import type { OnUsed } from "../database/shared-pool.ts";
@@ -18,7 +17,6 @@ export interface AccessOptions {
   fastReads: boolean;
   logger: Logger;
   onUsed: OnUsed;
-  findUse: FindUse;
   closing: Closing;
 }
 
@@ -31,11 +29,11 @@ export interface Access extends Omit<DatabaseAccess, "readText"> {
 
 /** Opens the access of operations to the database. */
 export async function openAccess(options: AccessOptions): Promise<Access> {
-  const { pool, apiPool, fastReads, logger, onUsed, findUse, closing } = options;
+  const { pool, apiPool, fastReads, logger, onUsed, closing } = options;
   const replicas = options.replicas && new Replicas(options.replicas, { primary: pool, logger, onUsed });
   closing.add(() => replicas?.close());
   const access = await openDatabaseAccess(apiPool, {
-    ...{ catalogOf: pool, fastReads, logger, onUsed, findUse },
+    ...{ catalogOf: pool, fastReads, logger, onUsed },
     onWritten: replicas?.noteWritten,
   });
   closing.add(() => access.close());

@@ -32,6 +32,7 @@ import { Closing } from "../lib/closing.ts";
 import { Readiness } from "../lib/readiness.ts";
 import { requireSecretsKeys } from "../secrets/require-keys.ts";
 import { Secrets } from "../secrets/secrets.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { Availability } from "../versions/availability.ts";
 import type { Reader } from "../versions/reader.ts";
 import { versions as allVersions } from "../versions/versions.ts";
@@ -39,6 +40,7 @@ import type { Version } from "../versions/versions.ts";
 import { payloadReader } from "../webhooks/payload.ts";
 import type { ReadPayload } from "../webhooks/payload.ts";
 import { openAccess } from "./open-access.ts";
+import type { Access } from "./open-access.ts";
 import { openVersions } from "./open-versions.ts";
 import { withDefaults } from "./app-settings.ts";
 import type { AppSettings, Settled } from "./app-settings.ts";
@@ -53,6 +55,8 @@ export interface AppOptions {
   apiPool: Pool;
   /** Standbys that answer reads. */
   replicas?: ReplicasOptions | null;
+  /** Where traces go. */
+  tracing?: Tracing | null;
   /** Connections of service_limiter, for processes that share rate limits. They stay open too. */
   limiterPool?: Pool | null;
   logger: Logger;
@@ -118,7 +122,6 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const access = await openAccess({
     ...{ pool, apiPool, fastReads: settings.fastReads, logger, onUsed: meter.used, closing },
     replicas: options.replicas ?? null,
-    findUse: (name) => auth.usage.operations.byName(name),
   });
   const readiness = new Readiness(logger);
   const secrets = new Secrets(settings.secretsKeys);
@@ -131,7 +134,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   await locales.refresh();
   const live = new Live({ pool, logger, readerOf, spend: spender(rates, limitsNow, meter), rights });
   closing.add(() => live.close());
-  const metrics = new Metrics(apiPool, live.open, access.replicas);
+  const metrics = metricsOf(options, access, live.open);
   const refusals = new Refusals(metrics.registry, logger);
   closing.add(() => refusals.close());
   const threads = openThreads(meter, { served, versions, pool, now, ...settings }, closing);
@@ -144,7 +147,7 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
   const listener = createApp({
     ...{ ...access, settings, logger, now, pool, readiness, metrics, refusals },
     ...{ versions, served, availability, locales, merchantPlan, ...auth },
-    ...{ rates, meter, live, ...threads },
+    ...{ rates, meter, live, ...threads, tracing: options.tracing ?? null },
     isSessionToken: sessionCheck(pool),
     spending: new Spending(rates, meter, served),
     unread: new UnreadAnswers(),
@@ -166,6 +169,19 @@ async function open(options: AppOptions, closing: Closing): Promise<App> {
     prepare: (read) => calm(apiPool).then(() => availability.prepare(read)),
     close: () => closing.close(),
   };
+}
+
+/** The figures of the app. */
+function metricsOf(
+  { pool, apiPool }: AppOptions,
+  { turns, replicas }: Access,
+  streams: Live["open"],
+): Metrics {
+  const metrics = new Metrics(streams, replicas);
+  metrics.watchPool("service", pool);
+  metrics.watchPool("operations", apiPool, () => turns?.waits.waiting ?? 0);
+  if (turns) metrics.watchWaits("connection", turns);
+  return metrics;
 }
 
 /** What works in threads of its own. */

@@ -6,6 +6,7 @@ import { database } from "./settings/database.ts";
 import { limits } from "./settings/limits.ts";
 import { service } from "./settings/service.ts";
 import type { Setting } from "./settings/setting.ts";
+import { tracing } from "./settings/tracing.ts";
 import { webhooks } from "./settings/webhooks.ts";
 
 type Group = { [key: string]: Setting<unknown> | Group };
@@ -13,7 +14,7 @@ type Values<Declared> = {
   [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
 };
 
-const declared = { ...service, ...database, ...webhooks, ...bulk, ...limits };
+const declared = { ...service, ...database, ...webhooks, ...bulk, ...limits, ...tracing };
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
@@ -22,6 +23,7 @@ export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Webhooks: [...settingsOf(webhooks)],
   "Bulk operations": [...settingsOf(bulk)],
   Limits: [...settingsOf(limits)],
+  Traces: [...settingsOf(tracing)],
 };
 
 /** The settings of a process, read once at its start. src/process/settings/ declares and describes each. */

@@ -6,7 +6,7 @@ import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { OperationUse } from "../auth/operation-use.ts";
+import type { RequestUse } from "../auth/request-use.ts";
 import type { ServiceContext } from "../graphql/context.ts";
 import type { MutationChecks } from "../graphql/mutation-check.ts";
 import type { MutationOutcome } from "../graphql/mutation-outcome.ts";
@@ -31,9 +31,11 @@ export interface PassedRequest {
   locale: string | undefined;
   document: DocumentNode;
   /** Of its operation. */
-  use: OperationUse | undefined;
+  use: RequestUse | undefined;
   /** Extensions of the answer, once it is made. */
   extensions(): Record<string, unknown>;
+  /** Notes the code of an error of its answer. */
+  noteError(code: string): void;
   /** The error of the read by one statement, if that was tried. */
   readFailure: Error | undefined;
   /** What became of the operation's only mutation, if that ran before. */
@@ -188,8 +190,8 @@ function presetOf(
   const report = {
     logger,
     requestOf(context: Partial<Grafast.RequestContext>) {
-      const { requestId, document, extensions, use } = passed(context);
-      return { requestId, document, extensions, logged: use?.logged };
+      const { requestId, document, extensions, noteError, use } = passed(context);
+      return { requestId, document, extensions, noteError, logged: use?.logged };
     },
   };
   const { schemaName } = version;
@@ -233,7 +235,7 @@ function contextOf(
   { requestId, caller, locale, readFailure, mutationOutcome, noteWrite, use }: PassedRequest,
   { mutationTimeoutMs, mutationChecks, mutationSettings, newSecret }: ForMutations,
 ): ServiceContext {
-  const context = contextFor(caller, requestId, locale, use);
+  const context = contextFor(caller, requestId, locale, use, use?.trace?.traceparent);
   const pgSettings = { ...context.pgSettings, ...mutationSettings };
   const mutationLog = new MutationLog();
   return {

@@ -22,6 +22,8 @@ export interface Answered {
   isStored: boolean;
 }
 
+const webhookOutcomes = ["delivered", "failed", "gone", "withheld", "costly", "unpaid"];
+
 /** Metrics of a process, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry();
@@ -67,6 +69,8 @@ export class Metrics {
       "executor",
       () => Object.entries(readCounts),
     );
+    // So that rates begin with the first
+    for (const outcome of webhookOutcomes) this.#webhooks.inc({ outcome }, 0);
     this.#watchPools();
     this.#watchWaits();
     const gauge = { registers: [this.registry] };

@@ -36,9 +36,9 @@ async function addMovements(client: pg.Client, count: number): Promise<void> {
   const { names, values } = rows[0]!;
   await client.query("set session_replication_role = replica");
   await client.query(`
-    insert into ledger.stock_movement (${names}) select ${values} from generate_series(1, ${count}) n
-    join (select m.*, row_number() over () as nth, count(*) over () as many from ledger.stock_movement m) m
-      on m.nth = 1 + n % m.many`);
+    insert into ledger.stock_movement (${names}) select ${values}
+    from (select 1 + n % (select count(*) from ledger.stock_movement) from generate_series(1, ${count}) n) n (nth)
+    join (select m.*, row_number() over () as nth from ledger.stock_movement m) m using (nth)`);
   await client.query("vacuum analyze ledger.stock_movement");
 }
 

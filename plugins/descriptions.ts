@@ -23,8 +23,14 @@ const pluralInWords = (build: GraphileBuild.Build, typeName: string): string =>
   inWords(build.inflection.pluralize(typeName));
 
 /** The description of a field by a line `@describe customers Who buys here.` of the view's comment. */
-function statedDescription({ pgRelationDetails, pgRefDetails, fieldName }: FieldScope): string | undefined {
-  const lines = tagLines((pgRelationDetails ?? pgRefDetails)?.codec, "describe");
+function statedDescription({
+  pgRelationDetails,
+  pgRefDetails,
+  pgFieldResource,
+  fieldName,
+}: FieldScope): string | undefined {
+  const { codec } = (pgRelationDetails ?? pgRefDetails ?? pgFieldResource) as { codec: PgCodec };
+  const lines = tagLines(codec, "describe");
   return lines.find((line) => line.startsWith(`${fieldName} `))?.slice(fieldName.length + 1);
 }
 
@@ -60,7 +66,8 @@ function describeField(build: GraphileBuild.Build, owner: string, scope: FieldSc
   }
   if (scope.isRootQuery && scope.pgFieldResource) {
     const typeName = build.inflection.tableType(scope.pgFieldResource.codec as PgCodec);
-    return `All ${pluralInWords(build, typeName)} that the caller may read, oldest first.`;
+    const stated = statedDescription(scope);
+    return stated ?? `All ${pluralInWords(build, typeName)} that the caller may read, oldest first.`;
   }
   if (scope.isPgSingleRelationField || scope.isPgFieldConnection)
     return describeRelation(build, owner, scope);
@@ -112,8 +119,8 @@ const subscriptionArguments: Readonly<Record<string, string>> = {
 
 /**
  * Describes fields that no SQL object stands for: root fields, relations, connections and their arguments. Comments
- * describe what exists in SQL. A view's comment can replace the generated description of a relation: `@describe
- * customers Who buys here.`
+ * describe what exists in SQL. A view's comment can replace the generated description of a relation or list:
+ * `@describe customers Who buys here.`
  */
 export const DescriptionsPlugin: GraphileConfig.Plugin = {
   name: "DescriptionsPlugin",

@@ -85,7 +85,7 @@ return (select digits
 insert into erp.product (id, product_number, parent_id, canonical_product_id, name, description, gtin,
   manufacturer_number, tax_rate,
   is_batch_managed,
-  storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at)
+  storefront_variants, reorder_point, target_maximum_quantity, created_at, updated_at, translations)
 select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n - 1) end,
   -- Variants may leave name and description to their parent
   case when p.r not in (4, 8, 12) then p.label end,
@@ -104,9 +104,27 @@ select p.id, p.number, parent.id, case when p.r = 39 then demo.id('product', p.n
   case when p.is_stocked then demo.pick(p.n, 'reorder', 6) * 5 end,
   case when p.is_stocked and p.n % 3 > 0 then 40 + demo.pick(p.n, 'target', 6) * 20 end,
   p.created_at,
-    case when p.n % 2 = 0 then demo.opening() + demo.pick(p.n, 'updated', 700) * interval '1 day' end
+    case when p.n % 2 = 0 then demo.opening() + demo.pick(p.n, 'updated', 700) * interval '1 day' end,
+  case
+    when p.r = 39 then jsonb_build_object('en-GB', jsonb_build_object('name', p.label || ' (seconds)'),
+      'fr-FR', jsonb_build_object('name', p.label || ' (second choix)'))
+    when p.parent_n is null and p.r <> 27 then case p.kind
+      when 'garment' then '{"en-GB": {"description": "For long days outdoors: sturdy and fairly sewn."},
+        "fr-FR": {"description": "Pour de longues journées dehors : robuste et respirant."}}'
+      when 'coffee' then '{"de-DE": {"description": "Schonend geröstet, mit Noten von Kakao und Orange."}}'
+      when 'food' then '{"de-DE": {"description": "Energie für unterwegs, ohne Zusätze."}}'
+      else '{"de-DE": {"description": "Auf Tour erprobt, mit fünf Jahren Garantie."}}' end::jsonb
+    else '{}' end
 from demo.product p left join demo.product parent on parent.n = p.parent_n
 order by p.n;
+
+insert into erp.product_image (product_id, position, url, alt_text, translations)
+select p.id, i, format('https://images.example.com/%s/%s.jpg', lower(p.number), i),
+  case when i % 4 > 0 then p.label || demo.one_of(i, 'view', array[', front', ', back', ', in use']) end,
+  case when i = 1 then jsonb_build_object('de-DE', jsonb_build_object('alt_text', p.label || ', von vorn'))
+    else '{}' end
+from demo.product p, generate_series(1, case when p.n = 20 then 12 else demo.pick(p.n, 'image', 4) end) i
+order by p.n, i;
 
 insert into erp.product_price (product_id, currency_id, net, gross, linked)
 select p.id, c.id, demo.net(price, p.tax_rate) - case when p.n % 12 = 5 then 0.01 else 0 end, price,

@@ -31,6 +31,8 @@ export interface BulkOptions {
   url: string;
   /** The same with the role for clients' operations, to read lists. */
   apiUrl: string;
+  /** Settings of Postgres for it. */
+  session?: Record<string, string>;
   /** Operations that this process works on at a time. */
   concurrency: number;
   limits: BulkLimits;
@@ -53,7 +55,7 @@ export interface BulkWork {
 export function startBulk(options: BulkOptions): BulkWork {
   const { url, apiUrl, concurrency, limits, reader, spend, leaseMs = defaultLeaseMs } = options;
   // For each operation one that writes, and one that reads ahead
-  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk");
+  const pool = createBackgroundPool(url, "service_worker", 2 * concurrency, "bulk", options.session);
   const readPool = createPool(apiUrl, {
     ...{ max: concurrency, timeoutsMs: readTimeoutsMs, name: "bulk exports" },
   });

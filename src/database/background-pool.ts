@@ -15,9 +15,14 @@ const session = {
  * scheduled jobs.
  *
  * @param url the database, with the role that the service logs in as
+ * @param settings of Postgres, beside those of all background work
  */
-export function createJobPool(url: string, concurrency: number): pg.Pool {
-  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker");
+export function createJobPool(
+  url: string,
+  concurrency: number,
+  settings: Record<string, string> = {},
+): pg.Pool {
+  return createBackgroundPool(url, "service_worker", concurrency + 2, "worker", settings);
 }
 
 /**
@@ -27,10 +32,17 @@ export function createJobPool(url: string, concurrency: number): pg.Pool {
  * @param role the narrow role of the work
  * @param max maximum number of connections
  * @param name their application_name in Postgres' views
+ * @param settings further ones of Postgres
  */
-export function createBackgroundPool(url: string, role: string, max: number, name: string): pg.Pool {
+export function createBackgroundPool(
+  url: string,
+  role: string,
+  max: number,
+  name: string,
+  settings: Record<string, string> = {},
+): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: urlAsRole(url, role, session),
+    connectionString: urlAsRole(url, role, { ...session, ...settings }),
     max,
     connectionTimeoutMillis: 5_000,
     // Only these detect a connection that the other side has silently left

@@ -15,6 +15,7 @@ const topics: Topic[] = [
     title: "Products and prices",
     tables: [
       "erp.product",
+      "erp.product_image",
       "erp.product_price",
       "erp.product_purchase_price",
       "erp.product_supplier_configuration",

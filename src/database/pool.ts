@@ -10,6 +10,8 @@ export interface PoolOptions {
   timeoutsMs?: { statement: number; lock: number; mutation?: number };
   /** The role of every statement, if transactions don't set one. */
   role?: string;
+  /** Further settings of Postgres. */
+  settings?: Record<string, string>;
   /** Whether statements stay prepared on connections; true unless a pooler doesn't support that. */
   prepare?: boolean;
   /** Their application_name in Postgres' views. */
@@ -45,7 +47,15 @@ export function startOptions(timeoutsMs = defaultTimeoutsMs, others: Record<stri
 /** Connections for serving requests, or similar ones. */
 export function createPool(
   connectionString: string,
-  { max, min = 0, timeoutsMs = defaultTimeoutsMs, role, prepare = true, name = "service" }: PoolOptions,
+  {
+    max,
+    min = 0,
+    timeoutsMs = defaultTimeoutsMs,
+    role,
+    settings,
+    prepare = true,
+    name = "service",
+  }: PoolOptions,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
@@ -55,7 +65,7 @@ export function createPool(
     // Only these detect a connection that the other side has silently left
     keepAlive: true,
     query_timeout: Math.max(minReadTimeoutMs, timeoutsMs.statement, timeoutsMs.mutation ?? 0) + readMarginMs,
-    options: startOptions(timeoutsMs, role === undefined ? {} : { role }),
+    options: startOptions(timeoutsMs, { ...(role !== undefined && { role }), ...settings }),
     application_name: name,
   });
   // The pool replaces a connection that breaks while idle. Without listeners its error would end the process.

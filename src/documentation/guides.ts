@@ -44,7 +44,15 @@ export const guideGroups: readonly GuideGroup[] = [
     title: "Running it",
     about: "You operate the service, or own its database.",
     guides: [
-      ...inDocs("quickstart-database", "operating", "backups", "settings", "administration", "upgrading"),
+      ...inDocs(
+        "quickstart-database",
+        "operating",
+        "backups",
+        "retention",
+        "settings",
+        "administration",
+        "upgrading",
+      ),
       { slug: "security", file: "SECURITY.md" },
       ...inDocs("performance"),
     ],

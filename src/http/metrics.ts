@@ -57,6 +57,11 @@ export class Metrics {
     "Attempts to send a webhook, by result: delivered, failed, gone; or withheld, costly or unpaid, when nothing was sent.",
     ["outcome"],
   );
+  readonly #pruned = this.#counter(
+    "service_pruned_rows_total",
+    "Rows that background work has deleted because of their age, by what they were.",
+    ["what"],
+  );
   readonly #pools: [name: string, pool: Pool, waiting: () => number][] = [];
   readonly #waits: [name: string, of: { readonly waits: Waits }][] = [];
 
@@ -102,6 +107,9 @@ export class Metrics {
 
   /** Counts an attempt to send a webhook. */
   readonly countWebhook = (outcome: string): void => this.#webhooks.inc({ outcome });
+
+  /** Counts what was deleted because of its age. */
+  readonly countPruned = (what: string, rows: number): void => this.#pruned.inc({ what }, rows);
 
   /** Counts a request that has been answered. */
   count({ version, status, code, points, ms, use, isStored }: Answered): void {

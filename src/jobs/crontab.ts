@@ -1,3 +1,4 @@
+import { pruned } from "../database/retention.ts";
 import type { TaskSettings } from "./tasks.ts";
 
 // The European Central Bank publishes on working days at about 16:00 in Frankfurt, which is 15:00 UTC, in summer 14:00.
@@ -8,17 +9,11 @@ const importRates = "20 16 * * * import_exchange_rates ?fill=1d&max=10&jobKey=im
 // Lines that were locked at the start, or are new
 const fillPrices = "40 2 * * * fill_default_currency_prices ?jobKey=fill_default_currency_prices";
 
-// Expired events stay an hour longer at most, and each run deletes few
-const pruneEvents = "17 * * * * prune_events ?jobKey=prune_events";
-
-// Files of bulk operations stay an hour longer at most
-const pruneBulk = "27 * * * * prune_bulk_operations ?jobKey=prune_bulk_operations";
-
-// The journal of operations keeps 14 days
-const pruneOperations = "47 * * * * prune_operations ?jobKey=prune_operations";
+// What has reached its age stays an hour longer at most; one after the other
+const prune = pruned.map(({ task }, n) => `${17 + 5 * n} * * * * ${task} ?jobKey=${task}`);
 
 // A retired key is refused whether or not it is erased
-const eraseKeys = "37 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
+const eraseKeys = "7 * * * * erase_retired_keys ?jobKey=erase_retired_keys";
 
 // Declared backfills queue it themselves; this continues what a killed process has left
 const backfill = "*/10 * * * * backfill ?jobKey=backfill";
@@ -26,7 +21,7 @@ const backfill = "*/10 * * * * backfill ?jobKey=backfill";
 /** When jobs are queued automatically, in UTC. For any number of processes it is one job. */
 export function crontabOf({ exchangeRatesFrom }: TaskSettings): string {
   return [
-    ...[fillPrices, pruneEvents, pruneBulk, pruneOperations, eraseKeys, backfill],
+    ...[fillPrices, ...prune, eraseKeys, backfill],
     ...(exchangeRatesFrom === undefined ? [] : [importRates]),
   ].join("\n");
 }

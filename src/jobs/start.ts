@@ -14,6 +14,8 @@ const stopTimeoutMs = 8_000;
 export interface JobRunnerOptions extends BackgroundWork {
   /** URL of the database, with the role that the service logs in as. */
   url: string;
+  /** Settings of Postgres for it. */
+  session?: Record<string, string>;
   /** Jobs at a time. */
   concurrency: number;
   logger: Logger;
@@ -40,11 +42,11 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 }
 
 async function keepWorking(options: JobRunnerOptions, stopping: AbortSignal): Promise<void> {
-  const { url, concurrency, logger } = options;
+  const { url, concurrency, session, logger } = options;
   const held: string[] = [];
   const work = async () => {
     // New connections for each run, so that remains of a failed one don't disturb the next
-    const pool = createJobPool(url, concurrency);
+    const pool = createJobPool(url, concurrency, session);
     try {
       await runUntilTrouble({ ...options, pool, held, stopping });
     } finally {

@@ -1,7 +1,10 @@
 import type { JobHelpers, TaskList } from "graphile-worker";
 import { z } from "zod";
 import { fillBackfills } from "./backfill.ts";
+import { pruned } from "../database/retention.ts";
 import { importRates } from "./exchange-rates/import.ts";
+import { pruneTask } from "./prune.ts";
+import type { OnPruned } from "./prune.ts";
 
 /** Settings of tasks. The service's settings (src/process/settings.ts) include them. */
 export interface TaskSettings {
@@ -12,15 +15,16 @@ export interface TaskSettings {
 /** Tasks of which a job is queued at each start. */
 export const tasksAtStart = ["fill_default_currency_prices", "backfill"];
 
-/** Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless. */
-export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
+/**
+ * Tasks of background work, by the names of their jobs. A job may run twice, which must be harmless.
+ *
+ * @param onPruned called with what was deleted by its age
+ */
+export function tasksOf({ exchangeRatesFrom: from }: TaskSettings, onPruned?: OnPruned): TaskList {
   return {
     backfill: fillBackfills,
     fill_default_currency_prices: fillDefaultCurrencyPrices,
-    prune_events: pruneEvents,
-    prune_bulk_operations: pruneBulkOperations,
-    prune_operations: async (_payload: unknown, { query }: JobHelpers) =>
-      void (await query("select auth.prune_operations()")),
+    ...Object.fromEntries(pruned.map((one) => [one.task, pruneTask(one, onPruned)])),
     erase_retired_keys: async (_payload: unknown, { query }: JobHelpers) =>
       void (await query("select auth.erase_retired_keys()")),
     ...(from !== undefined && {
@@ -32,9 +36,6 @@ export function tasksOf({ exchangeRatesFrom: from }: TaskSettings): TaskList {
 
 /** Lines of a goods receipt that one job fills. It locks them, so it must be short. */
 const batch = 1_000;
-
-/** Events that one job deletes at most. */
-const pruneBatch = 500;
 
 const place = z.object({ after: z.uuid().optional() });
 
@@ -50,16 +51,4 @@ async function fillDefaultCurrencyPrices(
   const { filled, last } = rows[0]!;
   // The rest is another job, so that other jobs get a turn
   if (filled === batch) await addJob(job.task_identifier, { after: last }, { jobKey: job.task_identifier });
-}
-
-async function pruneEvents(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
-  const { rows } = await query<{ pruned: number }>("select events.prune($1) as pruned", [pruneBatch]);
-  // There may be more
-  if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
-}
-
-async function pruneBulkOperations(_payload: unknown, { query, addJob, job }: JobHelpers): Promise<void> {
-  const { rows } = await query<{ pruned: number }>("select bulk.prune() as pruned");
-  // There may be more
-  if (rows[0]!.pruned > 0) await addJob(job.task_identifier, {}, { jobKey: job.task_identifier });
 }

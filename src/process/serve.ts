@@ -3,6 +3,7 @@ import { canceller } from "../database/cancel.ts";
 import { startBulk } from "../bulk/start.ts";
 import { backlogReader } from "../database/backlog.ts";
 import { createPool } from "../database/pool.ts";
+import { keepSettings } from "../database/retention.ts";
 import { Positions } from "../database/replicas/positions.ts";
 import type { PositionsFile } from "../database/replicas/positions.ts";
 import type { ReplicasOptions } from "../database/replicas/replicas.ts";
@@ -72,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const pool = createPool(databaseUrl, { max: servicePoolSize, min: servicePoolSize, ...session });
   const apiPool = createPool(apiUrl, {
     ...{ max: settings.databasePoolSize, min: warmCount(settings.databasePoolSize) },
-    ...session,
+    ...{ ...session, settings: keepSettings(settings.keep) },
   });
   const cancellers = [pool, apiPool].map(canceller);
   const cancelStatements = () => cancellers.forEach((cancel) => cancel());
@@ -143,13 +144,14 @@ function startBackground(
   tracing: Tracing | null,
 ): { stop(): Promise<void> }[] {
   const started: { stop(): Promise<void> }[] = [];
+  const session = keepSettings(settings.keep);
   if (settings.jobConcurrency > 0) {
     started.push(
       startJobs({
         url: databaseUrl,
         concurrency: settings.jobConcurrency,
-        logger,
-        tasks: tasksOf(settings),
+        ...{ session, logger },
+        tasks: tasksOf(settings, metrics.countPruned),
         crontab: crontabOf(settings),
         atStart: tasksAtStart,
       }),
@@ -161,7 +163,7 @@ function startBackground(
         url: databaseUrl,
         concurrency: settings.bulkConcurrency,
         ...{ apiUrl, limits: settings.bulkLimits, reader: headReader, spend },
-        logger,
+        ...{ session, logger },
       }),
     );
   }

@@ -4,6 +4,7 @@ import { UserError } from "../errors/user-error.ts";
 import { bulk } from "./settings/bulk.ts";
 import { database } from "./settings/database.ts";
 import { limits } from "./settings/limits.ts";
+import { retention } from "./settings/retention.ts";
 import { service } from "./settings/service.ts";
 import type { Setting } from "./settings/setting.ts";
 import { tracing } from "./settings/tracing.ts";
@@ -14,7 +15,7 @@ type Values<Declared> = {
   [Key in keyof Declared]: Declared[Key] extends Setting<infer Value> ? Value : Values<Declared[Key]>;
 };
 
-const declared = { ...service, ...database, ...webhooks, ...bulk, ...limits, ...tracing };
+const declared = { ...service, ...database, ...webhooks, ...bulk, ...retention, ...limits, ...tracing };
 
 /** All settings, by topic. */
 export const settingsByTopic: Record<string, Setting<unknown>[]> = {
@@ -22,6 +23,7 @@ export const settingsByTopic: Record<string, Setting<unknown>[]> = {
   Postgres: [...settingsOf(database)],
   Webhooks: [...settingsOf(webhooks)],
   "Bulk operations": [...settingsOf(bulk)],
+  Retention: [...settingsOf(retention)],
   Limits: [...settingsOf(limits)],
   Traces: [...settingsOf(tracing)],
 };

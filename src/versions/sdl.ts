@@ -1,7 +1,7 @@
-import { makeSchema } from "postgraphile";
 import type { GraphQLSchema } from "postgraphile/graphql";
 import { createPreset } from "../../plugins/index.ts";
 import { printSdl } from "../graphql/print-sdl.ts";
+import { makeSchemaInTurns } from "./make-schema.ts";
 import type { Version } from "./versions.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function buildVersion(
   pgService: GraphileConfig.PgServiceConfiguration,
   catalog?: () => Promise<string>,
 ): Promise<GraphQLSchema> {
-  return (await makeSchema(createPreset({ pgService, schemaName, catalog }))).schema;
+  return (await makeSchemaInTurns(createPreset({ pgService, schemaName, catalog }))).schema;
 }
 
 /** The SDL of a version, likewise. */

@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Logger } from "pino";
-import { makeSchema } from "postgraphile";
 import type { DocumentNode, GraphQLSchema } from "postgraphile/graphql";
 import { createPreset, readCatalog } from "../../plugins/index.ts";
 import type { PresetOptions } from "../../plugins/index.ts";
@@ -21,6 +20,7 @@ import { explorerPage } from "./explorer-page.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { GraphqlServer } from "./graphql-server.ts";
 import type { Handler } from "./graphql-server.ts";
+import { makeSchemaInTurns } from "./make-schema.ts";
 import { pathOf } from "./versions.ts";
 import type { Version } from "./versions.ts";
 
@@ -108,7 +108,7 @@ export interface ServeVersionOptions {
 export async function serveVersion(version: Version, options: ServeVersionOptions): Promise<ServedVersion> {
   const make = async (catalog: string) => {
     const preset = presetOf(version, options, catalog);
-    const { schema, resolvedPreset } = await makeSchema(preset);
+    const { schema, resolvedPreset } = await makeSchemaInTurns(preset);
     extend(schema, version);
     return { preset, schema, resolvedPreset, documents: new Documents(schema, options.documentCache) };
   };

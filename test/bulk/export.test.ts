@@ -68,6 +68,24 @@ describe("an export", () => {
     assert.equal(lines[lines.indexOf(two) + 1].__parentId, two.id);
   });
 
+  it("writes images behind their product, in their order", async () => {
+    await shop.sql(`insert into erp.product_image (product_id, position, url, translations)
+      select id, n, 'https://cdn.example.com/' || 9 - n, '{"de": {"alt_text": "Vorn"}}'
+      from erp.product, generate_series(1, 3) n where product_number = 'p-3'`);
+    const query = `{ products(filter: { productNumber: { equals: "p-3" } }) { edges { node {
+      translations { locale } images(first: 2) { edges { node { url translations { altText } } } } } } } }`;
+    const [product, ...images] = await linesAt(shop, (await exported(query)).resultUrl);
+    assert.deepEqual(product.translations, []);
+    assert.deepEqual(
+      images,
+      [8, 7, 6].map((n, index) => ({
+        id: `${product.id.replace("Product", "ProductImage")}/${index + 1}`,
+        ...{ url: `https://cdn.example.com/${n}`, translations: [{ altText: "Vorn" }] },
+        __parentId: product.id,
+      })),
+    );
+  });
+
   it("may be CSV, with a column for each field", async () => {
     const query = products.replace("price { net }", "price { net gross }");
     const { resultUrl } = await exported(query, { variables: { number: "p-2" }, format: "csv" });

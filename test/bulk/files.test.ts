@@ -96,6 +96,40 @@ describe("files", () => {
     assert.equal(order.city, "Köln");
   });
 
+  it("hold images and translations of products, also as columns", async () => {
+    const names = "translations.0.locale,translations.0.name,images.0.url,images.0.altText,images.1.url";
+    const deeper = "images.1.translations.0.locale,images.1.translations.0.altText";
+    const file = [
+      `productNumber,${names},${deeper}`,
+      "shown-1,de,Zelt,https://cdn.example.com/a,Front,https://cdn.example.com/b,de,Von hinten",
+      "shown-2,,,https://cdn.example.com/a,,,,",
+      "shown-3,de,Zelt,cdn.example.com,,,,",
+      "shown-4,de,,https://cdn.example.com/a,,https://cdn.example.com/a,,",
+    ].join("\n");
+    const { createdCount, errors } = await load("products", file, csv);
+    assert.equal(createdCount, 2);
+    assert.deepEqual(
+      errors.map(({ line, code, field }: any) => [line, code, field.join(".")]),
+      [
+        [4, "INVALID", "images.0.url"],
+        [5, "NOT_UNIQUE", "images.1.url"],
+      ],
+    );
+    const shown = {
+      productNumber: "shown-1",
+      translations: [{ locale: "de", name: "Zelt", description: null }],
+      images: [
+        { url: "https://cdn.example.com/a", altText: "Front", translations: [] },
+        {
+          ...{ url: "https://cdn.example.com/b", altText: null },
+          translations: [{ locale: "de", altText: "Von hinten" }],
+        },
+      ],
+    };
+    const { updatedCount, doneCount } = await load("products", jsonl([shown]));
+    assert.deepEqual([updatedCount, doneCount], [0, 1]);
+  });
+
   it("are refused as a whole when they are none, and nothing stays of them", async () => {
     const reader = await shop.token({ read: "all", write: ["products"] });
     const row = jsonl([{ productNumber: "x" }]);

@@ -151,8 +151,15 @@ reset session_replication_role`,
     "select graphile_worker.add_job('prune_events', '{}', run_at => now() - interval '1 hour')",
     "select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))",
   );
+  await seed(
+    t,
+    `insert into mutation.idempotency_key (credential_id, key, request, created_at)
+       select gen_random_uuid(), days::text, '', now() - days * interval '25 hours' from generate_series(1, 4) days`,
+    "delete from mutation.idempotency_key",
+  );
   assertFinds(
     await found(),
+    /^retention warning There are idempotency keys that should have been deleted 3 days ago\. > .*WORKER_CONCURRENCY/,
     /^proof error product\.physical_stock of \S+ is 7, and the ledger gives 0\. > Find who/,
     /^keys warning The key that signs access tokens is 200 days old\. > Run `npm run keys -- rotate`/,
     /^keys error SECRETS_KEY is not set, but .* with 0123456789abcdef/,

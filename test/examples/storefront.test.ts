@@ -141,10 +141,13 @@ const product = async (productNumber: string): Promise<any> =>
   (
     await erp.read(
       `query ($number: String!) { products(filter: { productNumber: { equals: $number } }) { edges { node {
-        id name gtin parent { productNumber } price { net gross } } } } }`,
+        id name gtin parent { productNumber } price { net gross } translations { locale name description }
+        images { edges { node { url altText translations { locale altText } } } } } } } }`,
       { number: productNumber },
     )
   ).products.edges.map(({ node }: any) => node)[0];
+const imagesOf = async (productNumber: string): Promise<any[]> =>
+  (await product(productNumber)).images.edges.map(({ node }: any) => node);
 const store = async (productId: string, delta: number): Promise<void> => {
   const lines = [{ productId, place: { warehouseId: erp.id.hall }, delta }];
   assert.deepEqual((await erp.mutate("stockAdjust", { lines })).userErrors, []);
@@ -210,6 +213,16 @@ describe("the example of a storefront, with a shop of Shopify", () => {
         ...["Tent Nordwind, 2 persons", "4006381333931"],
         ...[{ productNumber: "tent-nordwind" }, [{ net: 200, gross: 238 }]],
       ],
+    );
+    const shown = async (productNumber: string) =>
+      (await imagesOf(productNumber)).map(({ url, altText }) => [/[^/]*(?=\?)/.exec(url)![0], altText]);
+    const [tent, four] = [
+      ["nordwind.jpg", "A tent in the dunes"],
+      ["nordwind-4.jpg", null],
+    ];
+    assert.deepEqual(
+      [await shown("tent-nordwind"), await shown("TENT-2"), await shown("TENT-4")],
+      [[tent, four], [], [four]],
     );
   });
 
@@ -345,7 +358,23 @@ describe("the example of a storefront, with a shop of Shopware", () => {
         ["Shipping", 5.95],
       ],
     );
-    assert.deepEqual((await product("LAMP-RED")).parent, { productNumber: "LAMP" });
+    const red = await product("LAMP-RED");
+    assert.deepEqual([red.parent, red.translations], [{ productNumber: "LAMP" }, []]);
+    assert.deepEqual((await product("LAMP")).translations, [
+      { locale: "de-DE", name: "Lampe Leuchtturm", description: "Leuchtet weit." },
+      { locale: "en-GB", name: "Lighthouse lamp", description: null },
+    ]);
+    // Its cover first, spelled as addresses are
+    assert.deepEqual(await imagesOf("LAMP"), [
+      {
+        ...{ url: "https://shop.example.com/media/Lampe%20gr%C3%B6%C3%9Fer.jpg", altText: "Eine Lampe" },
+        translations: [
+          { locale: "de-DE", altText: "Eine Lampe" },
+          { locale: "en-GB", altText: "A lamp" },
+        ],
+      },
+      { url: "https://shop.example.com/media/lamp-in-use.jpg", altText: null, translations: [] },
+    ]);
     assert.equal(await rowsIn("erp.sales_order"), orders + 1);
   });
 

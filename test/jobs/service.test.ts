@@ -161,8 +161,12 @@ test("nothing is imported unless it is asked for", () => {
     "backfill",
     "fill_default_currency_prices",
     "prune_events",
+    "prune_webhook_attempts",
+    "prune_idempotency_keys",
     "prune_bulk_operations",
+    "prune_use_counts",
     "prune_operations",
+    "prune_audit",
     "erase_retired_keys",
   ]);
   assert.doesNotMatch(crontabOf({ exchangeRatesFrom: undefined }), /rates/);

@@ -9,6 +9,11 @@ const rowsOf: Record<string, (n: number, ids: Record<string, string>) => object>
   products: (n, { currency }) => ({
     ...{ product_number: `many-${n}`, name: `Many ${n}`, tags: ["many", `many-${n % 3}`] },
     price: [{ currency_id: currency, net: 10, gross: 11.9 }],
+    translations: [{ locale: "de", name: `Viele ${n}` }],
+    images: [1, 2].map((image) => ({
+      ...{ url: `https://cdn.example.com/${n}-${image}`, alt_text: "Many" },
+      translations: [{ locale: "de", alt_text: "Viele" }],
+    })),
   }),
   customers: (n, { channel }) => ({
     ...{ storefront_id: `many-${n}`, sales_channel_id: channel, email: `many-${n}@example.com` },

@@ -8,10 +8,18 @@ export interface ShopPrice {
   gross: number;
 }
 
+/** An image in the form of the input. */
+export interface ShopImage {
+  url: string;
+  altText: string | null;
+  translations?: { locale: string; altText: string | null }[];
+}
+
 /** A product in the form of ProductUpsertInput, with prices by ISO codes. */
 export interface ShopProduct {
   productNumber: string;
   price?: ShopPrice[];
+  images: ShopImage[];
   [field: string]: unknown;
 }
 
@@ -59,5 +67,8 @@ export interface Shop {
   /** Brings the shop's order to the state of the shipment; does nothing when it is there. */
   sendShipment(shipment: Shipment): Promise<void>;
 }
+
+/** The address of a file, spelled as the service takes it: other characters than those of ASCII are escaped. */
+export const addressOfFile = (address: string): string => new URL(address).href;
 
 export const round = (amount: number): number => Math.round(amount * 100) / 100;

@@ -59,6 +59,14 @@ export interface ShopifyVariant {
   price: string;
 }
 
+export interface ShopifyImage {
+  position: number;
+  src: string;
+  alt: string | null;
+  /** The variants that it shows; none when it shows the product. */
+  variant_ids: number[];
+}
+
 export interface ShopifyProduct {
   admin_graphql_api_id: string;
   handle: string;
@@ -67,4 +75,5 @@ export interface ShopifyProduct {
   updated_at: string;
   tags: string;
   variants: ShopifyVariant[];
+  images: ShopifyImage[];
 }

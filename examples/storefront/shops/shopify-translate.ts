@@ -1,6 +1,12 @@
-import type { ShopOrder, ShopProduct } from "./shop.ts";
-import { round } from "./shop.ts";
-import type { ShopifyAddress, ShopifyLine, ShopifyOrder, ShopifyProduct } from "./shopify-documents.ts";
+import type { ShopImage, ShopOrder, ShopProduct } from "./shop.ts";
+import { addressOfFile, round } from "./shop.ts";
+import type {
+  ShopifyAddress,
+  ShopifyImage,
+  ShopifyLine,
+  ShopifyOrder,
+  ShopifyProduct,
+} from "./shopify-documents.ts";
 
 /** What Shopify doesn't say of its prices. */
 export interface ShopifyTerms {
@@ -30,11 +36,20 @@ export function fromShopifyProduct(product: ShopifyProduct, { currency, taxRate 
       storefrontVariants: [
         { productId: product.admin_graphql_api_id, variantId: variant.admin_graphql_api_id },
       ],
+      images: imagesOf(
+        isSingle ? product.images : product.images.filter((image) => image.variant_ids.includes(variant.id)),
+      ),
     };
   });
   if (isSingle) return variants;
-  return [{ ...common, productNumber: product.handle, name: product.title }, ...variants];
+  const { handle: productNumber, title: name } = product;
+  return [{ ...common, productNumber, name, images: imagesOf(product.images) }, ...variants];
 }
+
+const imagesOf = (images: readonly ShopifyImage[]): ShopImage[] =>
+  [...images]
+    .sort((a, b) => a.position - b.position)
+    .map(({ src, alt }) => ({ url: addressOfFile(src), altText: alt }));
 
 export function fromShopifyOrder(order: ShopifyOrder): ShopOrder {
   const { customer } = order;

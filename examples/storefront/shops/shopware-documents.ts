@@ -60,6 +60,20 @@ export interface ShopwareOrder {
   tags: { name: string }[];
 }
 
+/** Texts in one of the languages of the shop. */
+export interface ShopwareTranslation {
+  language: { locale: { code: string } };
+  name?: string | null;
+  description?: string | null;
+  alt?: string | null;
+}
+
+export interface ShopwareImage {
+  id: string;
+  position: number;
+  media: { url: string; alt: string | null; translations: ShopwareTranslation[] };
+}
+
 export interface ShopwareProduct {
   id: string;
   parentId: string | null;
@@ -70,6 +84,10 @@ export interface ShopwareProduct {
   price: { currencyId: string; net: number; gross: number }[] | null;
   tax: { taxRate: number } | null;
   tags: { name: string }[];
+  translations: ShopwareTranslation[];
+  /** Which of the images comes first. */
+  coverId: string | null;
+  media: ShopwareImage[];
 }
 
 /** The body of a webhook of an app. Events of entities name ids only. */
@@ -77,6 +95,16 @@ export interface ShopwareMessage {
   data: { event: string; payload: { entity: string; operation: string; primaryKey: string }[] };
   source: { eventId: string };
 }
+
+const inLanguages = { associations: { language: { associations: { locale: {} } } } };
+
+/** What is to be read of a product beside its own fields. */
+export const productAssociations = {
+  tax: {},
+  tags: {},
+  translations: inLanguages,
+  media: { associations: { media: { associations: { translations: inLanguages } } } },
+};
 
 /** What is to be read of an order beside its own fields. */
 export const orderAssociations = {

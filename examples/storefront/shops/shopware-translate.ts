@@ -1,6 +1,12 @@
-import type { ShopOrder, ShopProduct } from "./shop.ts";
-import { round } from "./shop.ts";
-import type { ShopwareAddress, ShopwareCosts, ShopwareOrder, ShopwareProduct } from "./shopware-documents.ts";
+import type { ShopImage, ShopOrder, ShopProduct } from "./shop.ts";
+import { addressOfFile, round } from "./shop.ts";
+import type {
+  ShopwareAddress,
+  ShopwareCosts,
+  ShopwareImage,
+  ShopwareOrder,
+  ShopwareProduct,
+} from "./shopware-documents.ts";
 
 /** Shopware's ids hold for all types; here they say what they are of. */
 export const shopwareId = (type: string, id: string): string => `gid://shopware/${type}/${id}`;
@@ -25,7 +31,24 @@ export function fromShopwareProduct(
       return currency === undefined ? [] : [{ currency, net: round(net), gross: round(gross) }];
     }),
     storefrontVariants: [{ productId: shopwareId("Product", product.id), variantId: null }],
+    translations: product.translations.map(({ language, name, description }) => ({
+      ...{ locale: language.locale.code, name: name ?? null, description: description ?? null },
+    })),
+    images: imagesOf(product),
   };
+}
+
+function imagesOf({ coverId, media }: ShopwareProduct): ShopImage[] {
+  const place = ({ id, position }: ShopwareImage) => (id === coverId ? -1 : position);
+  return [...media]
+    .sort((a, b) => place(a) - place(b))
+    .map(({ media: { url, alt, translations } }) => ({
+      url: addressOfFile(url),
+      altText: alt,
+      translations: translations.map(({ language, alt }) => ({
+        ...{ locale: language.locale.code, altText: alt ?? null },
+      })),
+    }));
 }
 
 export function fromShopwareOrder(order: ShopwareOrder): ShopOrder {

@@ -3,7 +3,7 @@ import { AccessToken, isSigned, sendJson } from "../http.ts";
 import type { News } from "../inbox.ts";
 import type { Counterpart, Shipment, Shop } from "./shop.ts";
 import type { ShopwareMessage, ShopwareOrder, ShopwareProduct } from "./shopware-documents.ts";
-import { orderAssociations } from "./shopware-documents.ts";
+import { orderAssociations, productAssociations } from "./shopware-documents.ts";
 import { fromShopwareOrder, fromShopwareProduct, shopwareId } from "./shopware-translate.ts";
 
 export interface ShopwareOptions {
@@ -51,7 +51,7 @@ export class Shopware implements Shop {
   async products(content: unknown) {
     const [product] = await this.#search<ShopwareProduct>("product", {
       ids: [content],
-      associations: { tax: {}, tags: {} },
+      associations: productAssociations,
     });
     if (!product) return [];
     const currencies = await this.#search<{ id: string; isoCode: string }>("currency", { limit: 500 });
@@ -64,7 +64,7 @@ export class Shopware implements Shop {
   }
 
   #parents(id: string): Promise<ShopwareProduct[]> {
-    return this.#search("product", { ids: [id], associations: { tax: {}, tags: {} } });
+    return this.#search("product", { ids: [id], associations: productAssociations });
   }
 
   async order(content: unknown) {

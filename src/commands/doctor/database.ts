@@ -1,5 +1,6 @@
 import { findByLint, readLints } from "../../check/lints.ts";
 import { readCommitted } from "../../database/migrations/migration-files.ts";
+import { keepSettings, pruned } from "../../database/retention.ts";
 import type { StoredSecrets } from "../../secrets/require-keys.ts";
 import { refuseLackingKeys } from "../../secrets/require-keys.ts";
 import { Secrets } from "../../secrets/secrets.ts";
@@ -159,6 +160,31 @@ export const backgroundWork: Examination = {
     late("Webhooks that are due wait", webhooks, runs("WEBHOOK_CONCURRENCY"));
     late("Jobs wait", jobs, runs("WORKER_CONCURRENCY"));
     if (failed !== null) found.push(note(`Jobs have failed: ${failed}.`, "db/README.md (Background work)."));
+    return found;
+  },
+};
+
+/** Days that something may be kept longer than set: deleting may have much to catch up with. */
+const catchUpDays = 1;
+
+export const retention: Examination = {
+  name: "retention",
+  asOwner: true,
+  async find({ client, settings: { keep } }) {
+    for (const entry of Object.entries(keepSettings(keep)))
+      await client.query("select set_config($1, $2, true)", entry);
+    const found: Finding[] = [];
+    for (const { what, overdueDays } of pruned) {
+      const { rows } = await client.query<{ days: number | null }>(`select (${overdueDays})::float8 as days`);
+      const { days } = rows[0]!;
+      if (days === null || days < catchUpDays) continue;
+      found.push(
+        warning(
+          `There are ${what} that should have been deleted ${Math.floor(days)} days ago.`,
+          "See that a process runs with WORKER_CONCURRENCY above 0, and what its log says (docs/retention.md).",
+        ),
+      );
+    }
     return found;
   },
 };

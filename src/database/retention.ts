@@ -1,0 +1,90 @@
+/** How many days things are kept. The service's settings (src/process/settings/retention.ts) include it. */
+export interface Kept {
+  events: number;
+  webhookAttempts: number;
+  idempotencyKeys: number;
+  bulkResults: number;
+  useCounts: number;
+  /** For ever without it. */
+  audit: number | undefined;
+}
+
+/** The settings of connections that functions of the database read it from. */
+export function keepSettings(kept: Kept): Record<string, string> {
+  const given = Object.entries(kept).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  return Object.fromEntries(
+    given.map(([name, days]) => [
+      `service.keep_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      // Without spaces, because it becomes part of a command line
+      `P${days}D`,
+    ]),
+  );
+}
+
+/** Something that is deleted by its age. */
+export interface Pruned {
+  /** Its job. */
+  task: string;
+  /** In messages. */
+  what: string;
+  /** Deletes a batch, and answers the number of rows: 0 when nothing is left. */
+  prune: string;
+  /** Days since the oldest should have been deleted, at the end of its life; null when there is none. */
+  overdueDays: string;
+}
+
+const since = (end: string): string => `extract(epoch from now() - (${end})) / 86400`;
+
+/** All that is deleted by its age. Each batch is small: it takes milliseconds, and locks nothing that bookings need. */
+export const pruned: readonly Pruned[] = [
+  {
+    task: "prune_events",
+    what: "events",
+    prune: "events.prune(500)",
+    overdueDays: since(
+      "(select recorded_at from events.event order by sequence limit 1) + events.lifetime()",
+    ),
+  },
+  {
+    task: "prune_webhook_attempts",
+    what: "attempts to send webhooks",
+    prune: "events.prune_attempts(500)",
+    overdueDays: since(
+      "(select at from events.delivery_attempt order by delivery_id, number limit 1) + events.attempt_lifetime()",
+    ),
+  },
+  {
+    task: "prune_idempotency_keys",
+    what: "idempotency keys",
+    prune: "mutation.prune_keys(500)",
+    overdueDays: since("(select min(created_at) from mutation.idempotency_key) + mutation.key_lifetime()"),
+  },
+  {
+    task: "prune_bulk_operations",
+    what: "bulk operations",
+    prune: "bulk.prune()",
+    overdueDays: since("(select min(expires_at) from bulk.operation)"),
+  },
+  {
+    task: "prune_use_counts",
+    what: "counts of use",
+    prune: "auth.prune_uses(1000)",
+    overdueDays: since(`(select min(o.day) from auth.credential c
+      cross join lateral (select day from auth.credential_use u where u.credential_id = c.id order by day limit 1) o)
+      + auth.use_lifetime()`),
+  },
+  {
+    task: "prune_operations",
+    what: "operations that were sent",
+    prune: "auth.prune_operations(2000)",
+    overdueDays: since("(select min(day) from auth.operation_use) + interval '14 days'"),
+  },
+  {
+    task: "prune_audit",
+    what: "events of the audit",
+    prune: "auth.prune_audit(500)",
+    overdueDays: since(
+      "(select happened_at from auth.audit_event order by id limit 1) + auth.audit_lifetime()",
+    ),
+  },
+];

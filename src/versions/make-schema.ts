@@ -1,0 +1,73 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
+import { makeSchema } from "postgraphile";
+import { buildInflection, gather, getBuilder } from "postgraphile/graphile-build";
+import type { SchemaBuilder, SchemaResult } from "postgraphile/graphile-build";
+import { GraphQLInputObjectType, GraphQLObjectType } from "postgraphile/graphql";
+
+/** Milliseconds of work after which requests get their turn. */
+const turnMs = 10;
+
+type FieldsType = GraphQLObjectType | GraphQLInputObjectType;
+type NewWithHooks = (build: unknown, klass: unknown, spec: object, scope: object) => FieldsType;
+
+/**
+ * Does what the library's `makeSchema` does, with the same result, in many short pieces, between which requests are
+ * answered. The library works out the fields of a type when it is asked for the type, and so of all types within the
+ * first; here each has its turn later.
+ */
+export async function makeSchemaInTurns(preset: GraphileConfig.Preset): Promise<SchemaResult> {
+  const { resolvedPreset } = getBuilder(preset);
+  const inflection = buildInflection(resolvedPreset);
+  const input = await gather(resolvedPreset, { inflection });
+  await othersTurn();
+  const builder = getBuilder(resolvedPreset, inflection);
+  const build = builder.createBuild(input);
+  await othersTurn();
+  builder.initBuild(build);
+  await othersTurn();
+  const later = deferFields(builder);
+  for (const name of ["Query", "Mutation", "Subscription"]) build.getTypeByName(name);
+  let since = performance.now();
+  for (const type of later.types) {
+    // The library leaves out a type without fields, but this one has been used
+    if (Object.keys(type.getFields()).length === 0) return makeSchema(preset);
+    if (performance.now() - since < turnMs) continue;
+    await othersTurn();
+    since = performance.now();
+  }
+  later.end();
+  // What has been built is used
+  builder.createBuild = () => build;
+  return { schema: builder.buildSchema(input), resolvedPreset };
+}
+
+/** Has new types keep their fields for later. `types` grows while it is gone through. */
+function deferFields(builder: SchemaBuilder): { types: FieldsType[]; end: () => void } {
+  const types: FieldsType[] = [];
+  const newWithHooks = builder.newWithHooks as unknown as NewWithHooks;
+  const deferring: NewWithHooks = (build, klass, spec, scope) => {
+    const type = newWithHooks(build, klass, spec, scope);
+    const hasFields = klass === GraphQLObjectType || klass === GraphQLInputObjectType;
+    if (hasFields && !mayBeEmpty(scope)) {
+      types.push(type);
+      defer(type);
+    }
+    return type;
+  };
+  const use = (method: NewWithHooks) => Object.assign(builder, { newWithHooks: method });
+  use(deferring);
+  return { types, end: () => use(newWithHooks) };
+}
+
+/** Types of aggregates have no fields where there is nothing to sum up. */
+const mayBeEmpty = (scope: object): boolean =>
+  Object.keys(scope).some((key) => key.startsWith("isPgAggregate"));
+
+/** The first question, which is whether there are any fields, is answered without working them out. */
+function defer(type: FieldsType): void {
+  const own = type as { getFields?: () => object };
+  own.getFields = () => {
+    delete own.getFields;
+    return { later: true };
+  };
+}

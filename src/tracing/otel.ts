@@ -68,8 +68,13 @@ export class OtelTracing implements Tracing {
     const attributes = { "http.request.method": known, "http.route": route, "url.scheme": "http" };
     const name = `${known === "_OTHER" ? "HTTP" : known} ${route}`;
     const parent = propagator.extract(ROOT_CONTEXT, headers, header);
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-    return span.isRecording() ? new OtelRequest(this.#tracer, span) : null;
+    const now = startClock();
+    const span = this.#tracer.startSpan(
+      name,
+      { kind: SpanKind.SERVER, attributes, startTime: now() },
+      parent,
+    );
+    return span.isRecording() ? new OtelRequest(this.#tracer, span, now) : null;
   }
 
   delivery(traceparent: string | null, delivery: SentDelivery): DeliveryTrace | null {
@@ -84,13 +89,23 @@ export class OtelTracing implements Tracing {
     };
     const parent =
       traceparent === null ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, { traceparent }, header);
-    const span = this.#tracer.startSpan("POST webhook", { kind: SpanKind.CLIENT, attributes }, parent);
-    return span.isRecording() ? new OtelDelivery(this.#tracer, span) : null;
+    const now = startClock();
+    const options = { kind: SpanKind.CLIENT, attributes, startTime: now() };
+    const span = this.#tracer.startSpan("POST webhook", options, parent);
+    return span.isRecording() ? new OtelDelivery(this.#tracer, span, now) : null;
   }
 
   async close(): Promise<void> {
     await within(closingMs, this.#provider.shutdown());
   }
+}
+
+/** Milliseconds since 1970. Nobody changes it while a request runs, so that its spans lie within each other. */
+type Clock = () => number;
+
+function startClock(): Clock {
+  const base = Date.now() - performance.now();
+  return () => base + performance.now();
 }
 
 /** Characters of a text in a span, such as a statement. */
@@ -101,10 +116,12 @@ class OtelStatements {
   readonly tracer: Tracer;
   /** The span that whatever comes next belongs to. */
   present: Span;
+  readonly now: Clock;
 
-  constructor(tracer: Tracer, span: Span) {
+  constructor(tracer: Tracer, span: Span, now: Clock) {
     this.tracer = tracer;
     this.present = span;
+    this.now = now;
   }
 
   get within(): Context {
@@ -122,7 +139,7 @@ class OtelStatements {
 
   statement(ran: Ran): void {
     const { name, attributes, errorType } = statementAttributes(ran);
-    const now = performance.now();
+    const now = this.now();
     const options = { kind: SpanKind.CLIENT, attributes, startTime: now - ran.ms };
     const span = this.tracer.startSpan(name, options, this.within);
     if (errorType !== null) fail(span, errorType);
@@ -133,8 +150,8 @@ class OtelStatements {
 class OtelRequest extends OtelStatements implements RequestTrace {
   readonly #request: Span;
 
-  constructor(tracer: Tracer, span: Span) {
-    super(tracer, span);
+  constructor(tracer: Tracer, span: Span, now: Clock) {
+    super(tracer, span, now);
     this.#request = span;
   }
 
@@ -142,7 +159,7 @@ class OtelRequest extends OtelStatements implements RequestTrace {
     const attributes: Attributes = { "graphql.operation.type": type, "service.operation.id": id };
     if (name !== null) attributes["graphql.operation.name"] = name;
     attributes["service.version_of_api"] = version;
-    this.present = this.tracer.startSpan(type, { attributes }, this.within);
+    this.present = this.tracer.startSpan(type, { attributes, startTime: this.now() }, this.within);
   }
 
   end({ status, requestId, credentialId, points, code }: RequestEnd): void {
@@ -151,14 +168,15 @@ class OtelRequest extends OtelStatements implements RequestTrace {
       if (operation) fail(operation, code);
       this.#request.setAttribute("error.type", code);
     }
-    operation?.end();
+    const now = this.now();
+    operation?.end(now);
     this.#request.setAttribute("http.response.status_code", status);
     this.#request.setAttribute("service.request_id", requestId);
     if (credentialId !== undefined) this.#request.setAttribute("service.credential_id", credentialId);
     if (points !== undefined) this.#request.setAttribute("service.points", points);
     // Of what a client did wrong, the server's span says nothing bad
     if (status >= 500) fail(this.#request, code ?? String(status));
-    this.#request.end();
+    this.#request.end(now);
   }
 }
 
@@ -166,7 +184,7 @@ class OtelDelivery extends OtelStatements implements DeliveryTrace {
   end({ status, error }: { status: number | null; error: string | null }): void {
     if (status !== null) this.present.setAttribute("http.response.status_code", status);
     if (error !== null) fail(this.present, status === null ? "no_answer" : String(status));
-    this.present.end();
+    this.present.end(this.now());
   }
 }
 
